@@ -5,7 +5,7 @@ import { hasFirefox } from "./test/browser/support/firefox.ts";
 import { PATIENCE_MS } from "./test/support/patience.ts";
 
 /** What compares the sources with their documents, whatever is built. */
-const OF_SOURCES = ["test/contract/{adapter-lines,api-reference,docs,public-names}.test.ts"];
+const SOURCE_TESTS = ["test/contract/{adapter-lines,api-reference,docs,public-names}.test.ts"];
 
 // What lists are cached in while the tests run, so that nothing lands in the user's own cache.
 const cache = fileURLToPath(new URL("./node_modules/.cache/sessiontree/xdg", import.meta.url));
@@ -85,7 +85,7 @@ const LIBRARY = {
 const FULL_SEED = 20_260_203;
 
 /** Largest seed of a short run. */
-const MOST_SEED = 1_000_000_000;
+const MAX_SEED = 1_000_000_000;
 
 /**
  * Decides how much is tested, and returns whether all is.
@@ -103,7 +103,7 @@ function decideExtent(mode: string): string {
   const extent = env["SESSIONTREE_TESTS"];
   const isShort = extent === "short";
   env["SESSIONTREE_TEST_SHARE"] ??= isShort ? "0.1" : "1";
-  env["SESSIONTREE_TEST_SEED"] ??= String(isShort ? Math.floor(Math.random() * MOST_SEED) : FULL_SEED);
+  env["SESSIONTREE_TEST_SEED"] ??= String(isShort ? Math.floor(Math.random() * MAX_SEED) : FULL_SEED);
   const { SESSIONTREE_TEST_SHARE: share, SESSIONTREE_TEST_SEED: seed } = env;
   if (isFirst)
     console.info(`Share of the cases of long tests: ${share}; SESSIONTREE_TEST_SEED=${seed} repeats them.`);
@@ -119,7 +119,7 @@ export default defineConfig(({ mode }) => {
   const extension = target === "dist" ? "js" : "ts";
   const file = (name: string) => fileURLToPath(new URL(`./${target}/${name}.${extension}`, import.meta.url));
   const left = [
-    ...(target === "dist" ? OF_SOURCES : []),
+    ...(target === "dist" ? SOURCE_TESTS : []),
     ...(extent === "short" ? ONLY_FULL : extent === "rest" ? ON_SERVER : []),
   ];
   return {

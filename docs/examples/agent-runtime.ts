@@ -144,7 +144,7 @@ async function runPrompt(controller: SessionController, prompt: string): Promise
 }
 
 /** Makes the controller that both processes work with, and lets it tell what it does. */
-function controllerOf(session: SessionManager): SessionController {
+function makeController(session: SessionManager): SessionController {
   const controller = new SessionController({ session, summarize, settings: SETTINGS });
   controller.hooks.on("session_start", ({ reason }) => say(`event      session_start (${reason})`));
   controller.hooks.on("session_tree", ({ summaryEntry }) => {
@@ -156,7 +156,7 @@ function controllerOf(session: SessionManager): SessionController {
 
 /** The first process: works, goes back, forks, and hands over. */
 async function work(folder: string): Promise<void> {
-  await using controller = controllerOf(SessionManager.create(folder, join(folder, "sessions")));
+  await using controller = makeController(SessionManager.create(folder, join(folder, "sessions")));
   await controller.start();
   await controller.setName("North wall");
 
@@ -189,7 +189,7 @@ async function work(folder: string): Promise<void> {
 
 /** The second process: finds everything as the first one left it. */
 async function resume(file: string): Promise<void> {
-  await using controller = controllerOf(SessionManager.open(file));
+  await using controller = makeController(SessionManager.open(file));
   await controller.start();
   say(`resumed    "${controller.session.getSessionName()}", ${controller.session.getEntryCount()} entries`);
   await runPrompt(controller, "Where were we?");

@@ -29,7 +29,7 @@ import { run as runCommandLine } from "../../src/apps/cli/run.ts";
 
 const BUNDLED_SESSION = fileURLToPath(new URL("../../fixtures/v1/fix-the-totals.jsonl", import.meta.url));
 
-const MOST_ISSUES = 5;
+const MAX_ISSUES = 5;
 
 /** Places in the tree to which the program comes back; null is the place before the first entry. */
 interface Places {
@@ -72,8 +72,8 @@ async function openAndLook(session: SessionManager, copy: string): Promise<void>
   const count = issues.length === 1 ? "1 issue" : `${issues.length} issues`;
   say(`${file}: ${count}`);
   // Damage stops nothing from being opened: it is told, with its line, and all the rest is there.
-  for (const { line, message } of issues.slice(0, MOST_ISSUES)) say(`  line ${line}: ${message}`);
-  if (issues.length > MOST_ISSUES) say("  …");
+  for (const { line, message } of issues.slice(0, MAX_ISSUES)) say(`  line ${line}: ${message}`);
+  if (issues.length > MAX_ISSUES) say("  …");
   await drawTree(copy);
 }
 

@@ -43,20 +43,20 @@ export function httpObjects(base: string, send: typeof fetch = fetch): Objects {
     if (expected.includes(response.status)) return response;
     throw new Error(`${options.method ?? "GET"} ${key}: ${response.status} ${await response.text()}`);
   };
-  const tagOf = ({ headers }: Response) => headers.get("etag") ?? "";
+  const getTag = ({ headers }: Response) => headers.get("etag") ?? "";
   return {
     async get(key, knownTag) {
       const headers: Record<string, string> = knownTag === undefined ? {} : { "if-none-match": knownTag };
       const response = await call(key, { headers }, 200, 304, 404);
       const body = await response.text();
       if (response.status === 304) return "same";
-      return response.status === 404 ? undefined : { body, tag: tagOf(response) };
+      return response.status === 404 ? undefined : { body, tag: getTag(response) };
     },
     async put(key, body, tag) {
       const headers: Record<string, string> = tag === null ? { "if-none-match": "*" } : { "if-match": tag };
       const response = await call(key, { method: "PUT", body, headers }, 200, 404, 412);
       await response.text();
-      return response.status === 200 ? tagOf(response) : undefined;
+      return response.status === 200 ? getTag(response) : undefined;
     },
     delete: async (key) => void (await (await call(key, { method: "DELETE" }, 200, 204, 404)).text()),
     async *keys() {
@@ -102,8 +102,8 @@ const MAX_TAIL = 64 * 1024;
 const MAX_KNOWN = 1_000;
 
 /** No id has a meaning in a path or an address. */
-const folderOf = (id: string) => `${Buffer.from(id).toString("base64url")}/`;
-const headKey = (id: string) => `${folderOf(id)}head`;
+const getFolder = (id: string) => `${Buffer.from(id).toString("base64url")}/`;
+const headKey = (id: string) => `${getFolder(id)}head`;
 
 function leafAfter(before: Head["leaf"], lines: readonly Line[]): Head["leaf"] {
   let leaf = [...before];
@@ -145,7 +145,7 @@ export function objectBackend(objects: Objects): SessionBackend {
     return put !== undefined;
   };
   const writePart = async (id: string, lines: readonly Line[]): Promise<Part> => {
-    const key = `${folderOf(id)}${randomUUID()}`;
+    const key = `${getFolder(id)}${randomUUID()}`;
     await objects.put(key, JSON.stringify(lines), null);
     return { key, to: lines.at(-1)?.seq ?? 0, lastId: lines.at(-1)?.entry?.id };
   };

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { collectUsage } from "../../src/catalog/usage/collect-usage.ts";
-import { fieldsOf, listOf, numberOf } from "../../src/core/context/entry-fields.ts";
+import { toArray, toNumber, toRecord } from "../../src/core/context/entry-fields.ts";
 import { importSessions } from "../../src/interop/history/import-sessions.ts";
 import { fileStore } from "../../src/stores/file/file-store.ts";
 
@@ -60,11 +60,11 @@ function parsed(text: string): unknown {
 
 /** Returns what the server reported for its completed calls, titles and the like left out: transcripts do not hold them. */
 function truthOf(folder: string): Tokens {
-  const { totals } = fieldsOf(parsed(readFileSync(join(folder, "truth.json"), "utf8")));
+  const { totals } = toRecord(parsed(readFileSync(join(folder, "truth.json"), "utf8")));
   return sumOf(
     ["main", "subagent", "compact"].map((part): Tokens => {
-      const usage = fieldsOf(fieldsOf(fieldsOf(totals)[part])["usage"]);
-      const of = (name: string) => numberOf(usage[name]);
+      const usage = toRecord(toRecord(toRecord(totals)[part])["usage"]);
+      const of = (name: string) => toNumber(usage[name]);
       const cached = of("cached_tokens");
       return [
         of("input_tokens") - cached,
@@ -96,10 +96,10 @@ function theirs(home: string, { command, variable, home: root }: Program["ccusag
       stdio: ["ignore", "pipe", "ignore"],
     },
   );
-  const { sessions, session } = fieldsOf(parsed(text));
+  const { sessions, session } = toRecord(parsed(text));
   return sumOf(
-    [...listOf(sessions), ...listOf(session)].map(fieldsOf).map((one): Tokens => {
-      const of = (name: string) => numberOf(one[name]);
+    [...toArray(sessions), ...toArray(session)].map(toRecord).map((one): Tokens => {
+      const of = (name: string) => toNumber(one[name]);
       const cached = of("cachedInputTokens");
       return [
         of("inputTokens") - cached,

@@ -6,8 +6,8 @@ import { parseArgs } from "node:util";
 import { PGlite } from "@electric-sql/pglite";
 import { pg_trgm } from "@electric-sql/pglite/contrib/pg_trgm";
 import { migrate } from "../../src/stores/postgres/migrate.ts";
-import { namesIn } from "../../src/stores/postgres/names.ts";
-import { foundLinesSql, searchSql } from "../../src/stores/postgres/queries.ts";
+import { quoteNames } from "../../src/stores/postgres/names.ts";
+import { makeFoundLinesSql, searchSql } from "../../src/stores/postgres/queries.ts";
 import { sqlBlocks } from "../stores/postgres/support/document-statements.ts";
 
 const { values } = parseArgs({ options: { sessions: { type: "string", default: "10000" } } });
@@ -33,11 +33,11 @@ const query = { words: [`needle${(sessions >> 1) * 10 + 7}x`], limit: 100 };
 const cases = [
   ["the owner", "postgres", searchSql],
   ["sessions_host, without find_lines", "sessions_host", searchSql],
-  ["sessions_host, with find_lines", "sessions_host", foundLinesSql],
+  ["sessions_host, with find_lines", "sessions_host", makeFoundLinesSql],
 ] as const;
 for (const [who, role, sqlOf] of cases) {
   await client.exec(`set role ${role}`);
-  const { text, values: parameters } = sqlOf(namesIn("sessiontree"), query);
+  const { text, values: parameters } = sqlOf(quoteNames("sessiontree"), query);
   const explain = () => client.query<{ "QUERY PLAN": string }>(`explain (analyze) ${text}`, parameters);
   // The first time reads pages and makes plans that later calls find there.
   await explain();

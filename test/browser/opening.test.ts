@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type ContextSize, contextSizeText } from "../../src/apps/text/usage-text.ts";
+import { type ContextSize, formatContextSize } from "../../src/apps/text/usage-text.ts";
 import { cli, temporaryFolder } from "../apps/cli/support/cli.ts";
 import { bigSession } from "./support/big-session.ts";
 import { useBrowser } from "./support/browser.ts";
@@ -150,7 +150,7 @@ test("tells the context's size as the command line does", async () => {
     writeFileSync(path, text);
     const { stdout } = await cli(["context", path, "--json"]);
     expect(shown).toBe(
-      `Context: ${contextSizeText((JSON.parse(stdout) as { context: ContextSize }).context)}`,
+      `Context: ${formatContextSize((JSON.parse(stdout) as { context: ContextSize }).context)}`,
     );
     await page.keyboard.press("m");
     expect(await page.locator(".path-facts > span[title^='Context:']").getAttribute("title")).toBe(shown);

@@ -11,7 +11,7 @@ import {
 import { describe, expect, test } from "vitest";
 import { FileLog } from "../../src/session/log/file-log.ts";
 import { expectBranchedSession, expectForkedSession } from "./support/forks.ts";
-import { contextAt, contextsOfLeaves, textOf, Workshop } from "./support/sessions.ts";
+import { contextAt, contextsOfLeaves, joinTexts, Workshop } from "./support/sessions.ts";
 
 const CORPUS = fileURLToPath(new URL("../../../shared/corpus/", import.meta.url));
 const isMissing = !existsSync(CORPUS);
@@ -224,7 +224,7 @@ describe.skipIf(isMissing)("session files that others wrote", () => {
     expect([count("custom_message"), count("custom")]).toEqual([10, 5]);
     const { messages } = session.buildSessionContext();
     expect(messages.filter(({ role }) => role === "custom")).toHaveLength(10);
-    expect(messages.every((message) => typeof textOf(message) === "string")).toBe(true);
+    expect(messages.every((message) => typeof joinTexts(message) === "string")).toBe(true);
   });
 
   test("the files are where the index says", () => {

@@ -12,10 +12,10 @@ import {
 } from "sessiontree";
 import { describe, expect, test } from "vitest";
 import type { Expected } from "../../fixtures/support/expected.ts";
-import { fieldsOf } from "../../src/core/context/entry-fields.ts";
+import { toRecord } from "../../src/core/context/entry-fields.ts";
 import { parseJson } from "../../src/core/jsonl/decode.ts";
 import { expectBranchedSession, expectForkedSession } from "./support/forks.ts";
-import { contextAt, contextsOfLeaves, textOf, Workshop } from "./support/sessions.ts";
+import { contextAt, contextsOfLeaves, joinTexts, Workshop } from "./support/sessions.ts";
 
 const FIXTURES = fileURLToPath(new URL("../../fixtures/", import.meta.url));
 
@@ -48,7 +48,7 @@ function found(session: SessionManager, expected: Expected): Expected {
     messages.map((message) => ({
       role: message.role,
       from: name(sourceEntry.id) ?? "",
-      text: textOf(message),
+      text: joinTexts(message),
     })),
   );
   const labels = entries.flatMap(({ id }) => {
@@ -244,7 +244,7 @@ function keptLines(bytes: Buffer, { version, entries = [] }: Expected): string[]
     .split("\n")
     .slice(1, -1)
     .filter((line) => {
-      const { id, type, parentId = "not said" } = fieldsOf(parseJson(line)?.value);
+      const { id, type, parentId = "not said" } = toRecord(parseJson(line)?.value);
       return heads.has(JSON.stringify([id, type, parentId]));
     });
 }

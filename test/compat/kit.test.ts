@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { sessionSchema } from "../../fixtures/support/json-schema.ts";
-import { compactReading, readingOf } from "../../fixtures/support/reading.ts";
+import { compactReading, makeReading } from "../../fixtures/support/reading.ts";
 
 const FIXTURES = fileURLToPath(new URL("../../fixtures/", import.meta.url));
 
@@ -14,7 +14,7 @@ const jsonAt = (name: string): unknown => JSON.parse(readFileSync(`${FIXTURES}${
 const asJson = (value: object): unknown => JSON.parse(JSON.stringify(value));
 
 test.each(files)("%s.read.json is what the library reads", (name) => {
-  const reading = compactReading(readingOf(`${FIXTURES}${name}`));
+  const reading = compactReading(makeReading(`${FIXTURES}${name}`));
   expect(jsonAt(name.replace(/\.jsonl$/, ".read.json"))).toEqual(asJson(reading));
 });
 

@@ -3,7 +3,7 @@ import { createProgram, diagnose } from "./support/compiler.ts";
 import { compilerPath, readDocPrograms, readExamplePrograms } from "./support/doc-programs.ts";
 import { checkReferences, localLinks, missingPaths, namedDocuments } from "./support/links.ts";
 import { readAnchors, readFences } from "./support/markdown.ts";
-import { versionsIn, wrongVersions } from "./support/named-versions.ts";
+import { findVersions, wrongVersions } from "./support/named-versions.ts";
 import { openWorkshop, type Workshop } from "./support/run-programs.ts";
 
 /** Writes a document of fenced blocks, each given as `mark` and code. */
@@ -172,7 +172,7 @@ test("files that a document names, but that are not there, are found", () => {
 });
 
 test("versions that a document names, but that are not those of the tests, are found", () => {
-  const installed = versionsIn({ ai: "7.0.1", ai6: "npm:ai@6.0.2", "@a/b": "1.2.3", loose: "^1.0.0" });
+  const installed = findVersions({ ai: "7.0.1", ai6: "npm:ai@6.0.2", "@a/b": "1.2.3", loose: "^1.0.0" });
   const text = "`ai` 7.0.1 (Node 22) or 6.0.2, @a/b\n1.2.3, loose 9.9.9 and ai 6.0.2 and 5.0.3; @a/b 1.2.4";
   expect(wrongVersions("a.md", text, installed)).toEqual(["a.md names ai 5.0.3", "a.md names @a/b 1.2.4"]);
 });

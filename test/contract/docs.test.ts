@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type ts from "typescript";
 import { beforeAll, describe, expect, test } from "vitest";
-import { sampleOf } from "../support/share.ts";
+import { takeSample } from "../support/share.ts";
 import { createProgram, DEFAULT_OPTIONS, diagnose } from "./support/compiler.ts";
 import {
   compilerPath,
@@ -11,7 +11,7 @@ import {
   readExamplePrograms,
 } from "./support/doc-programs.ts";
 import { checkReferences, localLinks, missingPaths, namedDocuments } from "./support/links.ts";
-import { versionsIn, wrongVersions } from "./support/named-versions.ts";
+import { findVersions, wrongVersions } from "./support/named-versions.ts";
 import { member, parseFacts } from "./support/package-facts.ts";
 import { PUBLIC_NAMES_PATH } from "./support/public-names.ts";
 import { listDocuments, ROOT, readSources, readText } from "./support/repository.ts";
@@ -70,7 +70,7 @@ describe("the documents", () => {
   });
 
   test("name the versions of packages that the tests use", () => {
-    const installed = versionsIn(member(parseFacts(readText("package.json")), "devDependencies"));
+    const installed = findVersions(member(parseFacts(readText("package.json")), "devDependencies"));
     const pages = documents.filter((path) => path !== "CHANGELOG.md");
     const faults = pages.flatMap((path) => wrongVersions(path, readText(path), installed));
     expect(faults).toEqual([]);
@@ -105,7 +105,7 @@ describe("code of the documents runs", () => {
     return () => workshop.remove();
   });
 
-  test.concurrent.for(sampleOf(runnable).map((program) => [program.place, program] as const))(
+  test.concurrent.for(takeSample(runnable).map((program) => [program.place, program] as const))(
     "%s",
     async ([, program]) => {
       // Somebody who tries a recipe runs it more than once.

@@ -52,6 +52,6 @@ test("documents name no function that cannot be imported", () => {
 });
 
 test("the check finds such a name, and lets public names and members pass", () => {
-  const text = "`iterateSessions` and `store.list()`,\nnot `fileRow(row)`";
-  expect(findInternalNames("a.md", text)).toEqual(["a.md:2 names fileRow, which cannot be imported"]);
+  const text = "`iterateSessions` and `store.list()`,\nnot `makeFileRow(row)`";
+  expect(findInternalNames("a.md", text)).toEqual(["a.md:2 names makeFileRow, which cannot be imported"]);
 });

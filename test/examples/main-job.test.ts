@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { sampleOf } from "../support/share.ts";
+import { takeSample } from "../support/share.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -73,7 +73,7 @@ const WRONG_FILES: readonly (readonly [file: string, problem: string])[] = [
   ["fixtures/v4/newer-than-known.jsonl", "VERSION_TOO_NEW"],
 ];
 
-test.each(sampleOf(WRONG_FILES))("says in one line why %s cannot be continued", async (file, problem) => {
+test.each(takeSample(WRONG_FILES))("says in one line why %s cannot be continued", async (file, problem) => {
   const { code, stderr, left } = await runMainJob(file);
   expect(code).toBe(1);
   expect(stderr.split("\n")).toEqual([expect.stringContaining(`${problem}: `), ""]);

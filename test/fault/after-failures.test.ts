@@ -2,10 +2,10 @@ import nodeFs, { readFileSync, writeFileSync } from "node:fs";
 import { SessionManager, type SessionOptions } from "sessiontree";
 import { describe, expect, test } from "vitest";
 import { FileLog } from "../../src/session/log/file-log.ts";
-import { logLineOf } from "../../src/session/log/log-lines.ts";
+import { toLogLine } from "../../src/session/log/log-lines.ts";
 import { type FileSystem, watchedFs } from "./support/faulty-fs.ts";
 import { place, sandbox } from "./support/sandbox.ts";
-import { header, lines, message, onDisk, textsOf, user } from "./support/sessions.ts";
+import { getTexts, header, lines, message, onDisk, user } from "./support/sessions.ts";
 
 const SECRET = "hunter2";
 
@@ -64,7 +64,7 @@ describe("what others have written", () => {
     session.refresh();
     session.appendMessage(user("mine"));
     session.refresh();
-    expect(textsOf(session.getEntries())).toEqual(["a", "mine"]);
+    expect(getTexts(session.getEntries())).toEqual(["a", "mine"]);
     expect(told).toEqual([]);
   });
 });
@@ -87,7 +87,7 @@ describe("a session whose file could not be made", () => {
     isBroken = false;
     session.appendMessage(user("hello"));
     await session.close();
-    expect(textsOf(onDisk(path).getEntries())).toEqual(expect.arrayContaining(["hello"]));
+    expect(getTexts(onDisk(path).getEntries())).toEqual(expect.arrayContaining(["hello"]));
     expect(readFileSync(path, "utf8")).not.toContain(SECRET);
   });
 });
@@ -113,7 +113,7 @@ describe("where files have no numbers", () => {
     session.appendMessage(user("after"));
     await session.close();
     expect(readFileSync(path, "utf8")).not.toContain(SECRET);
-    expect(textsOf(onDisk(path).getEntries())).toContain("after");
+    expect(getTexts(onDisk(path).getEntries())).toContain("after");
   });
 });
 
@@ -128,7 +128,7 @@ test("a walk goes on through redactions and appends that happen meanwhile, its o
   const append = (id: string) =>
     log?.append(
       [
-        logLineOf({
+        toLogLine({
           type: "custom",
           id,
           parentId: hex(49),

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { IS_WINDOWS } from "../support/platform.ts";
 import { type FileSystem, watchedFs } from "./support/faulty-fs.ts";
 import { names, place, sandbox } from "./support/sandbox.ts";
-import { BRANCHED, onDisk, textsOf, user, VERSION_1 } from "./support/sessions.ts";
+import { BRANCHED, getTexts, onDisk, user, VERSION_1 } from "./support/sessions.ts";
 
 /** Notes what is opened, written and waited for, by path. */
 class Witness {
@@ -174,7 +174,7 @@ test.skipIf(IS_WINDOWS)("a close that fails says so, and lets go of everything a
   expect(() => session.appendMessage(user("two"))).toThrow(
     expect.objectContaining({ code: "SESSION_CLOSED" }),
   );
-  expect(textsOf(onDisk(path).getEntries())).toEqual(["one"]);
+  expect(getTexts(onDisk(path).getEntries())).toEqual(["one"]);
 });
 
 test("a session is closed at the end of its block", async () => {
@@ -235,5 +235,5 @@ test("the first message of a session whose place is taken is refused, and what s
   expect(readFileSync(path, "utf8")).toBe(BRANCHED);
   rmSync(path);
   session.appendMessage(user("two"));
-  expect(textsOf(onDisk(path).getEntries())).toEqual(["two"]);
+  expect(getTexts(onDisk(path).getEntries())).toEqual(["two"]);
 });

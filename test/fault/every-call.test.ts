@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { sampledCalls } from "../support/share.ts";
 import { type Fault, type FaultyFileSystem, type FileSystem, faultyFs } from "./support/faulty-fs.ts";
 import { litter, names, place, sandbox } from "./support/sandbox.ts";
-import { BRANCHED, DAMAGED, idsOf, NOW, onDisk, user, VERSION_1, view } from "./support/sessions.ts";
+import { BRANCHED, DAMAGED, getIds, NOW, onDisk, user, VERSION_1, view } from "./support/sessions.ts";
 
 /** Something that is done with a session's file, through a file system that may fail. */
 interface Operation {
@@ -215,7 +215,7 @@ function assertEqualToDisk({ session, acknowledged }: Attempt): void {
   const path = session?.getSessionFile() ?? "";
   if (session === undefined || !existsSync(path)) return;
   session.refresh();
-  expect(idsOf(session)).toEqual(expect.arrayContaining(acknowledged));
+  expect(getIds(session)).toEqual(expect.arrayContaining(acknowledged));
   expect(view(onDisk(path))).toEqual(view(session));
 }
 

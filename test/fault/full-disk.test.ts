@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { isSessionError, SessionManager } from "sessiontree";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { litter, names } from "./support/sandbox.ts";
-import { idsOf, onDisk, textsOf, user } from "./support/sessions.ts";
+import { getIds, getTexts, onDisk, user } from "./support/sessions.ts";
 
 let disk = "";
 let reason = "";
@@ -54,12 +54,12 @@ describe("a disk that is really full", () => {
     expect(acknowledged.length).toBeGreaterThan(10);
     for (let i = 0; i < 3; i++) expect(fill(session)).toEqual([]);
     expect(states).toEqual(["degraded"]);
-    expect(textsOf(session.getEntries())).toEqual(acknowledged);
-    expect(textsOf(onDisk(path).getEntries())).toEqual(acknowledged);
+    expect(getTexts(session.getEntries())).toEqual(acknowledged);
+    expect(getTexts(onDisk(path).getEntries())).toEqual(acknowledged);
 
     // Nothing that needs a second file is begun in earnest, and nothing is left of it.
     for (const attempt of [
-      () => session.redact(idsOf(session)[0] ?? ""),
+      () => session.redact(getIds(session)[0] ?? ""),
       () => session.createBranchedSession(session.getLeafId() ?? ""),
       () => SessionManager.create("/project", disk).appendMessage(user("another")),
     ]) {
@@ -67,12 +67,12 @@ describe("a disk that is really full", () => {
       expect(litter(disk)).toEqual([]);
       expect(names(disk)).toHaveLength(2);
     }
-    expect(textsOf(onDisk(path).getEntries())).toEqual(acknowledged);
+    expect(getTexts(onDisk(path).getEntries())).toEqual(acknowledged);
 
     rmSync(ballast);
     session.appendMessage(user("there is room again"));
     expect(states).toEqual(["degraded", "ok"]);
-    expect(textsOf(onDisk(path).getEntries())).toEqual([...acknowledged, "there is room again"]);
+    expect(getTexts(onDisk(path).getEntries())).toEqual([...acknowledged, "there is room again"]);
     expect(onDisk(path).issues.filter(({ code }) => code === "TAIL_TORN")).toEqual([]);
     await session.close();
   });

@@ -4,14 +4,14 @@ import { setTimeout as after } from "node:timers/promises";
 import { SessionManager } from "sessiontree";
 import { fileStore } from "sessiontree/stores";
 import { describe, expect, test } from "vitest";
-import { sampledCalls, shareOf } from "../support/share.ts";
+import { sampledCalls, scaleCount } from "../support/share.ts";
 import { Children } from "./support/children.ts";
 import { litter, names, place, sandbox } from "./support/sandbox.ts";
-import { header, idsOf, lines, onDisk, textsOf, user, VERSION_1 } from "./support/sessions.ts";
+import { getIds, getTexts, header, lines, onDisk, user, VERSION_1 } from "./support/sessions.ts";
 
 const children = new Children();
 
-const ROUNDS = shareOf(220);
+const ROUNDS = scaleCount(220);
 
 /** A number that looks random and is the same at every run. */
 function scattered(round: number, below: number): number {
@@ -31,7 +31,7 @@ async function killAppending(path: string, round: number, json: string): Promise
 /** What must hold after a kill: every acknowledged entry is there, and the file grows. */
 function assertAcknowledged(path: string, acknowledged: readonly string[], round: number): void {
   const session = SessionManager.open(path);
-  const found = new Set(idsOf(session));
+  const found = new Set(getIds(session));
   expect(
     acknowledged.filter((id) => !found.has(id)),
     `round ${round}`,
@@ -85,7 +85,7 @@ async function killUpgrading(folder: string, call: number): Promise<"old" | "new
   if (!isOld) expect(readFileSync(`${path}.v1.bak`, "utf8")).toBe(VERSION_1);
   const next = SessionManager.open(path);
   next.appendMessage(user("next"));
-  const texts = textsOf(onDisk(path).getEntries());
+  const texts = getTexts(onDisk(path).getEntries());
   // It may have died between the append and the word of it.
   expect(texts.filter((text) => text !== "after")).toEqual(["first", "second", "third", "next"]);
   // What it has left holds text that can be redacted, and so it goes before that.
@@ -154,7 +154,7 @@ describe("eight processes on one file", () => {
     for (const [i, result] of results.entries()) {
       // The own leaf stayed: what others wrote came beside, not between.
       expect(result.path).toEqual(result.ids);
-      const branch = textsOf(session.getBranch(result.ids[999]));
+      const branch = getTexts(session.getBranch(result.ids[999]));
       expect(branch).toEqual(Array.from({ length: 1000 }, (_, at) => `writer ${i} ${at}`));
       expect(result.noticed).toEqual(
         Array.from({ length: 8 }, (_, other) => `writer ${other}`).filter((_, other) => other !== i),
@@ -187,5 +187,5 @@ test("a file that a killed process was about to make is begun by the next", asyn
   writeFileSync(path, "");
   const session = SessionManager.open(path);
   session.appendMessage(user("one"));
-  expect(textsOf(onDisk(path).getEntries())).toEqual(["one"]);
+  expect(getTexts(onDisk(path).getEntries())).toEqual(["one"]);
 });

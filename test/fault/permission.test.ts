@@ -8,7 +8,7 @@ import { IS_WINE } from "../support/platform.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { bundle } from "./support/bundle.ts";
 import { litter, names, place, sandbox } from "./support/sandbox.ts";
-import { onDisk, textsOf, VERSION_1 } from "./support/sessions.ts";
+import { getTexts, onDisk, VERSION_1 } from "./support/sessions.ts";
 
 /** How this Node is told to restrict a process, if it can be. */
 const FLAG = ["--permission", "--experimental-permission"].find((flag) =>
@@ -45,7 +45,7 @@ describe.runIf(FLAG !== undefined && !IS_WINE)("a process that may not flush fil
     const written = names(sessions).filter((name) => name !== "old.jsonl");
     expect(written).toHaveLength(2);
     for (const name of written)
-      expect(textsOf(onDisk(join(sessions, name)).getEntries())).toEqual(["one", "two"]);
+      expect(getTexts(onDisk(join(sessions, name)).getEntries())).toEqual(["one", "two"]);
     expect(litter(sessions)).toEqual([]);
     expect(SessionManager.open(old).getEntryCount()).toBe(4);
   });

@@ -22,12 +22,12 @@ import { watchedFs } from "./support/faulty-fs.ts";
 import { litter, place, sandbox, snapshot } from "./support/sandbox.ts";
 import {
   BRANCHED,
+  getIds,
+  getTexts,
   header,
-  idsOf,
   lines,
   message,
   onDisk,
-  textsOf,
   user,
   VERSION_1,
 } from "./support/sessions.ts";
@@ -61,7 +61,7 @@ class Stage {
 
   /** The texts in the file, in order; the file must be a session. */
   texts(): unknown[] {
-    return textsOf(onDisk(this.path).getEntries());
+    return getTexts(onDisk(this.path).getEntries());
   }
 
   /** Lets an append fail, more than once, and makes sure that it touched nothing. */
@@ -125,7 +125,7 @@ describe.skipIf(IS_WINDOWS)("a file that has gone", () => {
   test("is not made anew by looking, nor by closing", async () => {
     rmSync(stage.path);
     expect(stage.session.refresh()).toEqual([]);
-    expect(textsOf(stage.session.getEntries())).toEqual(["a", "b", "c", "d"]);
+    expect(getTexts(stage.session.getEntries())).toEqual(["a", "b", "c", "d"]);
     await expect(stage.session.flush()).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
     await stage.session.close();
     expect(existsSync(stage.path)).toBe(false);
@@ -176,7 +176,7 @@ describe.skipIf(IS_WINDOWS)("a file that has gone", () => {
     other.appendMessage(user("g"));
     stage.session.refresh();
     expect(stage.texts()).toEqual(["a", "b", "c", "d", "e", "f", "g"]);
-    expect(new Set(idsOf(stage.session))).toEqual(new Set(idsOf(onDisk(stage.path))));
+    expect(new Set(getIds(stage.session))).toEqual(new Set(getIds(onDisk(stage.path))));
   });
 
   test.each(["ENOSPC", "EIO"] as const)("stays held open while it cannot be made anew, with %s", (code) => {
@@ -199,7 +199,7 @@ describe.skipIf(IS_WINDOWS)("a file that has gone", () => {
       isBroken = false;
       session.appendMessage(user("three"));
       const all = ["one", "two", "three"];
-      const texts = textsOf(onDisk(path).getEntries());
+      const texts = getTexts(onDisk(path).getEntries());
       const appended = texts.filter((text) => all.includes(String(text)));
       // A line that was written and could neither be vouched for nor cut off stays.
       expect(outcome === "no error" ? [all] : [all, ["one", "three"]]).toContainEqual(appended);
@@ -290,7 +290,7 @@ describe("another file at the path", () => {
     const code = codeOf(() => stage.say("lost"));
     expect(["WRITE_FAILED", "SESSION_EXISTS", "no error"]).toContain(code);
     if (code !== "no error") expect(snapshot(`${stage.path}.away`)).toEqual(before);
-    expect(idsOf(session)).toHaveLength(4);
+    expect(getIds(session)).toHaveLength(4);
   });
 
   test("that has got the number of the old one is known by its content", () => {
@@ -352,8 +352,8 @@ describe("a file that is not what it was", () => {
     expect(stage.session.refresh().map(({ id }) => id)).toEqual(["0000000e"]);
     stage.say("f");
     expect(stage.texts()).toEqual(["a", "b", "c", "d", "e", "f"]);
-    expect(textsOf(SessionManager.open(stage.path).getEntries())).toEqual(
-      textsOf(stage.session.getEntries()),
+    expect(getTexts(SessionManager.open(stage.path).getEntries())).toEqual(
+      getTexts(stage.session.getEntries()),
     );
   });
 
@@ -361,7 +361,7 @@ describe("a file that is not what it was", () => {
     const session = SessionManager.open(stage.path);
     const other = SessionManager.open(stage.path);
     other.redact("0000000a", "a much longer text than there was before, so that all lines stand elsewhere");
-    expect(textsOf(session.getEntries()).slice(1, 4)).toEqual(["b", "c", "d"]);
+    expect(getTexts(session.getEntries()).slice(1, 4)).toEqual(["b", "c", "d"]);
     expect(session.getEntry("0000000a")).toMatchObject({ message: { content: /longer/ } });
   });
 
@@ -409,9 +409,15 @@ describe("a file that is replaced at the very moment of an append", () => {
     upgrading.appendMessage(user("by the first"));
     expect(refusals).toEqual(["WRITE_FAILED"]);
     other.appendMessage(user("after"));
-    expect(textsOf(onDisk(path).getEntries())).toEqual(["first", "second", "third", "by the first", "after"]);
+    expect(getTexts(onDisk(path).getEntries())).toEqual([
+      "first",
+      "second",
+      "third",
+      "by the first",
+      "after",
+    ]);
     upgrading.refresh();
-    expect(new Set(idsOf(upgrading))).toEqual(new Set(idsOf(onDisk(path))));
+    expect(new Set(getIds(upgrading))).toEqual(new Set(getIds(onDisk(path))));
   });
 
   test("by an upgrade in two processes at once ends in one file", () => {
@@ -419,9 +425,9 @@ describe("a file that is replaced at the very moment of an append", () => {
     const sessions = [1, 2, 3].map(() => SessionManager.open(path));
     for (const [i, session] of sessions.entries()) session.appendMessage(user(`by ${i}`));
     for (const session of sessions) session.refresh();
-    const found = new Set(idsOf(onDisk(path)));
-    for (const session of sessions) expect(new Set(idsOf(session))).toEqual(found);
-    expect(textsOf(onDisk(path).getEntries())).toEqual(["first", "second", "third", "by 0", "by 1", "by 2"]);
+    const found = new Set(getIds(onDisk(path)));
+    for (const session of sessions) expect(new Set(getIds(session))).toEqual(found);
+    expect(getTexts(onDisk(path).getEntries())).toEqual(["first", "second", "third", "by 0", "by 1", "by 2"]);
   });
 });
 

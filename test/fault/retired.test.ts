@@ -8,7 +8,7 @@ import { isSampled } from "../support/share.ts";
 import { watchedFs } from "./support/faulty-fs.ts";
 import { REPLACEMENTS, type ReplacementName } from "./support/replacements.ts";
 import { litter, place, sandbox } from "./support/sandbox.ts";
-import { header, idsOf, lines, message, onDisk, user, VERSION_1 } from "./support/sessions.ts";
+import { getIds, header, lines, message, onDisk, user, VERSION_1 } from "./support/sessions.ts";
 import { StoppedReplacement } from "./support/stopped-replacement.ts";
 import { SYSTEMS, type System, systemFs } from "./support/systems.ts";
 
@@ -118,7 +118,7 @@ describe.each(KINDS)("a file that is retired by: %s, %s,", (task, system) => {
       all = stage.outcome?.calls ?? 0;
       for (const session of [reader, writer]) said.push(session.appendMessage(user("afterwards")));
       const acknowledged = said.filter((id) => id !== undefined);
-      expect(idsOf(onDisk(path)), where).toEqual(expect.arrayContaining(acknowledged));
+      expect(getIds(onDisk(path)), where).toEqual(expect.arrayContaining(acknowledged));
       expect(litter(dirname(path)), where).toEqual([]);
       removeFolder(dirname(path));
     }
@@ -239,8 +239,8 @@ describe("a retired file", () => {
         const session = await SessionManager[how](path, { fs });
         all = calls;
         const id = session.appendMessage(user("next"));
-        expect(idsOf(session), `at call ${at}`).toEqual(idsOf(onDisk(path)));
-        expect(idsOf(session)).toContain(id);
+        expect(getIds(session), `at call ${at}`).toEqual(getIds(onDisk(path)));
+        expect(getIds(session)).toContain(id);
       }
     },
   );

@@ -6,13 +6,13 @@ import { type FileSystem, watchedFs } from "./support/faulty-fs.ts";
 import { place, sandbox } from "./support/sandbox.ts";
 import {
   BRANCHED,
+  getIds,
+  getTexts,
   header,
-  idsOf,
   lines,
   message,
   NOW,
   onDisk,
-  textsOf,
   user,
   VERSION_1,
   view,
@@ -114,7 +114,7 @@ describe("two sessions on one file, in any order", () => {
           expect(new Map(session.getEntries().map((entry) => [entry.id, JSON.stringify(entry)]))).toEqual(
             found,
           );
-          expect(idsOf(session)).toEqual(idsOf(disk));
+          expect(getIds(session)).toEqual(getIds(disk));
           expect(session.getSessionName()).toBe(disk.getSessionName());
         }
       }),
@@ -156,9 +156,9 @@ describe("a line that another writer cut off and wrote anew", () => {
     expect(view(reader)).toEqual(before);
     writer.appendMessage(user("two"));
     reader.refresh();
-    expect(textsOf(reader.getEntries()).slice(-1)).toEqual(["two"]);
+    expect(getTexts(reader.getEntries()).slice(-1)).toEqual(["two"]);
     reader.appendMessage(user("three"));
-    expect(idsOf(reader)).toEqual(idsOf(onDisk(path)));
+    expect(getIds(reader)).toEqual(getIds(onDisk(path)));
   });
 });
 
@@ -182,12 +182,12 @@ describe("a new file that could not be made durable", () => {
       });
       const path = writer.getSessionFile() ?? "";
       expect(() => writer.appendMessage(user("one"))).toThrow(/injected/);
-      expect(idsOf(onDisk(path))).toContain(id);
+      expect(getIds(onDisk(path))).toContain(id);
       // The session cannot begin there any more, and takes nothing away.
       expect(() => writer.appendMessage(user("two"))).toThrow(
         expect.objectContaining({ code: "SESSION_EXISTS" }),
       );
-      expect(idsOf(onDisk(path))).toContain(id);
+      expect(getIds(onDisk(path))).toContain(id);
     },
   );
 });
@@ -224,7 +224,7 @@ describe("a write that the system takes in parts", () => {
     const id = session.appendMessage(user("one"));
     session.refresh();
     for (const one of [session, onDisk(path)]) {
-      expect(textsOf(one.getEntries())).toEqual(expect.arrayContaining(["one", "between"]));
+      expect(getTexts(one.getEntries())).toEqual(expect.arrayContaining(["one", "between"]));
       expect(one.getEntries().filter((entry) => entry.id === id)).toHaveLength(1);
     }
   });
@@ -240,7 +240,7 @@ describe("a write that the system takes in parts", () => {
     expect(() => session.appendMessage(user("one"))).toThrow(/between the parts/);
     isQuiet = true;
     session.appendMessage(user("two"));
-    expect(new Set(idsOf(session))).toEqual(new Set(idsOf(onDisk(path))));
-    expect(textsOf(onDisk(path).getEntries()).filter((text) => text === "between")).toHaveLength(count);
+    expect(new Set(getIds(session))).toEqual(new Set(getIds(onDisk(path))));
+    expect(getTexts(onDisk(path).getEntries()).filter((text) => text === "between")).toHaveLength(count);
   });
 });

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from "vitest";
-import { migrate, SCHEMA_VERSION, schemaVersion } from "../../src/stores/postgres/migrate.ts";
+import { migrate, readSchemaVersion, SCHEMA_VERSION } from "../../src/stores/postgres/migrate.ts";
 import { PostgresBackend } from "../../src/stores/postgres/postgres-backend.ts";
 import { compareWithMemory } from "../stores/postgres/support/compare-backends.ts";
-import { headerLine, messageLine, piecesOf, sessionFactsOf } from "../stores/postgres/support/lines.ts";
+import { headerLine, makeSessionFacts, messageLine, yieldPieces } from "../stores/postgres/support/lines.ts";
 import { cluster } from "./support/cluster.ts";
 
 const place = cluster();
@@ -21,7 +21,7 @@ test("tables are made once, however many hosts start at the same time", async ()
     Array.from({ length: 8 }, () => migrate({ client: place.pool({ max: 1 }), schema })),
   );
   expect(results.map(({ from }) => from).sort()).toEqual([0, ...Array(7).fill(SCHEMA_VERSION)]);
-  expect(await schemaVersion({ client: place.pool(), schema })).toBe(SCHEMA_VERSION);
+  expect(await readSchemaVersion({ client: place.pool(), schema })).toBe(SCHEMA_VERSION);
   await Promise.all(
     [0, SCHEMA_VERSION, 0].map((to) => migrate({ client: place.pool({ max: 1 }), schema, to })),
   );
@@ -34,7 +34,7 @@ test("every line to the byte, over the wire of the real driver", async () => {
     ...texts.map((text) => ({ text })),
     { text: Buffer.from([0, 0xff, 0x80]).toString("base64"), encoding: "base64" as const },
   ];
-  await backend.create(sessionFactsOf("bytes"), piecesOf(lines));
+  await backend.create(makeSessionFacts("bytes"), yieldPieces(lines));
   const page = await backend.read("bytes", 0, 100);
   expect(page.lines.map(({ seq: _seq, ...line }) => line)).toEqual(lines);
 });
@@ -42,7 +42,7 @@ test("every line to the byte, over the wire of the real driver", async () => {
 test("of several that expect the same leaf, one is first and the others hear of it", async () => {
   const backends = Array.from({ length: 8 }, () => new PostgresBackend({ client: place.pool({ max: 1 }) }));
   const [first] = backends;
-  await first?.create(sessionFactsOf("raced"), piecesOf([headerLine("raced")]));
+  await first?.create(makeSessionFacts("raced"), yieldPieces([headerLine("raced")]));
   let leaf: string | null = null;
   for (let round = 0; round < 10; round++) {
     const ids = backends.map((_, i) => `0000${round}0a${i}`);
@@ -60,20 +60,20 @@ test("of several that expect the same leaf, one is first and the others hear of 
 
 test("a pool with a single connection is enough to copy from the database into itself", async () => {
   const backend = new PostgresBackend({ client: place.pool({ max: 1 }) });
-  await backend.create(sessionFactsOf("from"), piecesOf([headerLine("from")]));
+  await backend.create(makeSessionFacts("from"), yieldPieces([headerLine("from")]));
   async function* copied() {
     for (const seq of [0, 0, 0]) {
       const { lines } = await backend.read("from", seq, 10);
       yield lines.map(({ text }) => ({ text }));
     }
   }
-  expect(await backend.create(sessionFactsOf("to"), copied())).toMatchObject({ lastSeq: 3 });
+  expect(await backend.create(makeSessionFacts("to"), copied())).toMatchObject({ lastSeq: 3 });
 });
 
 test("others are told over a connection of its own, and again after it was lost", async () => {
   const reader = new PostgresBackend({ client: place.pool({ max: 2 }) });
   const writer = new PostgresBackend({ client: place.pool({ max: 2 }) });
-  await writer.create(sessionFactsOf("told"), piecesOf([headerLine("told")]));
+  await writer.create(makeSessionFacts("told"), yieldPieces([headerLine("told")]));
   const end = new AbortController();
   let tell: () => void = () => undefined;
   const told = () => new Promise<void>((resolve) => (tell = resolve));
@@ -101,7 +101,7 @@ test("a host may make a store for each of its tenants over one pool", async () =
   const backends = Array.from({ length: 50 }, (_, i) => new PostgresBackend({ client, tenant: `t${i}` }));
   expect(client.listenerCount("error")).toBe(before + 1);
   await Promise.all(
-    backends.map((backend) => backend.create(sessionFactsOf("same"), piecesOf([headerLine("same")]))),
+    backends.map((backend) => backend.create(makeSessionFacts("same"), yieldPieces([headerLine("same")]))),
   );
   const lists = await Promise.all(backends.map((backend) => backend.list({ limit: 9 })));
   expect(lists.map(({ length }) => length)).toEqual(backends.map(() => 1));

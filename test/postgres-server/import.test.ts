@@ -6,7 +6,7 @@ import { run } from "../../src/apps/cli/run.ts";
 import { openPostgresStore } from "../../src/stores/postgres/open-postgres-store.ts";
 import {
   call,
-  linesOf,
+  joinLines,
   part,
   result,
   SESSION_ID,
@@ -32,7 +32,7 @@ const TURN = [
 function write(records: readonly object[]): void {
   const path = join(home, `.claude/projects/-code-project/${SESSION_ID}.jsonl`);
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, linesOf(records));
+  writeFileSync(path, joinLines(records));
 }
 
 async function imported(...args: string[]): Promise<{ code: number; lines: string[]; errors: string }> {

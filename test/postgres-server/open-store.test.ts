@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { isSessionError } from "../../src/core/format/errors.ts";
-import { SCHEMA_VERSION, schemaVersion } from "../../src/stores/postgres/migrate.ts";
+import { readSchemaVersion, SCHEMA_VERSION } from "../../src/stores/postgres/migrate.ts";
 import {
   isPostgresUrl,
   openPostgresStore,
@@ -29,7 +29,7 @@ test("an address opens a store, its schema, and its tenant", async () => {
   await session.close();
   await made.close();
   await made.close();
-  expect(await schemaVersion({ client: place.pool(), schema: "my sessions" })).toBe(SCHEMA_VERSION);
+  expect(await readSchemaVersion({ client: place.pool(), schema: "my sessions" })).toBe(SCHEMA_VERSION);
   expect(await ids(`${url}?schema=my%20sessions&tenant=acme`)).toEqual(["one"]);
   expect(await ids(`${url}?schema=my%20sessions&tenant=other`)).toEqual([]);
   expect(await ids(`${url}?schema=my%20sessions&options=-c%20sessiontree.tenant%3Dacme`)).toEqual(["one"]);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { migrate } from "../../src/stores/postgres/migrate.ts";
 import { postgresStore } from "../../src/stores/postgres/open-postgres-store.ts";
 import { PostgresBackend } from "../../src/stores/postgres/postgres-backend.ts";
-import { headerLine, messageLine, piecesOf, sessionFactsOf } from "../stores/postgres/support/lines.ts";
+import { headerLine, makeSessionFacts, messageLine, yieldPieces } from "../stores/postgres/support/lines.ts";
 import { postgresSuite } from "../stores/postgres/support/suite.ts";
 import { cluster } from "./support/cluster.ts";
 import { missingPgBouncer, type PgBouncer, startPgBouncer } from "./support/pgbouncer.ts";
@@ -54,7 +54,7 @@ describe.skipIf(missingPgBouncer !== undefined)(`behind PgBouncer${reason}`, () 
 
   test("in transaction mode a subscription is refused, and in session mode hints come", async () => {
     const writer = new PostgresBackend({ client: place.pool() });
-    await writer.create(sessionFactsOf("told"), piecesOf([headerLine("told")]));
+    await writer.create(makeSessionFacts("told"), yieldPieces([headerLine("told")]));
     const end = new AbortController();
     const deaf = new PostgresBackend({ client: poolOf("transactions") });
     await expect(deaf.subscribe?.("told", () => undefined, end.signal)).rejects.toThrow(/pooler/);

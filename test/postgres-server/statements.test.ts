@@ -4,7 +4,7 @@ import { migrate } from "../../src/stores/postgres/migrate.ts";
 import { openPostgresStore, postgresStore } from "../../src/stores/postgres/open-postgres-store.ts";
 import { PostgresBackend } from "../../src/stores/postgres/postgres-backend.ts";
 import { all } from "../../src/stores/suite/kit.ts";
-import { headerLine, messageLine, piecesOf, sessionFactsOf } from "../stores/postgres/support/lines.ts";
+import { headerLine, makeSessionFacts, messageLine, yieldPieces } from "../stores/postgres/support/lines.ts";
 import { cluster } from "./support/cluster.ts";
 
 const place = cluster();
@@ -16,7 +16,10 @@ beforeAll(async () => {
   await migrate({ client: place.pool() });
   // Where there is nothing to search, the server does not even begin.
   const backend = new PostgresBackend({ client: place.pool() });
-  await backend.create(sessionFactsOf("one"), piecesOf([headerLine("one")], [messageLine("000000a1", null)]));
+  await backend.create(
+    makeSessionFacts("one"),
+    yieldPieces([headerLine("one")], [messageLine("000000a1", null)]),
+  );
   observer = new pg.Client(place.server.url());
   await observer.connect();
 });
@@ -62,12 +65,12 @@ test("appends that wait for a lock end with their calls, so that they do not pil
   await observer.query("begin");
   await observer.query("select 1 from sessiontree.sessions where id = 'locked' for update");
   session.appendMessage({ role: "user", content: "waits", timestamp: 1 });
-  let most = 0;
-  while (made < 12) most = Math.max(most, await running("append_entries"));
+  let max = 0;
+  while (made < 12) max = Math.max(max, await running("append_entries"));
   await observer.query("commit");
   await session.flush();
   // One that waits, and one whose end the server has not noticed yet.
-  expect(most).toBeLessThanOrEqual(2);
+  expect(max).toBeLessThanOrEqual(2);
   expect((await store.open("locked")).getEntryCount()).toBe(1);
   await store.close();
 });

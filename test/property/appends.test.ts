@@ -2,14 +2,14 @@ import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { isSessionError, SessionManager } from "sessiontree";
 import { expect, test } from "vitest";
 import { MemoryLog } from "../../src/session/log/memory-log.ts";
-import { sessionOverLog } from "../../src/session/manager/session-manager.ts";
+import { openOverLog } from "../../src/session/manager/session-manager.ts";
 import { type Fault, faultyFs } from "../fault/support/faulty-fs.ts";
 import { place, sandbox } from "../fault/support/sandbox.ts";
 import { header, lines, message, NOW, user } from "../fault/support/sessions.ts";
 import { SYSTEMS, systemFs } from "../fault/support/systems.ts";
 import fc from "../support/fast-check.ts";
 import { moveOver } from "../support/move-over.ts";
-import { leastOf } from "../support/share.ts";
+import { getMinimum } from "../support/share.ts";
 
 /** What is done: by the session under test, by another session, by another program, or to the file. */
 const step = fc.constantFrom(
@@ -115,13 +115,13 @@ test.each(SYSTEMS)("%s: whatever happens to its file, a session says what the fi
     { numRuns: 300 },
   );
   // A sample may meet none: few scripts reach the call that fails.
-  expect(failures).toBeGreaterThanOrEqual(Math.floor(leastOf(5)));
-  expect(found).toBeGreaterThan(leastOf(20));
+  expect(failures).toBeGreaterThanOrEqual(Math.floor(getMinimum(5)));
+  expect(found).toBeGreaterThan(getMinimum(20));
 });
 
 /** Compares a session with the memory log over the bytes of its file: the specification. */
 function compareWithFile(tested: Used, other: Used, path: string): void {
-  const specified = sessionOverLog(new MemoryLog(readFileSync(path, "utf8")), {});
+  const specified = openOverLog(new MemoryLog(readFileSync(path, "utf8")), {});
   expect(entriesOf(tested.session)).toEqual(entriesOf(specified));
   const ids = new Set(specified.getEntries().map(({ id }) => id));
   for (const id of tested.acknowledged) expect(ids.has(id), id).toBe(true);

@@ -20,7 +20,7 @@ import {
 import { malformed } from "../core/compaction/builders.ts";
 import { anyChapter, Conversation, plainChapter } from "../core/compaction/conversations.ts";
 import fc from "../support/fast-check.ts";
-import { leastOf } from "../support/share.ts";
+import { getMinimum } from "../support/share.ts";
 
 const settingsOf = (keepRecentTokens: number) => ({ ...DEFAULT_COMPACTION_SETTINGS, keepRecentTokens });
 const budget = fc.oneof(fc.nat({ max: 50 }), fc.nat({ max: 2000 }));
@@ -50,7 +50,7 @@ describe("any number of compactions of any conversation", () => {
       { numRuns: 400 },
     );
     // The property says nothing if nothing was compacted.
-    expect(Math.min(compactions, splitTurns, again)).toBeGreaterThan(leastOf(50));
+    expect(Math.min(compactions, splitTurns, again)).toBeGreaterThan(getMinimum(50));
   });
 
   it("summarizes or keeps everything that was ever said, once", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ContextCache } from "../../src/core/context/context-cache.ts";
 import { convertToLlm } from "../../src/core/context/convert-to-llm.ts";
-import { entryPathOf } from "../../src/core/context/entry-path.ts";
+import { makeEntryPath } from "../../src/core/context/entry-path.ts";
 import { findLeafPath } from "../../src/core/context/leaf-path.ts";
 import { projectContextEntry, sessionEntryToContextMessages } from "../../src/core/context/project-entry.ts";
 import {
@@ -142,7 +142,7 @@ describe("context", () => {
       const line = new Line();
       const cache = new ContextCache();
       const look = () => {
-        const cached = cache.get(() => entryPathOf(findLeafPath(line.entries, line.leaf)));
+        const cached = cache.get(() => makeEntryPath(findLeafPath(line.entries, line.leaf)));
         expect(cached.context()).toEqual(buildSessionContext(line.entries, line.leaf));
         expect(cached.projection()).toEqual(buildSessionProjection(line.entries, line.leaf));
         expect(cached.contextEntries()).toEqual(buildContextEntries(line.entries, line.leaf));

@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { REDACTION_CUSTOM_TYPE } from "../../src/core/format/redaction.ts";
 import { readSession } from "../../src/core/jsonl/read-session.ts";
 import { mergeSessionContents } from "../../src/core/merge/merge-plan.ts";
-import { fileOf, said } from "../core/merge/support/lines.ts";
+import { joinFile, said } from "../core/merge/support/lines.ts";
 import fc from "../support/fast-check.ts";
-import { shareOf } from "../support/share.ts";
+import { scaleCount } from "../support/share.ts";
 
 /** The words of a message, each of which a redaction may remove. */
 const WORDS = ["alpha", "beta", "gamma"];
@@ -62,7 +62,7 @@ function copyOf(who: number, steps: readonly Step[]): Copy {
     const content = wiped.has(id) ? "[redacted]" : (words.get(id)?.join(" ") ?? "");
     return said(id, FRONT[n - 1] ?? null, 0, content);
   });
-  return { text: fileOf(...front, ...more), removed };
+  return { text: joinFile(...front, ...more), removed };
 }
 
 const steps = fc.array(step, { maxLength: 4 });
@@ -87,7 +87,7 @@ describe("merging copies of which some are redacted", () => {
         expect(merge(a, merge(b, c))).toBe(all);
         expect(merge(merge(a, c), b)).toBe(all);
       }),
-      { numRuns: shareOf(500) },
+      { numRuns: scaleCount(500) },
     );
   });
 
@@ -104,7 +104,7 @@ describe("merging copies of which some are redacted", () => {
             for (const word of removed.get(entry.id) ?? []) expect(content).not.toContain(word);
         }
       }),
-      { numRuns: shareOf(500) },
+      { numRuns: scaleCount(500) },
     );
   });
 });

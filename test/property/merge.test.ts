@@ -3,7 +3,7 @@ import { isSessionError } from "../../src/core/format/errors.ts";
 import { type ReadSessionResult, readSession } from "../../src/core/jsonl/read-session.ts";
 import { mergeSessionContents } from "../../src/core/merge/merge-plan.ts";
 import fc from "../support/fast-check.ts";
-import { leastOf } from "../support/share.ts";
+import { getMinimum } from "../support/share.ts";
 import { sessionFile } from "./support/session-files.ts";
 
 const HEADER = {
@@ -225,7 +225,7 @@ describe("merging copies", () => {
       }),
       { numRuns: 500 },
     );
-    expect(conflicts).toBeGreaterThan(leastOf(50));
+    expect(conflicts).toBeGreaterThan(getMinimum(50));
   });
 });
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { decodeText, parseRecord } from "../../src/core/jsonl/decode.ts";
-import { decodeEntry, entryAt } from "../../src/core/jsonl/entry-body.ts";
+import { decodeEntry, decodeEntryAt } from "../../src/core/jsonl/entry-body.ts";
 import fc from "../support/fast-check.ts";
 import { sessionFile } from "./support/session-files.ts";
 import { readAtOnce } from "./support/snapshots.ts";
@@ -16,7 +16,7 @@ it("entries that are parsed under a tree are those that are decoded under its he
         const line = bytes.subarray(offset, offset + length);
         const expected = decodeEntry(line, tree.headAt(ordinal), context);
         const record = parseRecord(decodeText(line));
-        expect(record && entryAt(record, tree, ordinal, context)).toStrictEqual(expected);
+        expect(record && decodeEntryAt(record, tree, ordinal, context)).toStrictEqual(expected);
       }
     }),
     { numRuns: 1000 },

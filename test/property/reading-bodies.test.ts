@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { IssueCode } from "../../src/core/format/issue.ts";
 import { encodeRecord } from "../../src/core/jsonl/encode.ts";
-import { currentLine, DAMAGED_CUSTOM_TYPE, decodeEntry } from "../../src/core/jsonl/entry-body.ts";
+import { DAMAGED_CUSTOM_TYPE, decodeEntry, encodeCurrentLine } from "../../src/core/jsonl/entry-body.ts";
 import { migrateSessionEntries } from "../../src/core/jsonl/migrate.ts";
 import { parseSessionEntries } from "../../src/core/jsonl/parse-records.ts";
 import { readSession } from "../../src/core/jsonl/read-session.ts";
@@ -31,7 +31,7 @@ function copyOf(index: SessionIndex, bytes: Uint8Array): Uint8Array {
   const context = { version, entryIdFrom: (number: number) => index.entryIdFrom(number) };
   const lines = Array.from(tree.ordinals(), (ordinal) => {
     const { offset, length } = spans.at(ordinal);
-    const line = currentLine(bytes.subarray(offset, offset + length), tree.headAt(ordinal), context);
+    const line = encodeCurrentLine(bytes.subarray(offset, offset + length), tree.headAt(ordinal), context);
     return typeof line === "string" ? line : decoder.decode(line);
   });
   return encoder.encode(`${[encodeRecord(header ?? {}), ...lines].join("\n")}\n`);
@@ -50,7 +50,7 @@ describe("bodies", () => {
         const head = { ...index.tree.headAt(0), parentId: record.parentId };
         const context = { version: 3, entryIdFrom: () => undefined };
         expect(decodeEntry(written, head, context)).toEqual(JSON.parse(line));
-        expect(currentLine(written, head, context)).toBe(written);
+        expect(encodeCurrentLine(written, head, context)).toBe(written);
       }),
       { numRuns: 2000 },
     );

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { SessionIndex } from "../../src/core/jsonl/session-index.ts";
-import { codes, entryLine, links, read, sessionOf } from "../core/jsonl/support/files.ts";
+import { codes, entryLine, joinSession, links, read } from "../core/jsonl/support/files.ts";
 import { type OwnEntry, OwnFile, placesById } from "../core/jsonl/support/own-file.ts";
 import fc from "../support/fast-check.ts";
 import { hasHiddenRecord } from "./support/reference-lines.ts";
@@ -66,7 +66,7 @@ describe("own entries among what others write", () => {
   it("are found where they are, and all else is as if the file were read anew", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 8 }), (steps) => {
-        const file = new OwnFile().grow(sessionOf(entryLine("a", null)));
+        const file = new OwnFile().grow(joinSession(entryLine("a", null)));
         const others = new Foreign();
         const known = ["a"];
         for (const [n, { seen, unseen, own, parent, isLooked }] of steps.entries()) {

@@ -1,14 +1,21 @@
 import { describe, expect, it } from "vitest";
-import { entryAt } from "../../src/core/jsonl/entry-body.ts";
+import { decodeEntryAt } from "../../src/core/jsonl/entry-body.ts";
 import { readSession } from "../../src/core/jsonl/read-session.ts";
 import type { SessionIndex } from "../../src/core/jsonl/session-index.ts";
 import { NONE } from "../../src/core/tree/entry-tree.ts";
 import fc from "../support/fast-check.ts";
-import { leastOf } from "../support/share.ts";
+import { getMinimum } from "../support/share.ts";
 import { hasHiddenRecord } from "./support/reference-lines.ts";
 import { type ReferenceSession, readPlainly } from "./support/reference-reader.ts";
 import { fraction, join, orderlyFile, sessionFile } from "./support/session-files.ts";
-import { indexOf, issuesOf, readAtOnce, readBodies, readBody, snapshotOf } from "./support/snapshots.ts";
+import {
+  indexBytes,
+  listIssues,
+  readAtOnce,
+  readBodies,
+  readBody,
+  takeSnapshot,
+} from "./support/snapshots.ts";
 
 const text = (bytes: Uint8Array) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 
@@ -71,7 +78,7 @@ describe("the index of heads", () => {
     fc.assert(
       fc.property(sessionFile, cuts, (bytes, cuts) => {
         fc.pre(!hasHiddenRecord(bytes) && !hasLateBlanks(bytes));
-        const index = indexOf(bytes);
+        const index = indexBytes(bytes);
         let from = 0;
         for (const { at, isEnd } of [...cuts].sort((a, b) => a.at - b.at)) {
           const to = Math.floor(at * bytes.length);
@@ -85,8 +92,8 @@ describe("the index of heads", () => {
         index.feed(bytes.subarray(from));
         index.end();
         const whole = readAtOnce(bytes);
-        expect(snapshotOf(index), text(bytes)).toEqual(snapshotOf(whole));
-        expect(issuesOf(index), text(bytes)).toEqual(issuesOf(whole));
+        expect(takeSnapshot(index), text(bytes)).toEqual(takeSnapshot(whole));
+        expect(listIssues(index), text(bytes)).toEqual(listIssues(whole));
         expect(index.position).toBe(bytes.length);
       }),
       { numRuns: 2500 },
@@ -97,12 +104,12 @@ describe("the index of heads", () => {
     fc.assert(
       fc.property(sessionFile, (bytes) => {
         fc.pre(!hasHiddenRecord(bytes) && !hasLateBlanks(bytes));
-        const index = indexOf(bytes);
+        const index = indexBytes(bytes);
         for (let i = 0; i < bytes.length; i++) {
           index.feed(bytes.subarray(i, i + 1));
           index.end();
         }
-        expect(snapshotOf(index), text(bytes)).toEqual(snapshotOf(readAtOnce(bytes)));
+        expect(takeSnapshot(index), text(bytes)).toEqual(takeSnapshot(readAtOnce(bytes)));
       }),
       { numRuns: 300 },
     );
@@ -120,16 +127,16 @@ describe("the index of heads", () => {
         fc.boolean(),
         (bytes, where, stepBytes, isAsked) => {
           fc.pre(!hasHiddenRecord(bytes));
-          const index = indexOf(bytes);
+          const index = indexBytes(bytes);
           const cut = bytes.indexOf(0x0a, Math.floor(where * bytes.length)) + 1;
           for (const _step of index.readWhole(bytes.subarray(0, cut), stepBytes));
           if (!index.isOrdinary) return;
           const { tree: quick } = index;
-          expect(snapshotOf(index)).toEqual(snapshotOf(readAtOnce(bytes.subarray(0, cut))));
+          expect(takeSnapshot(index)).toEqual(takeSnapshot(readAtOnce(bytes.subarray(0, cut))));
           expect(index.isOrdinary).toBe(true);
           parsed++;
           const before = readAtOnce(bytes.subarray(0, cut));
-          expect(issuesOf(before)).toEqual([]);
+          expect(listIssues(before)).toEqual([]);
           expect(index.lastLineOffset).toBe(before.lastLineOffset);
           expect([quick.size, index.storedLeaf]).toEqual([before.tree.size, before.storedLeaf]);
           const path = quick.path(index.storedLeaf);
@@ -151,20 +158,22 @@ describe("the index of heads", () => {
           index.end();
           const heads = readAtOnce(bytes);
           if (heads.tree.size > before.tree.size) grown++;
-          expect(snapshotOf(index), text(bytes)).toEqual(snapshotOf(heads));
-          expect(issuesOf(index), text(bytes)).toEqual(issuesOf(heads));
+          expect(takeSnapshot(index), text(bytes)).toEqual(takeSnapshot(heads));
+          expect(listIssues(index), text(bytes)).toEqual(listIssues(heads));
           for (const [ordinal, record] of index.takeParsed().entries()) {
             if (record === undefined) continue;
-            expect(entryAt(record, index.tree, ordinal, index)).toEqual(readBody(heads, bytes, ordinal));
+            expect(decodeEntryAt(record, index.tree, ordinal, index)).toEqual(
+              readBody(heads, bytes, ordinal),
+            );
             untaken++;
           }
         },
       ),
       { numRuns: 6000 },
     );
-    expect(parsed).toBeGreaterThan(leastOf(500));
-    expect(grown).toBeGreaterThan(leastOf(100));
-    expect(untaken).toBeGreaterThan(leastOf(100));
+    expect(parsed).toBeGreaterThan(getMinimum(500));
+    expect(grown).toBeGreaterThan(getMinimum(100));
+    expect(untaken).toBeGreaterThan(getMinimum(100));
   });
 
   it("reads arbitrary bytes without a throw, and leaves none unreported", () => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { SessionIndex } from "../../src/core/jsonl/session-index.ts";
 import { NONE } from "../../src/core/tree/entry-tree.ts";
-import { shareOf } from "../support/share.ts";
+import { scaleCount } from "../support/share.ts";
 import { join } from "./support/session-files.ts";
 
-const MILLION = shareOf(1_000_000);
-const MANY = shareOf(200_000);
+const MILLION = scaleCount(1_000_000);
+const MANY = scaleCount(200_000);
 const PIECE_LINES = 10_000;
 
 const encoder = new TextEncoder();
@@ -126,7 +126,7 @@ describe("a million entries", () => {
 });
 
 describe("hundreds of thousands of lines", () => {
-  const COUNT = 2 * shareOf(150_000);
+  const COUNT = 2 * scaleCount(150_000);
 
   it("with one id, all different, are entries of which each is the parent of the next", () => {
     const index = readLines(COUNT, (i) => label(7, 7, `,"n":${i}`), 3, true);
@@ -159,7 +159,7 @@ describe("hundreds of thousands of lines", () => {
 });
 
 describe("a line of megabytes", () => {
-  const BYTES = shareOf(5_000_000);
+  const BYTES = scaleCount(5_000_000);
   const unit = (text: string) => text.repeat(Math.floor(BYTES / text.length));
 
   it.each([

@@ -3,7 +3,7 @@ import { readSession } from "../../src/core/jsonl/read-session.ts";
 import { type EntryTree, NONE } from "../../src/core/tree/entry-tree.ts";
 import { LabelsAndName } from "../../src/core/tree/labels-and-name.ts";
 import fc from "../support/fast-check.ts";
-import { readAtOnce, snapshotOf } from "./support/snapshots.ts";
+import { readAtOnce, takeSnapshot } from "./support/snapshots.ts";
 
 const encoder = new TextEncoder();
 
@@ -120,7 +120,7 @@ describe("the tree of any session", () => {
     fc.assert(
       fc.property(graph, (lines) => {
         const text = fileOf(lines);
-        expect(snapshotOf(read(text))).toEqual(snapshotOf(read(text)));
+        expect(takeSnapshot(read(text))).toEqual(takeSnapshot(read(text)));
         const [first, second] = [readSession(text), readSession(text)];
         expect(first).toEqual(second);
       }),

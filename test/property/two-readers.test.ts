@@ -2,13 +2,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { entryAt } from "../../src/core/jsonl/entry-body.ts";
+import { decodeEntryAt } from "../../src/core/jsonl/entry-body.ts";
 import { LINE_BREAK } from "../../src/core/jsonl/line-scanner.ts";
 import type { SessionIndex } from "../../src/core/jsonl/session-index.ts";
 import { header, lines, message } from "../fault/support/sessions.ts";
 import fc from "../support/fast-check.ts";
-import { isSampled, leastOf, sampleOf } from "../support/share.ts";
-import { indexOf, issuesOf, readAtOnce, readBody, snapshotOf } from "./support/snapshots.ts";
+import { getMinimum, isSampled, takeSample } from "../support/share.ts";
+import { indexBytes, listIssues, readAtOnce, readBody, takeSnapshot } from "./support/snapshots.ts";
 
 const FIXTURES = fileURLToPath(new URL("../../fixtures/", import.meta.url));
 
@@ -24,8 +24,8 @@ const STEPS = [1, 7, 100, 10_000];
 function answersOf(index: SessionIndex) {
   const { position, expectedEnd, isMidLine, isForeign, lastLineOffset, tornTail, headerSpan, tree } = index;
   return {
-    ...snapshotOf(index),
-    issues: issuesOf(index),
+    ...takeSnapshot(index),
+    issues: listIssues(index),
     ...{ position, expectedEnd, isMidLine, isForeign, lastLineOffset, tornTail, headerSpan },
     leaves: [...tree.leaves()],
     paths: Array.from(tree.ordinals(), (ordinal) => [...tree.path(ordinal)]),
@@ -36,7 +36,7 @@ function answersOf(index: SessionIndex) {
 
 /** Reads bytes both ways and compares everything; returns whether nothing was odd. */
 function compareReaders(bytes: Uint8Array, stepBytes: number): boolean {
-  const index = indexOf(bytes);
+  const index = indexBytes(bytes);
   for (const _step of index.readWhole(bytes, stepBytes));
   index.end();
   const careful = readAtOnce(bytes);
@@ -72,8 +72,8 @@ function compareContinuations(index: SessionIndex, careful: SessionIndex): void 
     one.end();
   }
   expect(answersOf(index)).toEqual(answersOf(careful));
-  expect(entryAt({ type: "message" }, index.tree, index.tree.size - 1, index)).toEqual(
-    entryAt({ type: "message" }, careful.tree, careful.tree.size - 1, careful),
+  expect(decodeEntryAt({ type: "message" }, index.tree, index.tree.size - 1, index)).toEqual(
+    decodeEntryAt({ type: "message" }, careful.tree, careful.tree.size - 1, careful),
   );
 }
 
@@ -85,7 +85,7 @@ test("every prefix of every fixture means the same, whichever reader takes it", 
       if (compareReaders(bytes.subarray(0, end), STEPS[end % STEPS.length] ?? 1)) ordinary++;
     }
   }
-  expect(ordinary).toBeGreaterThan(leastOf(100));
+  expect(ordinary).toBeGreaterThan(getMinimum(100));
 });
 
 /** What takes the place of a byte: structure, escapes, blanks, other ends of lines, damage. */
@@ -114,7 +114,7 @@ const ORDINARY = [[], [1]].map((compacted) =>
 
 test("a byte that is changed anywhere means the same, whichever reader takes it", () => {
   let ordinary = 0;
-  for (const [number, bytes] of [...ORDINARY, ...sampleOf(files).slice(0, 8)].entries()) {
+  for (const [number, bytes] of [...ORDINARY, ...takeSample(files).slice(0, 8)].entries()) {
     for (let at = 0; at < bytes.length; at++) {
       for (const change of [...CHANGES, (bytes[at] ?? 0) ^ 0x20]) {
         if (!isSampled(at * 10 + (change % 10), number)) continue;
@@ -124,7 +124,7 @@ test("a byte that is changed anywhere means the same, whichever reader takes it"
       }
     }
   }
-  expect(ordinary).toBeGreaterThan(leastOf(100));
+  expect(ordinary).toBeGreaterThan(getMinimum(100));
 });
 
 const linesOf = (bytes: Uint8Array) =>
@@ -149,7 +149,7 @@ test("a mixture of lines of any files means the same, whichever reader takes it"
 
 test("a session that becomes large means the same in columns, with its last lines unconfirmed", () => {
   const bytes = ORDINARY[0] ?? new Uint8Array(0);
-  const [index, careful] = [indexOf(bytes), readAtOnce(bytes)];
+  const [index, careful] = [indexBytes(bytes), readAtOnce(bytes)];
   for (const _step of index.readWhole(bytes));
   const idOf = (i: number) => `${i.toString(16).padStart(7, "0")}z`;
   for (const one of [index, careful]) {
@@ -160,7 +160,7 @@ test("a session that becomes large means the same in columns, with its last line
     }
   }
   expect(index.isOrdinary).toBe(false);
-  expect(snapshotOf(index)).toEqual(snapshotOf(careful));
+  expect(takeSnapshot(index)).toEqual(takeSnapshot(careful));
   expect([index.position, index.expectedEnd]).toEqual([careful.position, careful.expectedEnd]);
   for (const one of [index, careful]) one.confirmPending();
   expect([index.position, index.expectedEnd]).toEqual([careful.position, careful.expectedEnd]);

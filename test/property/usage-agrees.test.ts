@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { collectUsage } from "../../src/catalog/usage/collect-usage.ts";
-import { modelName } from "../../src/core/facts/usage.ts";
+import { formatModelName } from "../../src/core/facts/usage.ts";
 import { isSessionError } from "../../src/core/format/errors.ts";
 import { collectStats } from "../../src/session/controller/stats.ts";
 import { SessionManager } from "../../src/session/manager/session-manager.ts";
@@ -31,7 +31,7 @@ function sumsOfOne(name: string) {
   const source = { session, counter: undefined, nowMs: 0, isInherited: undefined };
   const { byModel } = collectStats(source, { includeInherited: true });
   return new Map(
-    byModel.map((usage) => [modelName(usage) || null, [usage.count, usage.totalTokens, usage.cost]]),
+    byModel.map((usage) => [formatModelName(usage) || null, [usage.count, usage.totalTokens, usage.cost]]),
   );
 }
 

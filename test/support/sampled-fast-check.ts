@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { SEED, shareOf } from "./share.ts";
+import { SEED, scaleCount } from "./share.ts";
 
 export * from "fast-check";
 
@@ -12,5 +12,5 @@ export function assert<Ts>(property: fc.IAsyncProperty<Ts>, options?: fc.Paramet
 export function assert<Ts>(property: fc.IProperty<Ts>, options?: fc.Parameters<Ts>): void;
 /** Tries this run's share of a property's cases. A property that fails prints its seed. */
 export function assert<Ts>(property: fc.IRawProperty<Ts>, options?: fc.Parameters<Ts>): void | Promise<void> {
-  return fc.assert(property, { ...options, numRuns: shareOf(options?.numRuns ?? USUAL_RUNS) });
+  return fc.assert(property, { ...options, numRuns: scaleCount(options?.numRuns ?? USUAL_RUNS) });
 }

@@ -11,7 +11,7 @@ interface Manifest {
   readonly engines?: { readonly node?: string };
 }
 
-function manifestOf(name: string): Manifest {
+function readManifest(name: string): Manifest {
   for (let folder = dirname(require.resolve(name)); ; folder = dirname(folder)) {
     const path = join(folder, "package.json");
     if (folder.endsWith(join("node_modules", name))) return JSON.parse(readFileSync(path, "utf8"));
@@ -22,7 +22,7 @@ function manifestOf(name: string): Manifest {
 function whyNot(names: readonly string[]): string | undefined {
   const present = Number(process.versions.node.split(".")[0]);
   for (const name of names) {
-    const { version = "", engines } = manifestOf(name);
+    const { version = "", engines } = readManifest(name);
     const needed = Number(/\d+/.exec(engines?.node ?? "0")?.[0]);
     if (present < needed) return `${name} ${version} needs Node ${needed}, this is ${process.versions.node}`;
   }

@@ -10,7 +10,7 @@ export const SEED = Number(process.env["SESSIONTREE_TEST_SEED"]);
 if (!Number.isSafeInteger(SEED)) throw new TypeError("SESSIONTREE_TEST_SEED is an integer");
 
 /** Returns how many of a number of cases are tried: at least one. */
-export function shareOf(count: number): number {
+export function scaleCount(count: number): number {
   return Math.ceil(count * SHARE);
 }
 
@@ -18,7 +18,7 @@ export function shareOf(count: number): number {
  * Returns how often something must occur in this run that occurs more often than `count` in a full one: a quarter of the share in
  * a sample, because small samples vary.
  */
-export function leastOf(count: number): number {
+export function getMinimum(count: number): number {
   return SHARE >= 1 ? count : (count * SHARE) / 4;
 }
 
@@ -34,7 +34,7 @@ export function isSampled(number: number, salt = 0): boolean {
 }
 
 /** Returns the part of a list that is in this run's sample: at least one of a list that is not empty. */
-export function sampleOf<T>(cases: readonly T[]): readonly T[] {
+export function takeSample<T>(cases: readonly T[]): readonly T[] {
   const sample = cases.filter((_, number) => isSampled(number));
   return sample.length > 0 ? sample : cases.slice(0, 1);
 }

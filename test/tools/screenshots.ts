@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Browser } from "playwright-core";
-import { htmlPage } from "../../src/apps/cli/page/html-page.ts";
+import { makeHtmlPage } from "../../src/apps/cli/page/html-page.ts";
 import { launchChromium } from "../browser/support/chromium.ts";
 import { buildPage, SOURCES_FOLDER } from "./build-page.ts";
 
@@ -58,7 +58,7 @@ await buildPage(SOURCES_FOLDER);
 const browser = await launchChromium();
 try {
   const path = join(folder, "page.html");
-  writeFileSync(path, htmlPage({ bytes: readFileSync(SESSION), fileName: "session.jsonl" }));
+  writeFileSync(path, makeHtmlPage({ bytes: readFileSync(SESSION), fileName: "session.jsonl" }));
   for (const picture of PICTURES) await take(browser, pathToFileURL(path).href, picture);
 } finally {
   await browser.close();

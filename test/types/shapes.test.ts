@@ -6,10 +6,10 @@ import type { SessionHeader } from "../../src/core/format/header.ts";
 import type { JsonValue } from "../../src/core/format/json.ts";
 import { agentMessage, type KnownMessage } from "../../src/core/format/message-shapes.ts";
 import {
+  arrayOf,
   boolean,
   json,
   jsonObject,
-  listOf,
   number,
   object,
   oneOf,
@@ -74,7 +74,7 @@ test("an interface takes the shape that says the same, and no other", () => {
 test("lists, words and alternatives must be the same, neither wider nor narrower", () => {
   expectTypeOf(words("ok", "error")).not.toExtend<Shape<"ok" | "error" | "unfinished">>();
   expectTypeOf(words("ok", "error", "unfinished")).not.toExtend<Shape<"ok" | "error">>();
-  expectTypeOf(listOf(oneOf("either", string, number))).not.toExtend<Shape<string[]>>();
+  expectTypeOf(arrayOf(oneOf("either", string, number))).not.toExtend<Shape<string[]>>();
   expectTypeOf(oneOf("either", string, number)).toExtend<Shape<string | number>>();
   expectTypeOf(oneOf("either", string, boolean)).not.toExtend<Shape<string>>();
   expectTypeOf(json<JsonValue>()).not.toExtend<Shape<string>>();

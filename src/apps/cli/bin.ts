@@ -1,14 +1,14 @@
 #!/usr/bin/env node
 import module from "node:module";
 import { join } from "node:path";
-import { defaultCacheFolder } from "../../session/files/user-folders.ts";
+import { getCacheFolder } from "../../session/files/user-folders.ts";
 
 keepCompiledCode();
 // Loaded only now, since it is for this code that the cache is kept.
-process.exitCode = (await answered()) ?? (await (await import("./main.ts")).main());
+process.exitCode = (await answerCompletion()) ?? (await (await import("./main.ts")).runMain());
 
 /** Answers a shell that completes a command line; gives undefined if somebody else runs the program. */
-async function answered(): Promise<number | undefined> {
+async function answerCompletion(): Promise<number | undefined> {
   const { stdout, stderr, env } = process;
   const [, , command, ...given] = process.argv;
   if (command !== "completion") return undefined;
@@ -25,5 +25,5 @@ function keepCompiledCode(): void {
   if (!("enableCompileCache" in module) || typeof module.enableCompileCache !== "function") return;
   // A folder that somebody names for all programs goes before ours.
   if (process.env["NODE_COMPILE_CACHE"]) return;
-  module.enableCompileCache(join(defaultCacheFolder(), "compiled"));
+  module.enableCompileCache(join(getCacheFolder(), "compiled"));
 }

@@ -89,7 +89,7 @@ const GROUPS: readonly (readonly [
       "completion",
       "Print a script that completes command lines",
       async () => {
-        const { completionCommand } = await import("./commands/completion.ts");
+        const { makeCompletionCommand: completionCommand } = await import("./commands/completion.ts");
         return { command: completionCommand(COMMANDS) };
       },
     ],
@@ -124,7 +124,7 @@ const REMOVED_OPTIONS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Returns what replaces a removed command or option on a command line; undefined if it has none. */
-export function replacementFor([command = "", ...words]: readonly string[]): string | undefined {
+export function findReplacement([command = "", ...words]: readonly string[]): string | undefined {
   const replacement = REMOVED_COMMANDS.get(command);
   if (replacement !== undefined) return `"${command}" was removed: use "sessiontree ${replacement}"`;
   const end = words.indexOf("--");

@@ -6,7 +6,7 @@ import { UsageError } from "./usage-error.ts";
 export const YES = flag("--yes", "do not ask");
 
 /** Asks the person at the terminal a text that ends with a question mark; with `--yes` the answer is yes. */
-export async function confirm({ get, io }: CommandCall, question: string): Promise<boolean> {
+export async function confirmQuestion({ get, io }: CommandCall, question: string): Promise<boolean> {
   if (get(YES)) return true;
   if (io.ask === undefined) {
     throw new UsageError("Cannot ask for confirmation without a terminal; add --yes to confirm.");

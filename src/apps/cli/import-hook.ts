@@ -1,5 +1,5 @@
 import { text } from "node:stream/consumers";
-import { fieldsOf } from "../../core/context/entry-fields.ts";
+import { toRecord } from "../../core/context/entry-fields.ts";
 import { parseJson } from "../../core/jsonl/decode.ts";
 import { detectSourceOfFile } from "../../interop/history/file-facts.ts";
 import type { ImportSessionsOptions } from "../../interop/history/import-sessions.ts";
@@ -8,7 +8,7 @@ import type { CliIo } from "./io.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Bytes up to which a transcript is imported while the agent waits. */
-const MOST_BYTES = 5 * 1024 * 1024;
+const MAX_BYTES = 5 * 1024 * 1024;
 
 /** Events at which a program ends, and does not wait for its hooks. */
 const AT_END = /^session_?end$/i;
@@ -24,10 +24,10 @@ const APART = "sessiontree";
  * @throws {UsageError} If the input names no session.
  */
 export async function importFromHook(io: CliIo, options: ImportSessionsOptions): Promise<void> {
-  const input = fieldsOf(parseJson(await readInput(io))?.value);
-  const transcript = transcriptIn(input);
+  const input = toRecord(parseJson(await readInput(io))?.value);
+  const transcript = readTranscript(input);
   const isWaiting = input[APART] === undefined && io.again !== undefined;
-  const isEnding = AT_END.test(textIn(input, "hook_event_name", "hookEventName") ?? "");
+  const isEnding = AT_END.test(findText(input, "hook_event_name", "hookEventName") ?? "");
   if (isWaiting && isEnding) return startAgain(io, transcript);
   let isTold = false;
   const onSkipped: ImportSessionsOptions["onSkipped"] = (path, error) => {
@@ -37,7 +37,7 @@ export async function importFromHook(io: CliIo, options: ImportSessionsOptions):
   const { isTooLarge, imports } = await importTranscript(
     transcript,
     { ...options, onSkipped },
-    isWaiting ? MOST_BYTES : undefined,
+    isWaiting ? MAX_BYTES : undefined,
   );
   if (isTooLarge) return startAgain(io, transcript);
   if (imports.length > 0 || isTold || transcript.path === undefined) return;
@@ -51,11 +51,12 @@ async function startAgain({ again }: CliIo, { path, sourceId }: Transcript): Pro
   await again?.(JSON.stringify({ transcript_path: path, session_id: sourceId, [APART]: true }));
 }
 
-function transcriptIn(input: Readonly<Record<string, unknown>>): Transcript {
+function readTranscript(input: Readonly<Record<string, unknown>>): Transcript {
   // The other path at the end of a subagent is that of the agent which started it.
-  const path = textIn(input, "agent_transcript_path", "transcript_path", "transcriptPath");
+  const path = findText(input, "agent_transcript_path", "transcript_path", "transcriptPath");
   const sourceId =
-    textIn(input, "session_id", "sessionId") ?? textIn(fieldsOf(input["sessionContext"]), "rootSessionId");
+    findText(input, "session_id", "sessionId") ??
+    findText(toRecord(input["sessionContext"]), "rootSessionId");
   if (path === undefined && sourceId === undefined)
     throw new UsageError(
       "--hook reads the JSON that an agent writes to a hook: an object with transcript_path or session_id.",
@@ -63,7 +64,7 @@ function transcriptIn(input: Readonly<Record<string, unknown>>): Transcript {
   return { path, sourceId };
 }
 
-function textIn(input: Readonly<Record<string, unknown>>, ...names: readonly string[]): string | undefined {
+function findText(input: Readonly<Record<string, unknown>>, ...names: readonly string[]): string | undefined {
   const values = names.map((name) => input[name]);
   return values.find((value): value is string => typeof value === "string" && value !== "");
 }

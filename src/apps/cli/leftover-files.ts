@@ -1,12 +1,12 @@
 import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { ifPresent } from "../../session/fs/file-system.ts";
+import { callIfPresent } from "../../session/fs/file-system.ts";
 import { parseWrittenName } from "../../session/log/written-names.ts";
 
 /** Returns the files beside a session's that may hold what it held before: backups, and what a repair left over. */
-export function leftoversOf(path: string): string[] {
+export function findLeftovers(path: string): string[] {
   const [folder, name] = [dirname(path), basename(path)];
-  return (ifPresent(() => readdirSync(folder)) ?? [])
+  return (callIfPresent(() => readdirSync(folder)) ?? [])
     .filter((other) => parseWrittenName(other, (session) => session === name)?.kind === "backup")
     .sort()
     .map((other) => join(folder, other));

@@ -9,7 +9,7 @@ const { stdin, stdout, stderr, env } = process;
 const OPENERS: { readonly [platform: string]: string } = { darwin: "open", win32: "explorer" };
 
 /** Runs the command line of this process, and returns its exit code. */
-export async function main(): Promise<ExitCode> {
+export async function runMain(): Promise<ExitCode> {
   stdout.on("error", (error) => {
     // Whoever read our output has seen enough; that is no failure.
     if (isClosedPipe(error)) process.exit();
@@ -24,9 +24,10 @@ export async function main(): Promise<ExitCode> {
     stderr,
     env,
     cwd: process.cwd(),
-    ...(stdin.isTTY && stderr.isTTY && { ask, terminal: { input: stdin, output: stderr }, open }),
-    untilInterrupted,
-    again,
+    ...(stdin.isTTY &&
+      stderr.isTTY && { ask: askOnStderr, terminal: { input: stdin, output: stderr }, open: openFile }),
+    untilInterrupted: makeInterruptSignal,
+    again: runAgain,
   });
 }
 
@@ -38,7 +39,7 @@ async function optimizeLate(): Promise<void> {
 }
 
 /** Opens a file in the program that the desktop has for it, without waiting for that program. */
-async function open(path: string): Promise<boolean> {
+async function openFile(path: string): Promise<boolean> {
   const { spawn } = await import("node:child_process");
   const opener = spawn(OPENERS[process.platform] ?? "xdg-open", [path], { detached: true, stdio: "ignore" });
   return new Promise((resolve) => {
@@ -51,7 +52,7 @@ async function open(path: string): Promise<boolean> {
 }
 
 /** Asks on stderr, so that the output can go elsewhere. */
-async function ask(question: string): Promise<string> {
+async function askOnStderr(question: string): Promise<string> {
   const { createInterface } = await import("node:readline/promises");
   const lines = createInterface({ input: stdin, output: stderr });
   try {
@@ -63,7 +64,7 @@ async function ask(question: string): Promise<string> {
 }
 
 /** Runs this command line once more, in a process of its own that nothing waits for. */
-async function again(input: string): Promise<void> {
+async function runAgain(input: string): Promise<void> {
   const { spawn } = await import("node:child_process");
   const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
     detached: true,
@@ -78,7 +79,7 @@ async function again(input: string): Promise<void> {
   child.unref();
 }
 
-function untilInterrupted(): AbortSignal {
+function makeInterruptSignal(): AbortSignal {
   const controller = new AbortController();
   for (const name of ["SIGINT", "SIGTERM"]) process.once(name, () => controller.abort());
   return controller.signal;

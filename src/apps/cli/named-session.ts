@@ -46,7 +46,7 @@ export function isPiped(name: string): boolean {
 }
 
 /** Returns what facts about a session say of where it is. */
-export function locationFact({ text, json }: SessionLocation): readonly [name: string, value: string] {
+export function getLocationFact({ text, json }: SessionLocation): readonly [name: string, value: string] {
   return "store" in json ? ["store", json.store] : ["file", text];
 }
 
@@ -64,7 +64,7 @@ export async function changeSession<T>(
 }
 
 /** Returns the session in a file. What reads and changes it is loaded when it is needed. */
-export function fileSession(path: string, { now }: Pick<CliIo, "now">): NamedSession {
+export function makeFileSession(path: string, { now }: Pick<CliIo, "now">): NamedSession {
   return {
     location: { text: path, json: { path } },
     path,
@@ -77,7 +77,7 @@ export function fileSession(path: string, { now }: Pick<CliIo, "now">): NamedSes
       return manager.SessionManager.open(path, { ...reading, now });
     },
     bytes: async function* () {
-      const { bytesOfFile } = await import("../../stores/file/file-store.ts");
+      const { readFileBytes: bytesOfFile } = await import("../../stores/file/file-store.ts");
       yield* bytesOfFile(path);
     },
     row: async () => (await import("../../catalog/list/file-summary.ts")).summarizeSession(path),
@@ -89,14 +89,14 @@ export function fileSession(path: string, { now }: Pick<CliIo, "now">): NamedSes
 }
 
 /** Returns the session that comes from stdin, which is read once, when it is needed, and only looked at. */
-export function pipedSession({ stdin }: CliIo): NamedSession {
+export function makePipedSession({ stdin }: CliIo): NamedSession {
   let bytes: Promise<Uint8Array> | undefined;
   const read = async function* () {
     bytes ??= readAll(stdin);
     yield await bytes;
   };
   const refuse = async () => {
-    throw onlyReadable();
+    throw makeReadOnlyError();
   };
   const view = async () =>
     (await import("../../session/manager/session-view.ts")).SessionView.inMemory(
@@ -111,7 +111,7 @@ export function pipedSession({ stdin }: CliIo): NamedSession {
     read: view,
     open: refuse,
     bytes: read,
-    row: async () => (await import("../../catalog/list/file-summary.ts")).rowOfLines((await view()).log),
+    row: async () => (await import("../../catalog/list/file-summary.ts")).makeRowOfLines((await view()).log),
     delete: refuse,
   };
 }
@@ -133,6 +133,6 @@ async function readAll(stdin: CliIo["stdin"]): Promise<Uint8Array> {
 }
 
 /** The error for what would change the session that comes from stdin. */
-export function onlyReadable(): UsageError {
+export function makeReadOnlyError(): UsageError {
   return new UsageError("A session from standard input can only be read; save it to a file, and name that.");
 }

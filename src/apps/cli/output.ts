@@ -1,8 +1,8 @@
 import pc from "picocolors";
-import { plainJson, plainLine } from "../../core/facts/plain-text.ts";
+import { toPlainJson, toPlainLine } from "../../core/facts/plain-text.ts";
 import { encodeParsed } from "../../core/jsonl/encode.ts";
 import type { CliIo, CliStream } from "./io.ts";
-import { widthOf, wrap } from "./text/width.ts";
+import { measureWidth, wrapText } from "./text/width.ts";
 
 /** Functions that color a text, or leave it as it is. */
 export type Colors = ReturnType<typeof pc.createColors>;
@@ -38,7 +38,7 @@ export class Output {
 
   constructor(stream: CliStream, env: CliIo["env"]) {
     this.#stream = stream;
-    this.columns = Math.max(MIN_WIDTH, columnsOf(stream, env));
+    this.columns = Math.max(MIN_WIDTH, countColumns(stream, env));
     this.#isLaidOut = stream.isTTY === true;
     this.colors = pc.createColors(hasColors(stream, env));
   }
@@ -65,24 +65,24 @@ export class Output {
 
   /** Writes a sentence, on a terminal in lines that fit; paths and commands in it stay whole, so that they can be copied. */
   prose(text: string, paint: (line: string) => string = String): void {
-    if (!this.#isLaidOut || widthOf(text) <= this.width) {
+    if (!this.#isLaidOut || measureWidth(text) <= this.width) {
       this.line(paint(text));
       return;
     }
     const [, sentence, command] = /^(.*:) (sessiontree .*)$/.exec(text) ?? [];
     const held = (sentence ?? text).replace(COMMAND, (one) => one.replaceAll(" ", HELD_SPACE));
-    for (const line of wrap(held, this.width, false)) this.line(paint(line.replaceAll(HELD_SPACE, " ")));
+    for (const line of wrapText(held, this.width, false)) this.line(paint(line.replaceAll(HELD_SPACE, " ")));
     if (command !== undefined) this.line(paint(`  ${command}`));
   }
 
   /** Writes a value as JSON, however deep it is, on a line of its own. */
   json(value: unknown): void {
-    this.line(plainJson(encodeParsed(value)));
+    this.line(toPlainJson(encodeParsed(value)));
   }
 
   /** Writes a path: as it is for a program, and harmless where a terminal shows it. */
   path(path: string): void {
-    this.line(this.#stream.isTTY === true ? plainLine(path) : path);
+    this.line(this.#stream.isTTY === true ? toPlainLine(path) : path);
   }
 
   text(text: string): void {
@@ -112,7 +112,7 @@ export function isClosedPipe(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "EPIPE";
 }
 
-function columnsOf(stream: CliStream, env: CliIo["env"]): number {
+function countColumns(stream: CliStream, env: CliIo["env"]): number {
   if (stream.isTTY && stream.columns !== undefined && stream.columns > 0) return stream.columns;
   const stated = Number(env["COLUMNS"]);
   return Number.isInteger(stated) && stated > 0 ? stated : DEFAULT_WIDTH;

@@ -23,10 +23,10 @@ export function rare<P extends Parameter<unknown>>(parameter: P): P {
 
 /** An argument that must be given. */
 export function argument(form: `<${string}>`, description: string): Parameter<string> {
-  return { kind: "argument", form, description, parse: (given) => textIn(form, given) };
+  return { kind: "argument", form, description, parse: (given) => parseText(form, given) };
 }
 
-function optional<T>(
+function defineOptional<T>(
   kind: Parameter<T>["kind"],
   form: string,
   description: string,
@@ -37,22 +37,22 @@ function optional<T>(
 
 /** An argument that may be left out. */
 export function optionalArgument(form: `[${string}]`, description: string): Parameter<string | undefined> {
-  return optional("argument", form, description, (given) => textIn(form, given));
+  return defineOptional("argument", form, description, (given) => parseText(form, given));
 }
 
 /** An argument that stands for a certain text if it is left out. */
 export function argumentOr(form: `[${string}]`, description: string, fallback: string): Parameter<string> {
-  return { kind: "argument", form, description, parse: (given = fallback) => textIn(form, given) };
+  return { kind: "argument", form, description, parse: (given = fallback) => parseText(form, given) };
 }
 
 /** The last argument, given at least once. */
 export function argumentList(form: `<${string}...>`, description: string): Parameter<readonly string[]> {
-  return { kind: "argument", form, description, parse: (given) => textsIn(form, given) };
+  return { kind: "argument", form, description, parse: (given) => parseTexts(form, given) };
 }
 
 /** The last argument, given any number of times. */
 export function optionalList(form: `[${string}...]`, description: string): Parameter<readonly string[]> {
-  return { kind: "argument", form, description, parse: (given) => textsIn(form, given ?? []) };
+  return { kind: "argument", form, description, parse: (given) => parseTexts(form, given ?? []) };
 }
 
 /** Words of another command line, any number of them; they may be empty. */
@@ -71,7 +71,7 @@ export function textOption(
   form: `-${string} <${string}>`,
   description: string,
 ): Parameter<string | undefined> {
-  return optional("option", form, description, (given) => textIn(form, given));
+  return defineOptional("option", form, description, (given) => parseText(form, given));
 }
 
 /** An option that may have a value: undefined if it is left out, true if it stands alone. */
@@ -79,7 +79,9 @@ export function optionWithOrWithout(
   form: `--${string} [${string}]`,
   description: string,
 ): Parameter<string | true | undefined> {
-  return optional("option", form, description, (given) => (given === true ? given : textIn(form, given)));
+  return defineOptional("option", form, description, (given) =>
+    given === true ? given : parseText(form, given),
+  );
 }
 
 /** An option with one of some names, which may be left out. */
@@ -88,7 +90,9 @@ export function choiceOption<Name extends string>(
   description: string,
   names: readonly Name[],
 ): Parameter<Name | undefined> {
-  const found = optional("option", form, description, (given) => nameIn(form, textIn(form, given), names));
+  const found = defineOptional("option", form, description, (given) =>
+    parseName(form, parseText(form, given), names),
+  );
   return { ...found, values: names };
 }
 
@@ -98,12 +102,12 @@ export function choicesOption<Name extends string>(
   description: string,
   names: readonly Name[],
 ): Parameter<readonly Name[] | undefined> {
-  const namesIn = (text: string) => text.split(",").map((one) => nameIn(form, one.trim(), names));
-  const found = optional("option", form, description, (given) => namesIn(textIn(form, given)));
+  const parseNames = (text: string) => text.split(",").map((one) => parseName(form, one.trim(), names));
+  const found = defineOptional("option", form, description, (given) => parseNames(parseText(form, given)));
   return { ...found, values: names, isList: true };
 }
 
-function nameIn<Name extends string>(form: string, text: string, names: readonly Name[]): Name {
+function parseName<Name extends string>(form: string, text: string, names: readonly Name[]): Name {
   const found = names.find((name) => name === text);
   if (found !== undefined) return found;
   const [option] = form.split(" ");
@@ -115,20 +119,20 @@ export function numberOption(
   form: `--${string} <${string}>`,
   description: string,
 ): Parameter<number | undefined> {
-  return optional("option", form, description, (given) => wholeNumberIn(form, given));
+  return defineOptional("option", form, description, (given) => parseWholeNumber(form, given));
 }
 
-function wholeNumberIn(form: string, given: unknown): number {
+function parseWholeNumber(form: string, given: unknown): number {
   const number = typeof given === "string" && /^\d+$/.test(given) ? Number(given) : Number.NaN;
   if (Number.isSafeInteger(number) && number > 0) return number;
   throw new UsageError(`${form} must be a whole number, 1 or more.`);
 }
 
-function textsIn(form: string, given: unknown): string[] {
-  return Array.isArray(given) ? given.map((one) => textIn(form, one)) : [textIn(form, given)];
+function parseTexts(form: string, given: unknown): string[] {
+  return Array.isArray(given) ? given.map((one) => parseText(form, one)) : [parseText(form, given)];
 }
 
-function textIn(form: string, given: unknown): string {
+function parseText(form: string, given: unknown): string {
   if (typeof given === "string" && given !== "") return given;
   throw new UsageError(`${form} must not be empty.`);
 }

@@ -1,10 +1,10 @@
 import { Argument, Command as CommanderCommand, Option } from "commander";
-import { packageVersion } from "../../session/fs/package-version.ts";
+import { getPackageVersion } from "../../session/fs/package-version.ts";
 import { COMMON_PARAMETERS, type ListedCommand, type LoadedCommand } from "./command.ts";
-import { shortHelp, wholeHelp } from "./help.ts";
+import { formatShortHelp, formatWholeHelp } from "./help.ts";
 import type { Output } from "./output.ts";
 import type { Parameter } from "./parameters.ts";
-import { wrap } from "./text/width.ts";
+import { wrapText } from "./text/width.ts";
 
 /** What was found on the command line for each parameter that was given. */
 export type GivenValues = ReadonlyMap<Parameter<unknown>, unknown>;
@@ -64,19 +64,19 @@ export function makeParser(
       subcommandTerm: (one) => one.name(),
       minWidthToWrap: 20,
     })
-    .addHelpText("after", () => `\n${BEHIND.flatMap((text) => wrap(text, out.columns)).join("\n")}`);
+    .addHelpText("after", () => `\n${BEHIND.flatMap((text) => wrapText(text, out.columns)).join("\n")}`);
   // The search for it takes as long as all else here, and the help of one command says nothing of it.
-  if (commands.length > 1) parser.version(packageVersion(), "-V, --version", "print the version");
+  if (commands.length > 1) parser.version(getPackageVersion(), "-V, --version", "print the version");
   for (const { name, summary, heading } of commands) {
     // Added ready-made, since a name may be of two words.
     const made = new CommanderCommand(name).copyInheritedSettings(parser).summary(summary).helpGroup(heading);
     parser.addCommand(made);
-    if (name === named?.name) fillIn(made, named, runCommand, { out, isWhole });
+    if (name === named?.name) fillCommand(made, named, runCommand, { out, isWhole });
   }
   return parser;
 }
 
-function fillIn(
+function fillCommand(
   made: CommanderCommand,
   named: LoadedCommand,
   runCommand: CommandRunner,
@@ -85,7 +85,7 @@ function fillIn(
   const parameters = [...named.command.parameters, ...COMMON_PARAMETERS];
   const found = parameters.map((parameter, place) => addParameter(made, parameter, place));
   made.configureHelp({
-    formatHelp: (_, helper) => (isWhole ? wholeHelp : shortHelp)({ named, made, helper, out }),
+    formatHelp: (_, helper) => (isWhole ? formatWholeHelp : formatShortHelp)({ named, made, helper, out }),
   });
   made.action(async () => {
     await runCommand(new Map(parameters.map((parameter, i) => [parameter, found[i]?.()])));

@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { PriceFunction } from "../../catalog/usage/usage-groups.ts";
-import { fieldsOf, numberOf } from "../../core/context/entry-fields.ts";
-import { messageOf } from "../../core/format/errors.ts";
+import { toNumber, toRecord } from "../../core/context/entry-fields.ts";
+import { getErrorMessage } from "../../core/format/errors.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 import { parseJson } from "../../core/jsonl/decode.ts";
 import { hasErrorCode } from "../../session/fs/file-system.ts";
 import type { CommandCall } from "./command.ts";
 import { textOption } from "./parameters.ts";
-import { pathOf } from "./session-argument.ts";
+import { resolvePath } from "./session-argument.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Names a file with prices, to estimate what calls cost of which no record says so. */
@@ -18,9 +18,9 @@ export const PRICES = textOption(
 );
 
 /** Returns the prices of the file that a call names, else of the package that is installed, if there are any. */
-export function pricesOf({ get, io }: CommandCall): { prices?: PriceFunction } {
+export function loadPrices({ get, io }: CommandCall): { prices?: PriceFunction } {
   const path = get(PRICES);
-  const prices = path === undefined ? installedPrices() : readPrices(pathOf(io.cwd, path));
+  const prices = path === undefined ? loadInstalledPrices() : readPrices(resolvePath(io.cwd, path));
   return prices === undefined ? {} : { prices };
 }
 
@@ -39,14 +39,14 @@ const REST = "*";
  * @throws {UsageError} If the file cannot be read, or says anything else.
  */
 function readPrices(path: string): PriceFunction {
-  const prices = pricesIn(path);
+  const prices = readPriceFile(path);
   const patterns = [...prices.keys()]
     .filter((name) => name.endsWith(REST))
     .sort((a, b) => b.length - a.length);
-  const priceOf = (name: string) =>
+  const getPrice = (name: string) =>
     prices.get(name) ?? prices.get(patterns.find((one) => name.startsWith(one.slice(0, -1))) ?? "");
   return (provider, model, usage) => {
-    const price = (provider === null ? undefined : priceOf(`${provider}/${model}`)) ?? priceOf(model);
+    const price = (provider === null ? undefined : getPrice(`${provider}/${model}`)) ?? getPrice(model);
     if (price === undefined) return undefined;
     const { input, cacheRead = input, cacheWrite = input, output } = price;
     const rates = { input, cacheRead, cacheWrite, output };
@@ -63,7 +63,7 @@ function sumAt(prices: Price, usage: ByKind): number {
   return PRICED.reduce((sum, kind) => sum + usage[kind] * (prices[kind] ?? 0), 0);
 }
 
-function pricesIn(path: string): ReadonlyMap<string, Price> {
+function readPriceFile(path: string): ReadonlyMap<string, Price> {
   const wrong = (why: string) =>
     new UsageError(
       `${path} has no prices: ${why}. It must hold JSON such as {"acme/acorn-2": {"input": 3, "output": 15, "cacheRead": 0.3, "cacheWrite": 3.75}}, in dollars per million tokens.`,
@@ -72,7 +72,7 @@ function pricesIn(path: string): ReadonlyMap<string, Price> {
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    throw wrong(messageOf(error));
+    throw wrong(getErrorMessage(error));
   }
   const models = parseJson(text)?.value;
   if (!isJsonRecord(models)) throw wrong("it is no JSON object");
@@ -82,12 +82,12 @@ function pricesIn(path: string): ReadonlyMap<string, Price> {
       const kinds: readonly string[] = PRICED;
       const odd = Object.entries(price).find(([kind, value]) => !kinds.includes(kind) || !isPrice(value));
       if (odd !== undefined) throw wrong(`${name} has ${odd[0]}: ${JSON.stringify(odd[1])}`);
-      return [name, numbersIn(price)];
+      return [name, pickNumbers(price)];
     }),
   );
 }
 
-function numbersIn(price: JsonRecord): Price {
+function pickNumbers(price: JsonRecord): Price {
   return Object.fromEntries(PRICED.flatMap((kind) => (isPrice(price[kind]) ? [[kind, price[kind]]] : [])));
 }
 
@@ -100,7 +100,7 @@ function isPrice(value: unknown): value is number {
  *
  * A model that a provider does not list is looked for by its name alone, since others resell it.
  */
-function installedPrices(): PriceFunction | undefined {
+function loadInstalledPrices(): PriceFunction | undefined {
   const calcPrice = loadCalcPrice();
   if (calcPrice === undefined) return undefined;
   const rates = new Map<string, Rates>();
@@ -108,13 +108,13 @@ function installedPrices(): PriceFunction | undefined {
     const options = time === null ? {} : { timestamp: time };
     const resultFor = (tokens: object) => {
       const named = provider === null ? null : calcPrice(tokens, model, { ...options, providerId: provider });
-      return fieldsOf(named ?? calcPrice(tokens, model, options));
+      return toRecord(named ?? calcPrice(tokens, model, options));
     };
     const key = `${provider}/${model}`;
-    const known = rates.get(key) ?? ratesOf(resultFor);
+    const known = rates.get(key) ?? getRates(resultFor);
     rates.set(key, known);
     if (known === "unknown") return undefined;
-    if (known === "varying") return numberOrNothing(resultFor(tokensIn(usage))["total_price"]);
+    if (known === "varying") return toNumberOrNothing(resultFor(toPackageTokens(usage))["total_price"]);
     return sumAt(known, usage);
   };
 }
@@ -123,30 +123,35 @@ function installedPrices(): PriceFunction | undefined {
 type Rates = "unknown" | "varying" | Readonly<Record<(typeof PRICED)[number], number>>;
 
 /** Asks for prices of single kinds of tokens: one question to the package takes longer than thousands of sums. */
-function ratesOf(resultFor: (tokens: object) => JsonRecord): Rates {
-  const rateOf = (kind: (typeof PRICED)[number]) => {
+function getRates(resultFor: (tokens: object) => JsonRecord): Rates {
+  const getRate = (kind: (typeof PRICED)[number]) => {
     const none = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
-    return numberOf(resultFor(tokensIn({ ...none, [kind]: MILLION }))["total_price"]) / MILLION;
+    return toNumber(resultFor(toPackageTokens({ ...none, [kind]: MILLION }))["total_price"]) / MILLION;
   };
   const {
     total_price: price,
     model,
     model_price: prices,
-  } = resultFor(tokensIn({ input: 1, output: 1, cacheRead: 0, cacheWrite: 0 }));
-  if (numberOrNothing(price) === undefined) return "unknown";
-  const isFixed = !Array.isArray(fieldsOf(model)["prices"]);
-  const isFlat = Object.values(fieldsOf(prices)).every((one) => typeof one === "number");
+  } = resultFor(toPackageTokens({ input: 1, output: 1, cacheRead: 0, cacheWrite: 0 }));
+  if (toNumberOrNothing(price) === undefined) return "unknown";
+  const isFixed = !Array.isArray(toRecord(model)["prices"]);
+  const isFlat = Object.values(toRecord(prices)).every((one) => typeof one === "number");
   if (!isFixed || !isFlat) return "varying";
   return {
-    input: rateOf("input"),
-    output: rateOf("output"),
-    cacheRead: rateOf("cacheRead"),
-    cacheWrite: rateOf("cacheWrite"),
+    input: getRate("input"),
+    output: getRate("output"),
+    cacheRead: getRate("cacheRead"),
+    cacheWrite: getRate("cacheWrite"),
   };
 }
 
 /** Returns tokens as the package counts them: its input includes what a cache had. */
-function tokensIn({ input, output, cacheRead, cacheWrite }: Record<(typeof PRICED)[number], number>): object {
+function toPackageTokens({
+  input,
+  output,
+  cacheRead,
+  cacheWrite,
+}: Record<(typeof PRICED)[number], number>): object {
   return {
     input_tokens: input + cacheRead + cacheWrite,
     cache_read_tokens: cacheRead,
@@ -155,7 +160,7 @@ function tokensIn({ input, output, cacheRead, cacheWrite }: Record<(typeof PRICE
   };
 }
 
-function numberOrNothing(value: unknown): number | undefined {
+function toNumberOrNothing(value: unknown): number | undefined {
   return typeof value === "number" ? value : undefined;
 }
 
@@ -163,7 +168,7 @@ function numberOrNothing(value: unknown): number | undefined {
 function loadCalcPrice(): ((...given: unknown[]) => unknown) | undefined {
   try {
     const loaded: unknown = createRequire(import.meta.url)("@pydantic/genai-prices");
-    const { calcPrice } = fieldsOf(loaded);
+    const { calcPrice } = toRecord(loaded);
     return typeof calcPrice === "function" ? (...given) => calcPrice(...given) : undefined;
   } catch (error) {
     if (hasErrorCode(error, "ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND")) return undefined;

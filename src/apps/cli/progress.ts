@@ -1,7 +1,7 @@
-import { count } from "../../core/facts/number-text.ts";
+import { formatCount } from "../../core/facts/number-text.ts";
 import type { CommandCall } from "./command.ts";
 import { Output } from "./output.ts";
-import { truncate, widthOf } from "./text/width.ts";
+import { measureWidth, truncateLine } from "./text/width.ts";
 
 /** Told how much of a long work is done. */
 export type ProgressReport = (done: number, total: number) => void;
@@ -10,7 +10,7 @@ export type ProgressReport = (done: number, total: number) => void;
 const PATIENCE_MS = 300;
 const STEP_MS = 80;
 
-const MOST_BAR = 30;
+const MAX_BAR_WIDTH = 30;
 const WIPE = "\r\u001b[K";
 
 /**
@@ -38,7 +38,7 @@ export async function withProgress<T>(
       if (now() < dueAt) return;
       dueAt = now() + STEP_MS;
       isShown = true;
-      out.text(`\r${progressLine(what, done, total, out)}\u001b[K`);
+      out.text(`\r${formatProgress(what, done, total, out)}\u001b[K`);
       out.flush();
     });
   } finally {
@@ -49,10 +49,10 @@ export async function withProgress<T>(
   }
 }
 
-function progressLine(what: string, done: number, total: number, { colors, width }: Output): string {
-  const numbers = `${count(done)}/${count(total)}`;
-  const room = Math.min(MOST_BAR, width - 1 - widthOf(`${what}  ${numbers}`));
-  if (room < 1) return truncate(`${what} ${numbers}`, width - 1);
+function formatProgress(what: string, done: number, total: number, { colors, width }: Output): string {
+  const numbers = `${formatCount(done)}/${formatCount(total)}`;
+  const room = Math.min(MAX_BAR_WIDTH, width - 1 - measureWidth(`${what}  ${numbers}`));
+  if (room < 1) return truncateLine(`${what} ${numbers}`, width - 1);
   const full = total === 0 ? 0 : Math.floor((Math.min(done, total) / total) * room);
   const bar = colors.cyan("━".repeat(full)) + colors.dim("─".repeat(room - full));
   return `${what} ${bar} ${numbers}`;

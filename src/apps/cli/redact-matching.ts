@@ -8,14 +8,14 @@ import {
   type StandingText,
   type TextRedaction,
 } from "../../catalog/redaction/redact-text.ts";
-import { counted } from "../../core/facts/number-text.ts";
-import { plainLine } from "../../core/facts/plain-text.ts";
+import { formatCounted } from "../../core/facts/number-text.ts";
+import { toPlainLine } from "../../core/facts/plain-text.ts";
 import type { CatalogScope } from "../../session/files/session-files.ts";
 import { sessionNotFound } from "../../session/manager/open-session.ts";
 import type { CommandCall } from "./command.ts";
-import { confirm } from "./confirm.ts";
+import { confirmQuestion } from "./confirm.ts";
 import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
-import { sessionScope } from "./session-argument.ts";
+import { getScope } from "./session-argument.ts";
 import { asUsage, UsageError } from "./usage-error.ts";
 
 /** What a person wants redacted, and where. */
@@ -34,7 +34,7 @@ interface Reach {
   readonly options: RedactEverywhereOptions;
 }
 
-const MOST_ENTRIES = 5;
+const MAX_ENTRIES = 5;
 
 /** Redacts a text wherever it stands, after a list and a question, and counts where it still stands. */
 export async function redactMatching(call: CommandCall, request: MatchingRequest): Promise<ExitCode> {
@@ -42,26 +42,29 @@ export async function redactMatching(call: CommandCall, request: MatchingRequest
     throw new UsageError("Name a session, or give --all, not both.");
   const { matching, isExpression } = request;
   const wanted = await asUsage(() => (isExpression ? parseExpression(matching, "") : matching));
-  const reach = await reachOf(call, request);
+  const reach = await findReach(call, request);
   const redact = ({ scopes, options }: Reach, isDryRun: boolean) =>
     asUsage(() => redactTextInScopes(scopes, wanted, { ...options, dryRun: isDryRun }));
   const found = await redact(reach, true);
   writePlaces(call, found.changed, request.isDryRun);
   if (request.isDryRun || found.changed.length === 0) {
-    const standing = [...found.standing, ...(await elsewhere(call, request, found, redact))];
+    const standing = [...found.standing, ...(await findElsewhere(call, request, found, redact))];
     return writeCount(call, standing, found.changed);
   }
   call.out.flush();
-  const question = `Redact the text in ${counted(found.changed.length, "place")}? Backups change as well: nothing brings it back.`;
-  if (!(await confirm(call, question))) {
+  const question = `Redact the text in ${formatCounted(found.changed.length, "place")}? Backups change as well: nothing brings it back.`;
+  if (!(await confirmQuestion(call, question))) {
     call.warn("Nothing was changed.");
     return EXIT_CODES.failed;
   }
   const { standing } = await redact(reach, false);
-  return writeCount(call, [...standing, ...(await elsewhere(call, request, found, redact))], []);
+  return writeCount(call, [...standing, ...(await findElsewhere(call, request, found, redact))], []);
 }
 
-async function reachOf(call: CommandCall, { session, isAll, replacement }: MatchingRequest): Promise<Reach> {
+async function findReach(
+  call: CommandCall,
+  { session, isAll, replacement }: MatchingRequest,
+): Promise<Reach> {
   const { io, stored } = call;
   const options = { replacement, now: io.now };
   if (stored !== undefined) {
@@ -71,30 +74,30 @@ async function reachOf(call: CommandCall, { session, isAll, replacement }: Match
     const which = id === undefined ? (isAll ? {} : { cwd: io.cwd }) : { ids: [id] };
     return { scopes: [], options: { ...options, ...which, store: await stored.store() } };
   }
-  if (session === undefined) return { scopes: scopesOf(call, isAll), options };
+  if (session === undefined) return { scopes: getScopes(call, isAll), options };
   const path = await call.findFile(session);
   if (!existsSync(path)) throw sessionNotFound(path);
   return {
-    scopes: [...scopesOf(call, true), { sessionDir: dirname(path) }],
+    scopes: [...getScopes(call, true), { sessionDir: dirname(path) }],
     options: { ...options, paths: [path] },
   };
 }
 
 /** The folder that a variable names is not all that there is. */
-function scopesOf(call: CommandCall, isAll: boolean): CatalogScope[] {
-  const scope = sessionScope(call, isAll);
+function getScopes(call: CommandCall, isAll: boolean): CatalogScope[] {
+  const scope = getScope(call, isAll);
   return isAll && call.dir === undefined ? [{ includeImported: true }, scope] : [scope];
 }
 
 /** Finds where else the text stands, if not everything was asked for. */
-async function elsewhere(
+async function findElsewhere(
   call: CommandCall,
   request: MatchingRequest,
   found: TextRedaction,
   redact: (reach: Reach, isDryRun: boolean) => Promise<TextRedaction>,
 ): Promise<StandingText[]> {
   if (request.isAll || (call.dir !== undefined && request.session === undefined)) return [];
-  const all = await redact(await reachOf(call, { ...request, session: undefined, isAll: true }), true);
+  const all = await redact(await findReach(call, { ...request, session: undefined, isAll: true }), true);
   const known = new Set([...found.changed, ...found.standing].map(({ path }) => path));
   const others = all.changed.filter(({ path }) => !known.has(path));
   return others.map(({ kind, path }) => ({ kind, path, reason: OUTSIDE }));
@@ -105,16 +108,16 @@ const OUTSIDE = "It is outside of what was asked for; --all redacts it.";
 function writePlaces({ json, out }: CommandCall, places: readonly RedactedPlace[], isDryRun: boolean): void {
   for (const { kind, path, entryIds } of places) {
     if (json) out.json({ action: isDryRun ? "would redact" : "redact", kind, path, entries: entryIds });
-    else out.line(`${kind}  ${plainLine(path)}${entriesOf(entryIds)}`);
+    else out.line(`${kind}  ${toPlainLine(path)}${formatEntries(entryIds)}`);
   }
   if (isDryRun && places.length > 0 && !json)
     out.prose("Backups change as well: nothing brings the text back after a redaction.");
 }
 
-function entriesOf(ids: readonly string[]): string {
+function formatEntries(ids: readonly string[]): string {
   if (ids.length === 0) return "";
-  const more = ids.length > MOST_ENTRIES ? ` and ${ids.length - MOST_ENTRIES} more` : "";
-  return `: ${ids.slice(0, MOST_ENTRIES).map(plainLine).join(", ")}${more}`;
+  const more = ids.length > MAX_ENTRIES ? ` and ${ids.length - MAX_ENTRIES} more` : "";
+  return `: ${ids.slice(0, MAX_ENTRIES).map(toPlainLine).join(", ")}${more}`;
 }
 
 function writeCount(
@@ -128,8 +131,8 @@ function writeCount(
     out.json({ standing: count });
   } else {
     for (const { kind, path, reason } of standing)
-      out.line(`still in ${kind}  ${plainLine(path)}: ${plainLine(reason)}`);
-    out.line(`The text stands in ${counted(count, "place")}.`);
+      out.line(`still in ${kind}  ${toPlainLine(path)}: ${toPlainLine(reason)}`);
+    out.line(`The text stands in ${formatCounted(count, "place")}.`);
   }
   return count === 0 ? EXIT_CODES.ok : EXIT_CODES.failed;
 }

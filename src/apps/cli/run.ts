@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { CommanderError } from "commander";
-import { plainLine } from "../../core/facts/plain-text.ts";
+import { toPlainLine } from "../../core/facts/plain-text.ts";
 import { isSessionError } from "../../core/format/errors.ts";
 import {
   type CommandCall,
@@ -12,16 +12,16 @@ import {
   SESSION_DIR,
   STORE,
 } from "./command.ts";
-import { COMMANDS, replacementFor } from "./commands.ts";
+import { COMMANDS, findReplacement } from "./commands.ts";
 import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
 import type { CallerIo, CliIo } from "./io.ts";
 import { Output, OutputClosed } from "./output.ts";
 import { type GivenValues, makeParser } from "./parser.ts";
 import { accessSessions } from "./sessions.ts";
-import { STORE_VARIABLE, type StoreAddress, storeAddress, withoutPasswords } from "./store-address.ts";
+import { parseStoreAddress, STORE_VARIABLE, type StoreAddress, withoutPasswords } from "./store-address.ts";
 import type { StoredSessions } from "./stored-sessions.ts";
-import { loadWidths, truncate } from "./text/width.ts";
-import { failureLines, UsageError } from "./usage-error.ts";
+import { loadWidths, truncateLine } from "./text/width.ts";
+import { formatFailures, UsageError } from "./usage-error.ts";
 
 /** Sessions that the program lists when a person calls it without a command. */
 const BARE_LIMIT = 8;
@@ -43,8 +43,8 @@ export async function run(argv: readonly string[], callerIo: CallerIo): Promise<
   let stored: StoredSessions | undefined;
   const isBare = argv.length === 0 && io.stdout.isTTY === true;
   const { words, commands } = prepareWords(isBare ? ["list", "--limit", String(BARE_LIMIT)] : argv);
-  let failure = await failureOf(async () => {
-    const replacement = replacementFor(words);
+  let failure = await catchError(async () => {
+    const replacement = findReplacement(words);
     if (replacement !== undefined) throw new UsageError(replacement);
     const named = await loadNamed(words);
     const parser = makeParser(
@@ -65,8 +65,8 @@ export async function run(argv: readonly string[], callerIo: CallerIo): Promise<
     await parser.parseAsync(words, { from: "user" });
     if (isBare) writeNextSteps(out, stored !== undefined);
   });
-  const closingFailure = await failureOf(() => stored?.close(failure !== undefined));
-  const outputFailure = await failureOf(() => out.flush());
+  const closingFailure = await catchError(() => stored?.close(failure !== undefined));
+  const outputFailure = await catchError(() => out.flush());
   if (isHelp(failure)) {
     exitCode = failure.exitCode === 0 ? EXIT_CODES.ok : EXIT_CODES.usage;
     failure = undefined;
@@ -78,7 +78,7 @@ export async function run(argv: readonly string[], callerIo: CallerIo): Promise<
   // An agent may take any other code for a refusal.
   if (words[0] === "import" && words.includes("--hook")) exitCode = EXIT_CODES.ok;
   // If stderr fails, too, there is nobody left to tell.
-  await failureOf(() => errors.flush());
+  await catchError(() => errors.flush());
   return exitCode;
 }
 
@@ -121,7 +121,7 @@ function writeNextSteps(out: Output, isStored: boolean): void {
 }
 
 /** Returns what a call throws, or undefined. */
-async function failureOf(call: () => unknown): Promise<unknown> {
+async function catchError(call: () => unknown): Promise<unknown> {
   try {
     await call();
     return undefined;
@@ -136,7 +136,7 @@ function isHelp(error: unknown): error is CommanderError {
 }
 
 /** Returns the database that a call is about, which not every command may be; undefined if it is about files. */
-function addressFor(
+function findAddress(
   { name, command }: LoadedCommand,
   given: GivenValues,
   { env }: CliIo,
@@ -147,7 +147,7 @@ function addressFor(
   const text = option ?? (isFolder ? undefined : env[STORE_VARIABLE]);
   if (!text) return undefined;
   const from = option === undefined ? STORE_VARIABLE : STORE.form;
-  if (command.filesOnly === undefined) return storeAddress(text, from);
+  if (command.filesOnly === undefined) return parseStoreAddress(text, from);
   const how = option === undefined ? ` With --dir, ${STORE_VARIABLE} does not count.` : "";
   throw new UsageError(`${name} works on files. ${command.filesOnly}${how}`);
 }
@@ -158,7 +158,7 @@ async function openStored(
   given: GivenValues,
   io: CliIo,
 ): Promise<StoredSessions | undefined> {
-  const address = addressFor(named, given, io);
+  const address = findAddress(named, given, io);
   if (address === undefined) return undefined;
   const stored = await import("./stored-sessions.ts");
   return new stored.StoredSessions(address, io);
@@ -187,7 +187,7 @@ function makeCall(
       return parameter.parse(given.get(parameter));
     },
     warn: (message, ...below) => {
-      tell("warning", { errors, json }, [plainLine(message), ...below]);
+      writeMessage("warning", { errors, json }, [toPlainLine(message), ...below]);
       errors.flush();
     },
     note: (text) => {
@@ -203,7 +203,7 @@ function makeCall(
 }
 
 /** Writes what is wrong on stderr: a sentence, and lines below it. */
-function tell(
+function writeMessage(
   kind: "error" | "warning",
   { errors, json }: { readonly errors: Output; readonly json: boolean },
   lines: readonly string[],
@@ -215,27 +215,27 @@ function tell(
     return;
   }
   errors.prose(`sessiontree: ${what}`);
-  for (const line of below) errors.line(truncate(line, errors.width));
+  for (const line of below) errors.line(truncateLine(line, errors.width));
 }
 
 /** Says in one line what went wrong, as JSON if the call asks for that, and gives the exit code for it. */
 function explainFailure(error: unknown, words: readonly string[], io: CliIo, errors: Output): ExitCode {
   const isUsage = error instanceof CommanderError || error instanceof UsageError;
-  const [what, ...sessions] = isUsage ? [usageMessage(error, words)] : failureLines(error);
+  const [what, ...sessions] = isUsage ? [formatUsageMessage(error, words)] : formatFailures(error);
   const code = isUsage ? "USAGE" : isSessionError(error) ? error.code : "UNEXPECTED";
-  tell("error", { errors, json: asksForJson(words) }, [what, ...sessions], code);
+  writeMessage("error", { errors, json: isJsonRequested(words) }, [what, ...sessions], code);
   if (io.env["SESSIONTREE_DEBUG"]) errors.line(withoutPasswords(inspect(error)));
   return isUsage ? EXIT_CODES.usage : EXIT_CODES.failed;
 }
 
 /** Tells whether JSON is asked for, also on a command line that cannot be understood. */
-function asksForJson(words: readonly string[]): boolean {
+function isJsonRequested(words: readonly string[]): boolean {
   const end = words.indexOf("--");
   return (end === -1 ? words : words.slice(0, end)).includes("--json");
 }
 
-function usageMessage(error: Error, words: readonly string[]): string {
-  const what = plainLine(error.message.replace(/^error: /, ""));
+function formatUsageMessage(error: Error, words: readonly string[]): string {
+  const what = toPlainLine(error.message.replace(/^error: /, ""));
   const command = COMMANDS.find(({ name }) => name === words[0]);
   const help = command === undefined ? "sessiontree --help" : `sessiontree ${command.name} --help`;
   return `${what}${/[.?)]$/.test(what) ? "" : "."} See "${help}".`;

@@ -1,12 +1,12 @@
 import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { NameMatch } from "../../catalog/list/resolve-session.ts";
-import { plainLine } from "../../core/facts/plain-text.ts";
+import { toPlainLine } from "../../core/facts/plain-text.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import { findOpenClaw } from "../../interop/history/openclaw.ts";
 import type { CatalogScope } from "../../session/files/session-files.ts";
 import type { FileRow } from "../../session/files/session-row.ts";
-import { absolutePath } from "../../session/log/session-paths.ts";
+import { toAbsolutePath } from "../../session/log/session-paths.ts";
 import { quoteForShell } from "../text/shell-quoting.ts";
 import type { CliIo } from "./io.ts";
 import { argumentOr } from "./parameters.ts";
@@ -38,9 +38,9 @@ const LOOKS_LIKE_PATH = /[/\\]|\.jsonl$|^~|^-$/;
  *
  * @throws {SessionError} `SESSION_NOT_FOUND` if there is no such folder.
  */
-export function sessionScope({ io, dir }: SessionPlace, isAll: boolean): CatalogScope {
+export function getScope({ io, dir }: SessionPlace, isAll: boolean): CatalogScope {
   if (dir !== undefined) {
-    const sessionDir = pathOf(io.cwd, dir);
+    const sessionDir = resolvePath(io.cwd, dir);
     // What was mistyped must not look empty.
     if (isFolder(sessionDir)) return { sessionDir };
     throw new SessionError("SESSION_NOT_FOUND", `There is no folder ${sessionDir}.`);
@@ -48,7 +48,7 @@ export function sessionScope({ io, dir }: SessionPlace, isAll: boolean): Catalog
   const folder = io.env[FOLDER_VARIABLE];
   return {
     ...(!isAll && { cwd: io.cwd }),
-    ...(folder && { sessionDir: pathOf(io.cwd, folder) }),
+    ...(folder && { sessionDir: resolvePath(io.cwd, folder) }),
     includeImported: true,
   };
 }
@@ -63,17 +63,19 @@ export function sessionScope({ io, dir }: SessionPlace, isAll: boolean): Catalog
  */
 export async function findSession(name: string, place: SessionPlace, match?: NameMatch): Promise<string> {
   if (name === LATEST) return findLatest(place);
-  const path = pathOf(place.io.cwd, name);
+  const path = resolvePath(place.io.cwd, name);
   const atPath = statSync(path, { throwIfNoEntry: false });
-  if (looksLikePath(name) || atPath?.isFile()) return path;
+  if (isLikePath(name) || atPath?.isFile()) return path;
   // Whoever names a file needs no list of sessions: what makes one is loaded only now.
   const { listSessions } = await import("../../catalog/list/list-sessions.ts");
-  const { fittingName, onlyOne } = await import("../../catalog/list/resolve-session.ts");
-  const known = await listSessions(sessionScope(place, true));
+  const { findByName: fittingName, getOnlyOne: onlyOne } = await import(
+    "../../catalog/list/resolve-session.ts"
+  );
+  const known = await listSessions(getScope(place, true));
   const found = fittingName(known, name.trim(), match);
   // A folder may be called as a session is; what is wrong with it is said by what reads it.
   if (found.length === 0 && atPath !== undefined) return path;
-  const ofProject = found.length > 1 ? await listSessions(sessionScope(place, false)) : [];
+  const ofProject = found.length > 1 ? await listSessions(getScope(place, false)) : [];
   const here = new Set(ofProject.map((session) => session.path));
   const notFound = `No session ${JSON.stringify(name)}. "sessiontree list --all" shows the sessions that there are.`;
   return onlyOne(found, name, { known, isHere: (one) => here.has(one.path), notFound }).path;
@@ -81,7 +83,7 @@ export async function findSession(name: string, place: SessionPlace, match?: Nam
 
 async function findLatest(place: SessionPlace): Promise<string> {
   const { listSessions } = await import("../../catalog/list/list-sessions.ts");
-  const [latest] = await listSessions(sessionScope(place, false));
+  const [latest] = await listSessions(getScope(place, false));
   if (latest !== undefined) return latest.path;
   const message = 'There is no session of this project yet. "sessiontree list --all" lists those of others.';
   throw new SessionError("SESSION_NOT_FOUND", message);
@@ -89,17 +91,17 @@ async function findLatest(place: SessionPlace): Promise<string> {
 
 /** Tells whether a text names a session in a way in which nobody writes a word to search for. */
 export function isSessionName(text: string): boolean {
-  return text === LATEST || looksLikePath(text);
+  return text === LATEST || isLikePath(text);
 }
 
 /** Returns the command that lists the failures of a session, by the name that a person gave it. */
-export function failuresCommand(name: string): string {
-  const word = quoteForShell(plainLine(name));
+export function makeFailuresCommand(name: string): string {
+  const word = quoteForShell(toPlainLine(name));
   return `sessiontree search --failed ${isSessionName(name) ? "" : '"" '}${word}`;
 }
 
 /** Tells whether what names a session is a path, whether anything stands there or not. */
-export function looksLikePath(name: string): boolean {
+export function isLikePath(name: string): boolean {
   return LOOKS_LIKE_PATH.test(name);
 }
 
@@ -112,26 +114,26 @@ function isFolder(path: string): boolean {
  *
  * @throws {UsageError} If its folder does not exist.
  */
-export function newFilePath(cwd: string, file: string): string {
-  const path = pathOf(cwd, file);
+export function makeFilePath(cwd: string, file: string): string {
+  const path = resolvePath(cwd, file);
   const folder = dirname(path);
   if (isFolder(folder)) return path;
   throw new UsageError(`There is no folder ${folder} to write to; make it first.`);
 }
 
 /** Makes a path absolute that somebody typed: it starts at the folder of the command line. */
-export function pathOf(cwd: string, path: string): string {
-  return /^(?:~|file:\/\/)/.test(path) ? absolutePath(path) : resolve(cwd, path);
+export function resolvePath(cwd: string, path: string): string {
+  return /^(?:~|file:\/\/)/.test(path) ? toAbsolutePath(path) : resolve(cwd, path);
 }
 
 /** Lists all sessions that can be found: those of all projects, and those beside some files. */
-export async function knownSessions(call: SessionPlace, paths: readonly string[]): Promise<FileRow[]> {
+export async function listKnownSessions(call: SessionPlace, paths: readonly string[]): Promise<FileRow[]> {
   const { listSessions } = await import("../../catalog/list/list-sessions.ts");
   const found = new Map<string, FileRow>();
   const folders = new Set(paths.map((path) => dirname(path)));
   // A folder that was given is not all that there is.
-  const usual = sessionScope({ io: call.io, dir: undefined }, true);
-  const scopes = [usual, sessionScope(call, true), ...[...folders].map((sessionDir) => ({ sessionDir }))];
+  const usual = getScope({ io: call.io, dir: undefined }, true);
+  const scopes = [usual, getScope(call, true), ...[...folders].map((sessionDir) => ({ sessionDir }))];
   for (const scope of scopes) {
     for (const session of await listSessions(scope)) found.set(session.path, session);
   }
@@ -142,7 +144,7 @@ export async function knownSessions(call: SessionPlace, paths: readonly string[]
 export const OPENCLAW = "openclaw";
 
 /** Returns the folders in which other programs keep sessions of this format; none if a folder is named. */
-export function otherFolders(place: SessionPlace): readonly string[] {
-  const isNamed = sessionScope(place, true).includeImported !== true;
+export function listOtherFolders(place: SessionPlace): readonly string[] {
+  const isNamed = getScope(place, true).includeImported !== true;
   return isNamed ? [] : findOpenClaw(place.io.env).folders;
 }

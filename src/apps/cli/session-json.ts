@@ -2,7 +2,7 @@ import type { SessionIssue } from "../../core/format/issue.ts";
 import type { ListedRow } from "./stored-sessions.ts";
 
 /** Returns a row as the JSON of every command names it; what is undefined is not written. */
-export function sessionJson(session: ListedRow): object {
+export function toSessionJson(session: ListedRow): object {
   const { id, path, store, cwd, name, parentSession } = session;
   const { created, modified, messageCount, firstMessage, issueCount, source, sourceGone } = session;
   return {
@@ -23,6 +23,6 @@ export function sessionJson(session: ListedRow): object {
 }
 
 /** Returns an issue as the JSON of every command names it. */
-export function issueJson({ entryId: entry, ...issue }: SessionIssue): object {
+export function toIssueJson({ entryId: entry, ...issue }: SessionIssue): object {
   return { ...issue, entry };
 }

@@ -1,6 +1,12 @@
 import type { NameMatch } from "../../catalog/list/resolve-session.ts";
 import type { CliIo } from "./io.ts";
-import { fileSession, isPiped, type NamedSession, onlyReadable, pipedSession } from "./named-session.ts";
+import {
+  isPiped,
+  makeFileSession,
+  makePipedSession,
+  makeReadOnlyError,
+  type NamedSession,
+} from "./named-session.ts";
 import { findSession } from "./session-argument.ts";
 import { isStoreUrl } from "./store-address.ts";
 import type { StoredSessions } from "./stored-sessions.ts";
@@ -25,11 +31,11 @@ export function accessSessions(place: {
   readonly stored: StoredSessions | undefined;
 }): SessionAccess {
   const { io, stored } = place;
-  const piped = pipedSession(io);
+  const piped = makePipedSession(io);
   const findKeptSession = async (name: string, match?: NameMatch) => {
-    if (isPiped(name)) throw onlyReadable();
+    if (isPiped(name)) throw makeReadOnlyError();
     if (isStoreUrl(name)) throw new UsageError("Give the address of a database with --store.");
-    return (await stored?.find(name, match)) ?? fileSession(await findSession(name, place, match), io);
+    return (await stored?.find(name, match)) ?? makeFileSession(await findSession(name, place, match), io);
   };
   return {
     stored,

@@ -6,7 +6,7 @@ import { UsageError } from "./usage-error.ts";
 type Moment = Parameter<string | undefined>;
 
 /** Returns the time that two options span; an option that is missing leaves its end open. */
-export function spanOf(
+export function getSpan(
   { get, io }: CommandCall,
   since: Moment,
   until: Moment | undefined,

@@ -20,17 +20,17 @@ export function isStoreUrl(text: string): boolean {
 }
 
 /** Reads the address of a database from an option or variable; the error for a text that is none does not repeat it. */
-export function storeAddress(text: string, from: string): StoreAddress {
+export function parseStoreAddress(text: string, from: string): StoreAddress {
   if (!isStoreUrl(text) || !URL.canParse(text)) {
     throw new UsageError(
       `${from} must be an address such as postgres://user@host/database; a folder with session files is named by --dir.`,
     );
   }
-  return { url: text, shown: shownAddress(text) };
+  return { url: text, shown: maskAddress(text) };
 }
 
 /** Leaves out password and settings. An `@` behind the host says that a password was written with a `/` in it. */
-function shownAddress(text: string): string {
+function maskAddress(text: string): string {
   const { protocol, username, host, pathname, search, hash, searchParams } = new URL(text);
   if (/@|%40/i.test(`${pathname}${search}${hash}`)) return `${protocol}//…`;
   const settings = new URLSearchParams();

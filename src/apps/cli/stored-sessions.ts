@@ -1,15 +1,15 @@
-import { deleteMarked, importOriginInFront, readFrontOf } from "../../catalog/list/deleted-imports.ts";
-import { fittingName, type NameMatch, onlyOne } from "../../catalog/list/resolve-session.ts";
+import { deleteMarked, importOriginInFront, readFrontBytes } from "../../catalog/list/deleted-imports.ts";
+import { findByName, getOnlyOne, type NameMatch } from "../../catalog/list/resolve-session.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";
 import type { ListInStoreOptions, SessionStore } from "../../stores/contract/session-store.ts";
 import type { CliIo, CliStores } from "./io.ts";
 import type { NamedSession, SessionLocation } from "./named-session.ts";
-import { LATEST, looksLikePath } from "./session-argument.ts";
+import { isLikePath, LATEST } from "./session-argument.ts";
 import type { StoreAddress } from "./store-address.ts";
 
 /** So many sessions are read to find one by its first message. */
-const MOST_READ = 1000;
+const MAX_READ = 1000;
 
 /** Ids of which a file's name can be made. */
 const SAFE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/;
@@ -35,7 +35,7 @@ const POSTGRES: CliStores = {
 };
 
 /** Returns the way to databases. */
-export function storesOf({ stores = POSTGRES }: CliIo): CliStores {
+export function getStores({ stores = POSTGRES }: CliIo): CliStores {
   return stores;
 }
 
@@ -54,7 +54,7 @@ export class StoredSessions {
   }
 
   store(): Promise<SessionStore> {
-    this.#store ??= storesOf(this.#io).open(this.#url);
+    this.#store ??= getStores(this.#io).open(this.#url);
     return this.#store;
   }
 
@@ -67,24 +67,24 @@ export class StoredSessions {
    */
   async find(name: string, match: NameMatch = "words"): Promise<NamedSession | undefined> {
     if (name === LATEST) return this.#named(await this.#latest());
-    if (looksLikePath(name)) return undefined;
+    if (isLikePath(name)) return undefined;
     const found = await this.#candidates(name.trim(), match);
     const isHere = ({ cwd }: SessionRow) => cwd === this.#io.cwd;
     const notFound = `No session ${JSON.stringify(name)} in ${this.address}. "sessiontree list --all" shows the sessions that are there.`;
-    return this.#named(onlyOne(found, name, { isHere, notFound }));
+    return this.#named(getOnlyOne(found, name, { isHere, notFound }));
   }
 
-  locationOf(id: string): SessionLocation {
+  getLocation(id: string): SessionLocation {
     const store = this.address;
     return { text: `${id} in ${store}`, json: { id, store } };
   }
 
   migrate(to: number | undefined): Promise<{ readonly from: number; readonly to: number }> {
-    return storesOf(this.#io).migrate(this.#url, to);
+    return getStores(this.#io).migrate(this.#url, to);
   }
 
   migrationSql(to: number | undefined): Promise<string[]> {
-    return storesOf(this.#io).migrationSql(this.#url, to);
+    return getStores(this.#io).migrationSql(this.#url, to);
   }
 
   /** Closes what was opened; if the call has failed, what could not be written is given up. Idempotent. */
@@ -99,7 +99,7 @@ export class StoredSessions {
   #named(row: SessionRow): NamedSession {
     const { id } = row;
     const { now } = this.#io;
-    const location = this.locationOf(id);
+    const location = this.getLocation(id);
     const store = () => this.store();
     const bytes = async function* () {
       yield* (await store()).exportBytes(id);
@@ -138,20 +138,20 @@ export class StoredSessions {
     const queries: ListInStoreOptions[] = prefixes.map((idPrefix) => ({ idPrefix }));
     queries.push({ name: longest });
     // A database has no index of first messages.
-    if (match === "words") queries.push({ limit: MOST_READ });
+    if (match === "words") queries.push({ limit: MAX_READ });
     for (const query of queries) {
       if (query.limit !== undefined && found.size > 0) break;
       for await (const session of (await this.store()).list(query)) {
         if (session.id === text) return [session];
-        if (fittingName([session], text, match).length > 0) found.set(session.id, session);
+        if (findByName([session], text, match).length > 0) found.set(session.id, session);
       }
     }
-    return fittingName([...found.values()], text, match);
+    return findByName([...found.values()], text, match);
   }
 }
 
 /** Deletes a session, and marks one that was imported, so that no import brings it back. */
 async function deleteStored(store: SessionStore, id: string): Promise<void> {
-  const origin = importOriginInFront(await readFrontOf(store.exportBytes(id)));
+  const origin = importOriginInFront(await readFrontBytes(store.exportBytes(id)));
   await deleteMarked(origin, () => store.delete(id));
 }

@@ -5,12 +5,12 @@ import {
   type UsageGroup,
   type UsageKey,
 } from "../../catalog/usage/usage-groups.ts";
-import { count, counted, dollars } from "../../core/facts/number-text.ts";
-import { plainLine } from "../../core/facts/plain-text.ts";
-import { titleOf } from "../../core/facts/session-title.ts";
-import { shortIdLength, WHOLE_ID } from "../../core/facts/short-id-length.ts";
-import { tokensIn, UNKNOWN_MODEL } from "../../core/facts/usage.ts";
-import { dollarsOf } from "../../core/facts/usage-tally.ts";
+import { formatCount, formatCounted, formatDollars } from "../../core/facts/number-text.ts";
+import { toPlainLine } from "../../core/facts/plain-text.ts";
+import { getSessionTitle } from "../../core/facts/session-title.ts";
+import { getShortIdLength, WHOLE_ID } from "../../core/facts/short-id-length.ts";
+import { countInputTokens, UNKNOWN_MODEL } from "../../core/facts/usage.ts";
+import { getDollars } from "../../core/facts/usage-tally.ts";
 import { SOURCE_NAMES } from "../../interop/import/imported-session.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";
 import type { SkippedFile } from "../../session/files/skipped-files.ts";
@@ -25,15 +25,15 @@ import {
   type Parameter,
   textOption,
 } from "./parameters.ts";
-import { PRICES, pricesOf } from "./prices.ts";
-import { pathOf, sessionScope } from "./session-argument.ts";
-import { sessionJson } from "./session-json.ts";
+import { loadPrices, PRICES } from "./prices.ts";
+import { getScope, resolvePath } from "./session-argument.ts";
+import { toSessionJson } from "./session-json.ts";
 import { warnOfSkipped } from "./skipped-files.ts";
-import { spanOf } from "./span-options.ts";
+import { getSpan } from "./span-options.ts";
 import type { StoredSessions } from "./stored-sessions.ts";
-import { column, truncateStart, widthOf } from "./text/width.ts";
+import { fitColumn, measureWidth, truncateStart } from "./text/width.ts";
 import { UsageError } from "./usage-error.ts";
-import { shortId } from "./view/entry-line.ts";
+import { takeShortId } from "./view/entry-line.ts";
 import { writeUsageTable } from "./view/usage-table.ts";
 
 const ALL = flag("--all", "add up sessions of all projects");
@@ -86,36 +86,38 @@ export async function writeUsageAcross(call: CommandCall): Promise<ExitCode> {
   const { get, json, out, note, stored, warn } = call;
   const by: readonly UsageKey[] = get(BY) ?? ["day"];
   const [source, utc] = [get(SOURCE), get(UTC)];
-  const span = spanOf(call, SINCE, UNTIL, utc);
+  const span = getSpan(call, SINCE, UNTIL, utc);
   const options: GroupOptions = {
     by,
     ...span,
     utc,
-    ...pricesOf(call),
+    ...loadPrices(call),
     ...(source !== undefined && { source }),
   };
-  const report = stored === undefined ? await ofFiles(call, options) : await ofStore(call, stored, options);
+  const report =
+    stored === undefined ? await countFiles(call, options) : await countStore(call, stored, options);
   if (report.damaged.length > 0) {
-    const what = counted(report.damaged.length, "session has", "sessions have");
+    const what = formatCounted(report.damaged.length, "session has", "sessions have");
     warn(
       `${what} damaged lines, and calls on those lines are not in the sums: ${report.damaged.slice(0, 3).join(", ")}. "sessiontree verify" shows them.`,
     );
   }
-  const { shown, left } = chosen(report.groups, get(SORT), get(LIMIT));
+  const { shown, left } = chooseGroups(report.groups, get(SORT), get(LIMIT));
   if (json) for (const group of shown) out.json(groupJson(group));
   else if (report.groups.length === 0) note("No usage is recorded.");
   else writeTable(shown, { by, total: report.total, left }, call);
   return EXIT_CODES.ok;
 }
 
-async function ofFiles(call: CommandCall, options: GroupOptions): Promise<UsageReport> {
+async function countFiles(call: CommandCall, options: GroupOptions): Promise<UsageReport> {
   const { get, io } = call;
   const project = get(PROJECT);
   if (project !== undefined && get(ALL)) throw new UsageError("Give --all or --project, not both.");
-  const cwd = typeof project === "string" ? { cwd: pathOf(io.cwd, project) } : project && { cwd: io.cwd };
+  const cwd =
+    typeof project === "string" ? { cwd: resolvePath(io.cwd, project) } : project && { cwd: io.cwd };
   const skipped: SkippedFile[] = [];
   const report = await collectUsage({
-    ...sessionScope(call, get(ALL)),
+    ...getScope(call, get(ALL)),
     ...cwd,
     ...options,
     onSkipped: (file) => skipped.push(file),
@@ -125,23 +127,23 @@ async function ofFiles(call: CommandCall, options: GroupOptions): Promise<UsageR
 }
 
 /** Counts the sessions of a database, each read once: it keeps no sums. */
-async function ofStore(
+async function countStore(
   { get, io }: CommandCall,
   stored: StoredSessions,
   options: GroupOptions,
 ): Promise<UsageReport> {
   const { collectStoreUsage } = await import("../../stores/contract/store-usage.ts");
   const project = get(PROJECT);
-  const cwd = typeof project === "string" ? pathOf(io.cwd, project) : io.cwd;
+  const cwd = typeof project === "string" ? resolvePath(io.cwd, project) : io.cwd;
   return collectStoreUsage(await stored.store(), {
     ...options,
     ...(!get(ALL) && { cwd }),
-    located: (row) => ({ ...row, ...stored.locationOf(row.id).json }),
+    located: (row) => ({ ...row, ...stored.getLocation(row.id).json }),
   });
 }
 
 /** Sorts and limits groups; subagents stay with their session. */
-function chosen(
+function chooseGroups(
   groups: readonly UsageGroup[],
   sort: (typeof SORTS)[number] | undefined,
   limit: number | undefined,
@@ -151,21 +153,21 @@ function chosen(
     if (group.subagentOf === undefined) blocks.push([group]);
     else blocks.at(-1)?.push(group);
   }
-  const sizeOf = ([group]: UsageGroup[]) => {
+  const getSize = ([group]: UsageGroup[]) => {
     if (sort === undefined || group === undefined) return 0;
-    return sort === "cost" ? dollarsOf(group) : group[sort];
+    return sort === "cost" ? getDollars(group) : group[sort];
   };
-  blocks.sort((a, b) => sizeOf(b) - sizeOf(a));
+  blocks.sort((a, b) => getSize(b) - getSize(a));
   return { shown: blocks.slice(0, limit).flat(), left: blocks.slice(limit ?? blocks.length).length };
 }
 
 function groupJson({ by, subagentOf, ...sums }: UsageGroup): object {
   const { session } = by;
-  const named = session === undefined ? by : { ...by, session: sessionJson(session) };
-  return { by: named, ...(subagentOf !== undefined && { subagentOf: nameJson(subagentOf) }), ...sums };
+  const named = session === undefined ? by : { ...by, session: toSessionJson(session) };
+  return { by: named, ...(subagentOf !== undefined && { subagentOf: toNameJson(subagentOf) }), ...sums };
 }
 
-function nameJson({ id, path }: SessionRow): object {
+function toNameJson({ id, path }: SessionRow): object {
   return { id, ...(path !== undefined && { path }) };
 }
 
@@ -182,17 +184,17 @@ function writeTable(
 ): void {
   const hasEstimates = total.estimated !== null;
   const cells = (group: UsageGroup) => [
-    ...[group.sessions, group.calls, tokensIn(group), group.output].map(count),
-    ...(hasEstimates ? [count(group.unpriced)] : []),
-    dollars(group.cost),
-    ...(hasEstimates ? [dollars(group.estimated)] : []),
+    ...[group.sessions, group.calls, countInputTokens(group), group.output].map(formatCount),
+    ...(hasEstimates ? [formatCount(group.unpriced)] : []),
+    formatDollars(group.cost),
+    ...(hasEstimates ? [formatDollars(group.estimated)] : []),
   ];
   const isPriced = total.cost !== null || hasEstimates;
-  const names = namesOf(groups, by);
+  const names = formatNames(groups, by);
   const rows = groups.map((group, i) => ({
     name: names[i] ?? "",
     numbers: cells(group),
-    size: group.subagentOf === undefined ? (isPriced ? dollarsOf(group) : group.total) : 0,
+    size: group.subagentOf === undefined ? (isPriced ? getDollars(group) : group.total) : 0,
   }));
   const titles = [
     "sessions",
@@ -210,10 +212,10 @@ function writeTable(
     // The end of a path tells projects apart.
     by.length === 1 && by[0] === "project" ? truncateStart : undefined,
   );
-  if (left > 0) note(`${counted(left, "more group")}; the total is that of all.`);
+  if (left > 0) note(`${formatCounted(left, "more group")}; the total is that of all.`);
   if (!hasEstimates && total.unpriced > 0)
     note(
-      `${counted(total.unpriced, "token")} without a stated cost; --prices FILE or the package @pydantic/genai-prices estimates it.`,
+      `${formatCounted(total.unpriced, "token")} without a stated cost; --prices FILE or the package @pydantic/genai-prices estimates it.`,
     );
 }
 
@@ -227,11 +229,11 @@ const NOT_SAID = {
 } as const;
 
 /** Columns of a key that others follow, so that a long name leaves them room. */
-const MOST_KEY_WIDTH = 32;
+const MAX_KEY_WIDTH = 32;
 
 /** Names groups by their keys, in columns; the last key takes as much as it needs. */
-function namesOf(groups: readonly UsageGroup[], by: readonly UsageKey[]): string[] {
-  const idLength = shortIdLength(
+function formatNames(groups: readonly UsageGroup[], by: readonly UsageKey[]): string[] {
+  const idLength = getShortIdLength(
     groups.flatMap(({ by: { session } }) => session?.id ?? []),
     WHOLE_ID,
   );
@@ -239,17 +241,17 @@ function namesOf(groups: readonly UsageGroup[], by: readonly UsageKey[]): string
   const texts = groups.map((group) => {
     const depth = group.subagentOf === undefined ? 0 : (depths.get(group.subagentOf) ?? 0) + 1;
     return by.map((key) => {
-      if (key !== "session") return plainLine(group.by[key] ?? NOT_SAID[key]);
+      if (key !== "session") return toPlainLine(group.by[key] ?? NOT_SAID[key]);
       const { session } = group.by;
       if (session === undefined) return "";
       depths.set(session, depth);
-      return `${"  ".repeat(depth)}${column(shortId(session.id, idLength), idLength)}  ${titleOf(session)}`;
+      return `${"  ".repeat(depth)}${fitColumn(takeShortId(session.id, idLength), idLength)}  ${getSessionTitle(session)}`;
     });
   });
   const widths = by.map((_, i) =>
-    Math.min(MOST_KEY_WIDTH, Math.max(...texts.map((row) => widthOf(row[i] ?? "")))),
+    Math.min(MAX_KEY_WIDTH, Math.max(...texts.map((row) => measureWidth(row[i] ?? "")))),
   );
   return texts.map((row) =>
-    row.map((text, i) => (i < row.length - 1 ? column(text, widths[i] ?? 0) : text)).join("  "),
+    row.map((text, i) => (i < row.length - 1 ? fitColumn(text, widths[i] ?? 0) : text)).join("  "),
   );
 }

@@ -1,5 +1,5 @@
-import { plainLine } from "../../core/facts/plain-text.ts";
-import { isSessionError, messageOf } from "../../core/format/errors.ts";
+import { toPlainLine } from "../../core/facts/plain-text.ts";
+import { getErrorMessage, isSessionError } from "../../core/format/errors.ts";
 
 /** The command line itself is wrong: nothing was done, and the message says how it is right. */
 export class UsageError extends Error {
@@ -17,10 +17,10 @@ export async function asUsage<T>(work: () => T | Promise<T>): Promise<T> {
 }
 
 /** Says what went wrong in a line, and in one more for each session where several fit a name; none can be a command to a terminal. */
-export function failureLines(error: unknown): [what: string, ...sessions: string[]] {
+export function formatFailures(error: unknown): [what: string, ...sessions: string[]] {
   if (!isSessionError(error))
-    return [`${plainLine(messageOf(error))} (unexpected; SESSIONTREE_DEBUG=1 shows where)`];
-  if (error.code !== "SESSION_AMBIGUOUS") return [plainLine(error.message)];
-  const [what = "", ...sessions] = error.message.split("\n").map(plainLine);
+    return [`${toPlainLine(getErrorMessage(error))} (unexpected; SESSIONTREE_DEBUG=1 shows where)`];
+  if (error.code !== "SESSION_AMBIGUOUS") return [toPlainLine(error.message)];
+  const [what = "", ...sessions] = error.message.split("\n").map(toPlainLine);
   return [what, ...sessions.map((line) => `  ${line}`)];
 }

@@ -4,7 +4,7 @@ import { PLACES_RULES, type SessionPlaces } from "../../session/log/session-path
 import type { SessionStore } from "../../stores/contract/session-store.ts";
 import type { HideSecrets } from "../recall/cleaner.ts";
 import { Recall } from "../recall/recall.ts";
-import { filesAsSource, storeAsSource } from "../recall/session-source.ts";
+import { makeFileSource, makeStoreSource } from "../recall/session-source.ts";
 
 /** Which sessions agents can ask about, and what of them they get. */
 export interface RecallOptions {
@@ -42,7 +42,7 @@ const RECALL_RULES: OptionRules<RecallOptions> = {
  *
  * @throws {TypeError} If an option is invalid.
  */
-export function recallOf(options: RecallOptions): Recall {
+export function makeRecall(options: RecallOptions): Recall {
   assertOptions(options, RECALL_RULES);
   const { cwd, store, sessionDir, places, hideSecrets, prices, env = process.env, now = Date.now } = options;
   if (places !== undefined) assertOptions<SessionPlaces>(places, PLACES_RULES);
@@ -51,7 +51,7 @@ export function recallOf(options: RecallOptions): Recall {
     ...(places !== undefined && { places }),
     includeImported: sessionDir === undefined,
   };
-  const source = store === undefined ? filesAsSource(scope) : storeAsSource(store);
+  const source = store === undefined ? makeFileSource(scope) : makeStoreSource(store);
   return new Recall({
     source,
     cwd,

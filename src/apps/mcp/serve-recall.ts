@@ -1,7 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import type { Recall } from "../recall/recall.ts";
-import { loadSdk, loadStdio, serverOf } from "./recall-server.ts";
+import { loadSdk, loadStdio, makeServer } from "./recall-server.ts";
 
 /** Where requests come from, and where answers and troubles go. */
 export interface ServeStreams {
@@ -16,7 +16,7 @@ export async function serveRecall(recall: Recall, { input, output, onError }: Se
   const { serveStdio, StdioServerTransport } = await loadStdio();
   const transport = new StdioServerTransport(input, output);
   const ended = finished(input, { writable: false });
-  const server = serveStdio(() => serverOf(recall), { transport, onerror: onError });
+  const server = serveStdio(() => makeServer(recall), { transport, onerror: onError });
   try {
     await ended;
   } finally {

@@ -1,10 +1,10 @@
 import { type ComponentChild, render } from "preact";
 import {
   type EmbeddedSession,
-  piecesInPage,
-  piecesOf,
   readEmbedded,
   readKnown,
+  readPagePieces,
+  readStream,
 } from "./model/embedded-session.ts";
 import type { LinkedSession } from "./model/entry-facts.ts";
 import { SessionEntries } from "./model/session-entries.ts";
@@ -17,7 +17,7 @@ import { SessionIndex } from "./ui/session-index.tsx";
 const LARGE_BYTES = 4 * 1024 * 1024;
 
 /** Starts the page: reads the session, or the list of sessions, that stands in it and draws it. */
-async function start(root: HTMLElement): Promise<void> {
+async function startPage(root: HTMLElement): Promise<void> {
   try {
     const content = await takeContent();
     root.textContent = "";
@@ -39,7 +39,8 @@ async function takeContent(): Promise<ComponentChild> {
   const { server } = embedded;
   const known = new Map(embedded.known);
   const entries = new SessionEntries(known, embedded.size);
-  const pieces = server === undefined ? piecesInPage(document) : piecesOf((await ask(server.bytesUrl)).body);
+  const pieces =
+    server === undefined ? readPagePieces(document) : readStream((await askServer(server.bytesUrl)).body);
   for await (const piece of pieces) entries.append(piece);
   entries.end();
   // Without them the page lacks links, and nothing else.
@@ -53,7 +54,7 @@ async function takeContent(): Promise<ComponentChild> {
 }
 
 /** Asks the server; where another file has taken the path of the session meanwhile, the page is asked for anew. */
-async function ask(url: string): Promise<Response> {
+async function askServer(url: string): Promise<Response> {
   const response = await fetch(url);
   if (response.status === 409) location.reload();
   if (!response.ok) throw new TypeError(`the server answers ${response.status}`);
@@ -61,7 +62,7 @@ async function ask(url: string): Promise<Response> {
 }
 
 async function askForKnown(url: string, known: Map<string, LinkedSession>): Promise<void> {
-  for (const [name, one] of readKnown(await (await ask(url)).json())) known.set(name, one);
+  for (const [name, one] of readKnown(await (await askServer(url)).json())) known.set(name, one);
 }
 
 interface SessionPageProps {
@@ -84,4 +85,4 @@ function SessionPage({ embedded, entries, areLinksKnown }: SessionPageProps) {
 }
 
 const root = document.getElementById("app");
-if (root !== null) void start(root);
+if (root !== null) void startPage(root);

@@ -1,4 +1,4 @@
-import { headOf } from "../../core/context/message-parts.ts";
+import { takeStart } from "../../core/context/message-parts.ts";
 import type { Cleaner } from "./cleaner.ts";
 
 /** Bytes of an answer, if the caller does not say. */
@@ -98,7 +98,7 @@ export class Answer {
     for (const [i, line] of lines.entries()) {
       if (!this.#addClean([line])) {
         if (done > 0) return done;
-        const part = headOfBytes(line, this.#bytesLeft - 1);
+        const part = takeStartOfBytes(line, this.#bytesLeft - 1);
         return part !== "" && this.#addClean([part]) ? part.length : 0;
       }
       done += (before[i] ?? line).length + 1;
@@ -136,13 +136,13 @@ function withoutMarks(text: string): string {
 
 function cutToBytes(text: string, maxBytes: number): string {
   if (Buffer.byteLength(text) <= maxBytes) return text;
-  const head = headOfBytes(text, maxBytes - Buffer.byteLength("…"));
+  const head = takeStartOfBytes(text, maxBytes - Buffer.byteLength("…"));
   return head === "" ? "" : `${head}…`;
 }
 
 /** Returns the beginning of a text that has at most so many bytes; no character is cut in half. */
-function headOfBytes(text: string, maxBytes: number): string {
+function takeStartOfBytes(text: string, maxBytes: number): string {
   if (maxBytes <= 0) return "";
-  const bytes = Buffer.from(headOf(text, maxBytes)).subarray(0, maxBytes);
+  const bytes = Buffer.from(takeStart(text, maxBytes)).subarray(0, maxBytes);
   return new TextDecoder().decode(bytes, { stream: true });
 }

@@ -34,7 +34,7 @@ export function requiredText(...[name, description]: Named): Argument<string> {
 }
 
 /** An argument that may be left out: then it is `fallback`. */
-function optional<T, Fallback extends T | undefined>(
+function defineOptional<T, Fallback extends T | undefined>(
   [name, description]: Named,
   schema: JsonObject,
   read: (value: unknown) => T,
@@ -51,7 +51,7 @@ function optional<T, Fallback extends T | undefined>(
 
 /** A text that may be left out. */
 export function optionalText(...named: Named): Argument<string | undefined> {
-  return optional(named, { type: "string" }, textReader(named[0]), undefined);
+  return defineOptional(named, { type: "string" }, textReader(named[0]), undefined);
 }
 
 /** A switch; left out, it is off. */
@@ -60,24 +60,24 @@ export function switchArgument(...named: Named): Argument<boolean> {
     if (typeof value === "boolean") return value;
     throw new TypeError(`${named[0]} must be true or false.`);
   };
-  return optional(named, { type: "boolean" }, read, false);
+  return defineOptional(named, { type: "boolean" }, read, false);
 }
 
 /** Bounds of a number, and what it is if it is left out. */
 interface CountBounds {
-  readonly least?: number;
-  readonly most: number;
+  readonly min?: number;
+  readonly max: number;
   readonly fallback: number;
 }
 
 /** A whole number between bounds. */
-export function countArgument(named: Named, { least = 0, most, fallback }: CountBounds): Argument<number> {
+export function countArgument(named: Named, { min = 0, max, fallback }: CountBounds): Argument<number> {
   const read = (value: unknown) => {
-    if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
-    throw new TypeError(`${named[0]} must be a whole number from ${least} to ${most}.`);
+    if (typeof value === "number" && Number.isInteger(value) && value >= min && value <= max) return value;
+    throw new TypeError(`${named[0]} must be a whole number from ${min} to ${max}.`);
   };
-  const schema = { type: "integer", minimum: least, maximum: most, default: fallback };
-  return optional(named, schema, read, fallback);
+  const schema = { type: "integer", minimum: min, maximum: max, default: fallback };
+  return defineOptional(named, schema, read, fallback);
 }
 
 /** One of some words; left out, it is the first. */
@@ -86,7 +86,7 @@ export function choiceArgument<Word extends string>(
   words: readonly [Word, ...Word[]],
 ): Argument<Word> {
   const schema = { type: "string", enum: [...words], default: words[0] };
-  return optional(named, schema, (value) => wordIn(named[0], value, words), words[0]);
+  return defineOptional(named, schema, (value) => parseWord(named[0], value, words), words[0]);
 }
 
 /** Some of several words; left out, they are undefined. */
@@ -98,12 +98,12 @@ export function choicesArgument<Word extends string>(
   const schema = { type: "array", items: { type: "string", enum: [...words] } };
   const read = (value: unknown): readonly Word[] => {
     if (!Array.isArray(value)) throw new TypeError(`${name} must be a list of ${words.join(", ")}.`);
-    return value.map((one: unknown) => wordIn(name, one, words));
+    return value.map((one: unknown) => parseWord(name, one, words));
   };
-  return optional(named, schema, read, undefined);
+  return defineOptional(named, schema, read, undefined);
 }
 
-function wordIn<Word extends string>(name: string, value: unknown, words: readonly Word[]): Word {
+function parseWord<Word extends string>(name: string, value: unknown, words: readonly Word[]): Word {
   const found = words.find((word) => word === value);
   if (found !== undefined) return found;
   throw new TypeError(`${name} takes one of ${words.join(", ")}.`);
@@ -129,7 +129,7 @@ export function readArguments(
 }
 
 /** Returns the JSON Schema of some arguments. */
-export function schemaOf(all: readonly Argument<unknown>[]): JsonObject {
+export function makeArgumentsSchema(all: readonly Argument<unknown>[]): JsonObject {
   return {
     type: "object",
     properties: Object.fromEntries(all.map(({ name, schema }) => [name, schema])),

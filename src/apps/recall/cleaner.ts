@@ -2,7 +2,7 @@ import { parseExpression } from "../../catalog/query/search-query.ts";
 import { withoutHarmful } from "../../core/facts/plain-text.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
-import { limitedScripts, matchingAll, runWithin } from "../../session/fs/limited-scripts.ts";
+import { makeLimitedScripts, makeMatchAll, runWithin } from "../../session/fs/limited-scripts.ts";
 
 /** Returns texts without what is secret in them: one for each that is given, in their order. */
 export type HideSecrets = (texts: readonly string[]) => readonly string[];
@@ -63,7 +63,7 @@ export class Cleaner {
     if (this.#hide === undefined) return texts.map((text) => withoutHarmful(text));
     const shown = this.#withoutSecrets(texts);
     const coded = shown.flatMap((text, at) => {
-      const plain = decoded(text);
+      const plain = decodeEscapes(text);
       return plain === text ? [] : [{ at, plain }];
     });
     const found = this.#withoutSecrets(coded.map(({ plain }) => plain));
@@ -76,15 +76,17 @@ export class Cleaner {
 
   #withoutSecrets(texts: readonly string[]): string[] {
     const pieces = texts.map((text) => withoutHarmful(text, REMOVED).split(REMOVED));
-    const hidden = this.#hidden(pieces.flatMap((some) => [...readingsOf(some), ...apart(some)])).values();
+    const hidden = this.#hidden(
+      pieces.flatMap((some) => [...makeReadings(some), ...separatePieces(some)]),
+    ).values();
     const next = () => hidden.next().value ?? "";
     return pieces.map((some) => {
       // What is shortest hides the most.
       const best =
-        readingsOf(some)
+        makeReadings(some)
           .map(next)
           .sort((a, b) => a.length - b.length)[0] ?? "";
-      return apart(some).reduce((shown, piece) => {
+      return separatePieces(some).reduce((shown, piece) => {
         const clean = next();
         return clean === piece ? shown : shown.replaceAll(piece, () => clean);
       }, best);
@@ -122,7 +124,7 @@ export class Cleaner {
  * Returns how a text can be read from which invisible characters were removed: a secret may stand around them, or begin after one
  * as after a space.
  */
-function readingsOf(pieces: readonly string[]): string[] {
+function makeReadings(pieces: readonly string[]): string[] {
   const breaks = pieces.length <= MAX_BREAKS ? pieces.slice(1) : [];
   return [
     pieces.join(""),
@@ -130,12 +132,12 @@ function readingsOf(pieces: readonly string[]): string[] {
   ];
 }
 
-function apart(pieces: readonly string[]): readonly string[] {
+function separatePieces(pieces: readonly string[]): readonly string[] {
   return pieces.length > 1 ? pieces : [];
 }
 
 /** Decodes every escape in a text, whatever else it is. */
-function decoded(text: string): string {
+function decodeEscapes(text: string): string {
   let plain = text;
   for (let times = 0; times < MAX_DECODED; times++) {
     const next = plain.replace(
@@ -197,8 +199,8 @@ const HIDDEN_AGAIN = /\[*\[secret\]\]+/g;
 export function secretPatterns(text: string): HideSecrets {
   const lines = text.split(/\r?\n/).map((line) => line.trim());
   const patterns = lines.filter((line) => line !== "" && !line.startsWith("#"));
-  const expressions = patterns.map((line) => matchingAll(parseExpression(line, "")));
-  const replaced = limitedScripts(expressions, HIDDEN)(REPLACED);
+  const expressions = patterns.map((line) => makeMatchAll(parseExpression(line, "")));
+  const replaced = makeLimitedScripts(expressions, HIDDEN)(REPLACED);
   return (texts) =>
     runWithin(REPLACEMENT_MS, replaced, texts).map((shown) => String(shown).replace(HIDDEN_AGAIN, HIDDEN));
 }

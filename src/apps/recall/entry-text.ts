@@ -1,23 +1,23 @@
-import { jsonOf } from "../../core/context/message-parts.ts";
-import { type ContentPart, contentOf, outputTitle } from "../../core/facts/entry-content.ts";
-import { excerptOf } from "../../core/facts/excerpt.ts";
+import { toJson } from "../../core/context/message-parts.ts";
+import { type ContentPart, formatOutputTitle, getEntryContent } from "../../core/facts/entry-content.ts";
+import { getExcerpt } from "../../core/facts/excerpt.ts";
 import { outcomeOf } from "../../core/facts/outcome.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
-import { kindOf } from "../text/entry-kind.ts";
-import { imageText } from "../text/stored-values.ts";
-import { joined, timeText } from "./recall.ts";
+import { getEntryKind } from "../text/entry-kind.ts";
+import { formatImage } from "../text/stored-values.ts";
+import { formatMoment, joinFacts } from "./recall.ts";
 import type { RecalledSession } from "./recalled-session.ts";
 
 /** Writes what an entry is, in one line: its id, kind, time, outcome, and whether its branch was left. */
-export function entryHeading(session: RecalledSession, ordinal: number): string {
+export function formatEntryHeading(session: RecalledSession, ordinal: number): string {
   const { tree, view } = session;
   const entry = session.entryAt(ordinal);
   const id = tree.idAt(ordinal);
   const label = view.labels.get(id)?.label ?? "";
-  return joined(
+  return joinFacts(
     `entry ${id}`,
-    kindOf(entry).word,
-    timeText(tree.timeAt(ordinal)),
+    getEntryKind(entry).word,
+    formatMoment(tree.timeAt(ordinal)),
     entry === undefined ? "" : (outcomeOf(entry) ?? ""),
     label === "" ? "" : `label ${JSON.stringify(label)}`,
     session.branchMark(ordinal),
@@ -25,13 +25,13 @@ export function entryHeading(session: RecalledSession, ordinal: number): string 
 }
 
 /** Writes what an entry says as plain text; what programs stored is left out. */
-export function entryText(entry: AnySessionEntry | undefined, withThinking: boolean): string {
-  const { parts } = contentOf(entry);
-  const texts = parts.flatMap((part) => partText(part, withThinking));
-  return texts.length > 0 ? texts.join("\n") : excerptOf(entry).text;
+export function formatEntryText(entry: AnySessionEntry | undefined, withThinking: boolean): string {
+  const { parts } = getEntryContent(entry);
+  const texts = parts.flatMap((part) => formatPart(part, withThinking));
+  return texts.length > 0 ? texts.join("\n") : getExcerpt(entry).text;
 }
 
-function partText(part: ContentPart, withThinking: boolean): string | string[] {
+function formatPart(part: ContentPart, withThinking: boolean): string | string[] {
   switch (part.kind) {
     case "text":
     case "note":
@@ -39,11 +39,11 @@ function partText(part: ContentPart, withThinking: boolean): string | string[] {
     case "thinking":
       return withThinking && !part.isRedacted ? `(thinking) ${part.text}` : [];
     case "image":
-      return `[image: ${imageText(part)}]`;
+      return `[image: ${formatImage(part)}]`;
     case "call":
-      return `→ ${part.name} ${jsonOf(part.input ?? {})}`;
+      return `→ ${part.name} ${toJson(part.input ?? {})}`;
     case "output":
-      return part.of === "tool" ? part.text : [outputTitle(part), part.text];
+      return part.of === "tool" ? part.text : [formatOutputTitle(part), part.text];
     case "data":
       return [];
     case "failure":

@@ -1,8 +1,8 @@
-import { pathTest, touches } from "../../catalog/query/search-text.ts";
-import { callTitle } from "../../core/facts/excerpt.ts";
-import { beginningOf } from "../../core/facts/plain-text.ts";
-import { callsIn, resultCallId, resultsOf, type StoredCall } from "../../core/facts/tool-calls.ts";
-import { filesOfCall } from "../../core/facts/touched-files.ts";
+import { isTouching, makePathTest } from "../../catalog/query/search-text.ts";
+import { formatCallTitle } from "../../core/facts/excerpt.ts";
+import { toShortLine } from "../../core/facts/plain-text.ts";
+import { findResults, getResultCallId, getToolCalls, type StoredCall } from "../../core/facts/tool-calls.ts";
+import { findCallFiles } from "../../core/facts/touched-files.ts";
 import { isFailure } from "../text/entry-kind.ts";
 import type { Block } from "./answer.ts";
 import { type Arguments, countArgument, requiredText, switchArgument } from "./argument.ts";
@@ -10,25 +10,25 @@ import {
   ALL,
   addPage,
   CURSOR,
-  joined,
+  formatMoment,
+  joinFacts,
   MAX_BYTES,
   PROJECT,
   type Recall,
   type RecallTool,
   SINCE,
-  timeText,
   UNTIL,
 } from "./recall.ts";
 import type { RecalledSession } from "./recalled-session.ts";
 import { type OpenedEntry, SessionOpener } from "./session-opener.ts";
 
-const MOST_FOUND = 500;
-const MOST_OF_CALL = 240;
-const MOST_ASKED = 120;
+const MAX_FOUND = 500;
+const MAX_CALL_LENGTH = 240;
+const MAX_ASKED = 120;
 
 const PATH = requiredText("path", "the file, absolute or from anywhere below the project");
 const CHANGES = switchArgument("changes_only", "only calls that write");
-const LIMIT = countArgument(["limit", "the most calls"], { least: 1, most: 50, fallback: 15 });
+const LIMIT = countArgument(["limit", "the most calls"], { min: 1, max: 50, fallback: 15 });
 
 /** Tells which sessions read or changed a file, and what for. */
 export const fileHistoryTool: RecallTool = {
@@ -40,7 +40,7 @@ export const fileHistoryTool: RecallTool = {
   run: async (recall, call, answer) => {
     const { get } = call;
     const sessions = await SessionOpener.of(recall);
-    const found = await callsOn(recall, call, sessions);
+    const found = await findCalls(recall, call, sessions);
     const calls = found.filter((one) => one.isChanged || !get(CHANGES)).sort((a, b) => b.timeMs - a.timeMs);
     await addPage(answer, call, LIMIT, calls, (one) => one.block);
     if (calls.length === 0)
@@ -55,42 +55,42 @@ interface FileCall {
   readonly block: Block;
 }
 
-async function callsOn(recall: Recall, call: Arguments, sessions: SessionOpener): Promise<FileCall[]> {
-  const [path, cwd, times] = [call.get(PATH), recall.projectOf(call), recall.timesOf(call)];
+async function findCalls(recall: Recall, call: Arguments, sessions: SessionOpener): Promise<FileCall[]> {
+  const [path, cwd, times] = [call.get(PATH), recall.getProject(call), recall.getTimes(call)];
   const calls: FileCall[] = [];
   const seen = new Set<string>();
   const query = { text: "", cwd, path, roles: ["assistant"], ...times };
   for await (const hit of sessions.search(query)) {
     // A fork has the entries of its parent: one of them is enough.
     if (seen.has(hit.entryId)) continue;
-    const found = await sessions.entryOf(hit);
+    const found = await sessions.openEntry(hit);
     if (found === undefined) continue;
     seen.add(hit.entryId);
-    calls.push(...callsAt(found, path, await recall.lineOf(hit.session)));
-    if (calls.length >= MOST_FOUND) break;
+    calls.push(...findCallsAt(found, path, await recall.formatRow(hit.session)));
+    if (calls.length >= MAX_FOUND) break;
   }
   return calls;
 }
 
-function callsAt({ session, ordinal }: OpenedEntry, path: string, heading: string): FileCall[] {
+function findCallsAt({ session, ordinal }: OpenedEntry, path: string, heading: string): FileCall[] {
   const { row, tree } = session;
-  const test = pathTest(path);
-  return callsIn(session.entryAt(ordinal)).flatMap((call) => {
-    if (!touches(call, row.cwd, test)) return [];
-    const isChanged = filesOfCall(call).some((file) => file.isChanged && test(file.path, row.cwd));
-    const facts = joined(
+  const test = makePathTest(path);
+  return getToolCalls(session.entryAt(ordinal)).flatMap((call) => {
+    if (!isTouching(call, row.cwd, test)) return [];
+    const isChanged = findCallFiles(call).some((file) => file.isChanged && test(file.path, row.cwd));
+    const facts = joinFacts(
       `entry ${tree.idAt(ordinal)}`,
-      timeText(tree.timeAt(ordinal)),
-      `${isChanged ? "changed" : "read"} with ${callTitle(call.name, call.input)}`,
+      formatMoment(tree.timeAt(ordinal)),
+      `${isChanged ? "changed" : "read"} with ${formatCallTitle(call.name, call.input)}`,
       hasFailed(session, ordinal, call) ? "failed" : "",
       session.branchMark(ordinal),
     );
-    const asked = session.askedAbove(ordinal, MOST_ASKED);
-    const line = `  ${joined(beginningOf(facts, MOST_OF_CALL), asked === "" ? "" : `asked: ${asked}`)}`;
+    const asked = session.askedAbove(ordinal, MAX_ASKED);
+    const line = `  ${joinFacts(toShortLine(facts, MAX_CALL_LENGTH), asked === "" ? "" : `asked: ${asked}`)}`;
     return [{ timeMs: tree.timeAt(ordinal), isChanged, block: { heading, lines: [line] } }];
   });
 }
 
 function hasFailed(session: RecalledSession, ordinal: number, { id }: StoredCall): boolean {
-  return resultsOf(session, ordinal).some(({ entry }) => resultCallId(entry) === id && isFailure(entry));
+  return findResults(session, ordinal).some(({ entry }) => getResultCallId(entry) === id && isFailure(entry));
 }

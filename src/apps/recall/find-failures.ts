@@ -1,23 +1,32 @@
 import type { SearchHit } from "../../catalog/search/search.ts";
-import { fieldsOf, messageFieldsOf } from "../../core/context/entry-fields.ts";
-import { partsOf, textOf } from "../../core/context/message-parts.ts";
-import { callText } from "../../core/facts/excerpt.ts";
-import { failureText } from "../../core/facts/failure-text.ts";
-import { count } from "../../core/facts/number-text.ts";
+import { getMessageFields, toRecord } from "../../core/context/entry-fields.ts";
+import { getMessageParts, toText } from "../../core/context/message-parts.ts";
+import { formatToolCall } from "../../core/facts/excerpt.ts";
+import { formatFailure } from "../../core/facts/failure-text.ts";
+import { formatCount } from "../../core/facts/number-text.ts";
 import { type EntryOutcome, outcomeOf } from "../../core/facts/outcome.ts";
-import { beginningOf } from "../../core/facts/plain-text.ts";
-import { callOf, tellingArgument } from "../../core/facts/tool-calls.ts";
+import { toShortLine } from "../../core/facts/plain-text.ts";
+import { findCall, getTellingArgument } from "../../core/facts/tool-calls.ts";
 import { countArgument, optionalText } from "./argument.ts";
-import { entryText } from "./entry-text.ts";
-import { ALL, addPage, CURSOR, joined, MAX_BYTES, PROJECT, type RecallTool, timeText } from "./recall.ts";
+import { formatEntryText } from "./entry-text.ts";
+import {
+  ALL,
+  addPage,
+  CURSOR,
+  formatMoment,
+  joinFacts,
+  MAX_BYTES,
+  PROJECT,
+  type RecallTool,
+} from "./recall.ts";
 import type { RecalledSession } from "./recalled-session.ts";
 import { type OpenedEntry, SessionOpener } from "./session-opener.ts";
 
 /** Words of an error that are looked for; the others only rank what they find. */
-const MOST_LOOKED_FOR = 4;
+const MAX_SEARCHED_WORDS = 4;
 
 /** Hits of each of them, latest first. */
-const MOST_HITS = 200;
+const MAX_HITS = 200;
 
 const MAX_READ = 40;
 
@@ -27,7 +36,7 @@ const ALIKE = 0.4;
 /** Characters of an error whose words are taken. */
 const MAX_ERROR = 20_000;
 
-const MOST_TRIED = 5;
+const MAX_TRIED = 5;
 const LINE = 200;
 const CALL_LINE = 120;
 
@@ -38,7 +47,7 @@ const COMMON = new Set(
 );
 
 const ERROR = optionalText("error", "the error, as it was printed; default: the latest failures");
-const LIMIT = countArgument(["limit", "the most failures"], { least: 1, most: 10, fallback: 3 });
+const LIMIT = countArgument(["limit", "the most failures"], { min: 1, max: 10, fallback: 3 });
 
 /** Finds failures like one, and what was run next that worked. */
 export const findFailuresTool: RecallTool = {
@@ -50,11 +59,11 @@ export const findFailuresTool: RecallTool = {
   run: async (recall, call, answer) => {
     const { get } = call;
     const sessions = await SessionOpener.of(recall);
-    const failures = await failuresLike(get(ERROR) ?? "", recall.projectOf(call), sessions);
+    const failures = await findFailuresLike(get(ERROR) ?? "", recall.getProject(call), sessions);
     await addPage(answer, call, LIMIT, failures, async (hit) => {
-      const found = await sessions.entryOf(hit);
-      const lines = found === undefined ? [] : failureLines(found);
-      return { heading: await recall.lineOf(hit.session), lines };
+      const found = await sessions.openEntry(hit);
+      const lines = found === undefined ? [] : formatFailureLines(found);
+      return { heading: await recall.formatRow(hit.session), lines };
     });
     if (failures.length === 0)
       answer.note('No such failure. Try fewer words of the error, or {"all": true}.');
@@ -62,13 +71,13 @@ export const findFailuresTool: RecallTool = {
   },
 };
 
-async function failuresLike(
+async function findFailuresLike(
   error: string,
   cwd: string | undefined,
   sessions: SessionOpener,
 ): Promise<SearchHit[]> {
-  const words = wordsOf(error);
-  const lookedFor = words.length === 0 ? [signsOf(error)] : words.slice(0, MOST_LOOKED_FOR);
+  const words = findWords(error);
+  const lookedFor = words.length === 0 ? [findSigns(error)] : words.slice(0, MAX_SEARCHED_WORDS);
   const found = new Map<string, { hit: SearchHit; words: string[] }>();
   const frequencies = new Map<string, number>();
   for (const text of lookedFor) {
@@ -79,7 +88,7 @@ async function failuresLike(
       known.words.push(text);
       found.set(hit.entryId, known);
       hits++;
-      if (hits >= MOST_HITS) break;
+      if (hits >= MAX_HITS) break;
     }
     frequencies.set(text, hits);
   }
@@ -90,9 +99,9 @@ async function failuresLike(
     .slice(0, MAX_READ);
   const failures: { readonly hit: SearchHit; readonly score: number; readonly timeMs: number }[] = [];
   for (const { hit } of first) {
-    const entry = await sessions.entryOf(hit);
+    const entry = await sessions.openEntry(hit);
     if (entry === undefined) continue;
-    const score = likeness(entry, words, weight);
+    const score = measureLikeness(entry, words, weight);
     const timeMs = entry.session.tree.timeAt(entry.ordinal);
     if (score >= ALIKE) failures.push({ hit, score, timeMs });
   }
@@ -100,26 +109,26 @@ async function failuresLike(
 }
 
 /** Returns the part of the words, by weight, that a failure has. */
-function likeness(
+function measureLikeness(
   { session, ordinal }: OpenedEntry,
   words: readonly string[],
   weight: (word: string) => number,
 ): number {
   if (words.length === 0) return 1;
-  const call = finishedCallAt(session, ordinal);
+  const call = findFinishedCall(session, ordinal);
   const text =
-    `${entryText(session.entryAt(ordinal), false)}\n${callText(call?.name ?? "", call?.input)}`.toLowerCase();
+    `${formatEntryText(session.entryAt(ordinal), false)}\n${formatToolCall(call?.name ?? "", call?.input)}`.toLowerCase();
   const sum = (some: readonly string[]) => some.reduce((all, word) => all + weight(word), 0);
   return sum(words.filter((word) => text.includes(word))) / sum(words);
 }
 
 /** Returns what is looked for of an error without words. */
-function signsOf(error: string): string {
-  return beginningOf(error, LINE).split(" ", MOST_LOOKED_FOR).join(" ");
+function findSigns(error: string): string {
+  return toShortLine(error, LINE).split(" ", MAX_SEARCHED_WORDS).join(" ");
 }
 
 /** Returns the words that tell an error from others, the longest first; of a very long one its parts. */
-function wordsOf(error: string): string[] {
+function findWords(error: string): string[] {
   const words =
     error
       .slice(0, MAX_ERROR)
@@ -128,47 +137,47 @@ function wordsOf(error: string): string[] {
   return [...new Set(words)].filter((word) => !COMMON.has(word)).sort((a, b) => b.length - a.length);
 }
 
-function failureLines({ session, ordinal }: OpenedEntry): string[] {
+function formatFailureLines({ session, ordinal }: OpenedEntry): string[] {
   const { tree } = session;
-  const message = fieldsOf(session.entryAt(ordinal))["message"];
-  const failed = finishedCallAt(session, ordinal);
-  const heading = joined(
+  const message = toRecord(session.entryAt(ordinal))["message"];
+  const failed = findFinishedCall(session, ordinal);
+  const heading = joinFacts(
     `  entry ${tree.idAt(ordinal)}`,
-    timeText(tree.timeAt(ordinal)),
+    formatMoment(tree.timeAt(ordinal)),
     session.branchMark(ordinal),
   );
   const asked = session.askedAbove(ordinal, CALL_LINE);
-  const opinion = saidAfter(session, ordinal);
+  const opinion = findReply(session, ordinal);
   return [
-    `${heading}: ${beginningOf(failureText(message, failed?.input), LINE)}`,
+    `${heading}: ${toShortLine(formatFailure(message, failed?.input), LINE)}`,
     ...(asked === "" ? [] : [`    asked: ${asked}`]),
     ...(opinion === "" ? [] : [`    said next: ${opinion}`]),
-    ...(failed === undefined ? [] : aftermathLines(session, failed)),
+    ...(failed === undefined ? [] : formatAftermath(session, failed)),
   ];
 }
 
 /** Returns what a model said to a failure, without its calls, in one line; empty if nothing. */
-function saidAfter(session: RecalledSession, ordinal: number): string {
+function findReply(session: RecalledSession, ordinal: number): string {
   const path = session.pathThrough(ordinal);
   for (const at of path.slice(path.indexOf(ordinal) + 1)) {
-    const message = fieldsOf(fieldsOf(session.entryAt(at))["message"]);
+    const message = toRecord(toRecord(session.entryAt(at))["message"]);
     if (message["role"] !== "assistant") continue;
-    const said = partsOf(message).flatMap((part) => (part.kind === "text" ? part.text : []));
-    return beginningOf(said.join(" "), LINE);
+    const said = getMessageParts(message).flatMap((part) => (part.kind === "text" ? part.text : []));
+    return toShortLine(said.join(" "), LINE);
   }
   return "";
 }
 
-function aftermathLines(session: RecalledSession, failed: FinishedCall): string[] {
-  const { tried, worked, isElsewhere } = aftermathOf(session, failed);
-  const lineOf = (call: FinishedCall) =>
-    `${beginningOf(callText(call.name, call.input), CALL_LINE)} (entry ${session.tree.idAt(call.ordinal)}${call.outcome === undefined ? "" : `, ${call.outcome}`})`;
+function formatAftermath(session: RecalledSession, failed: FinishedCall): string[] {
+  const { tried, worked, isElsewhere } = findAftermath(session, failed);
+  const formatCall = (call: FinishedCall) =>
+    `${toShortLine(formatToolCall(call.name, call.input), CALL_LINE)} (entry ${session.tree.idAt(call.ordinal)}${call.outcome === undefined ? "" : `, ${call.outcome}`})`;
   if (worked === undefined) return ["    nothing for the same purpose worked after it"];
-  const left = tried.length - MOST_TRIED;
+  const left = tried.length - MAX_TRIED;
   return [
-    ...tried.slice(-MOST_TRIED).map((call) => `    then ${lineOf(call)}`),
-    ...(left > 0 ? [`    after ${count(left)} other calls`] : []),
-    `    worked${isElsewhere ? " on the branch that was continued" : ""}: ${lineOf(worked)}`,
+    ...tried.slice(-MAX_TRIED).map((call) => `    then ${formatCall(call)}`),
+    ...(left > 0 ? [`    after ${formatCount(left)} other calls`] : []),
+    `    worked${isElsewhere ? " on the branch that was continued" : ""}: ${formatCall(worked)}`,
   ];
 }
 
@@ -187,14 +196,14 @@ const WORDS = 2;
 const MAX_FOLLOWED = 200;
 
 /** Returns the call that an entry is the result of, or the command that it is; undefined for others. */
-export function finishedCallAt(session: RecalledSession, ordinal: number): FinishedCall | undefined {
+export function findFinishedCall(session: RecalledSession, ordinal: number): FinishedCall | undefined {
   const entry = session.entryAt(ordinal);
-  const { role, command } = messageFieldsOf(entry);
+  const { role, command } = getMessageFields(entry);
   if (entry === undefined) return undefined;
   const outcome = outcomeOf(entry);
   if (role === "bashExecution")
-    return { ordinal, name: "command", input: { command: textOf(command) }, outcome };
-  const call = callOf(session, ordinal);
+    return { ordinal, name: "command", input: { command: toText(command) }, outcome };
+  const call = findCall(session, ordinal);
   return call && { ordinal, name: call.name, input: call.input, outcome };
 }
 
@@ -214,39 +223,41 @@ interface Aftermath {
  *
  * @remarks Cost: O(entries behind it), at most 200 bodies on each branch.
  */
-function aftermathOf(session: RecalledSession, failed: FinishedCall): Aftermath {
+function findAftermath(session: RecalledSession, failed: FinishedCall): Aftermath {
   const path = session.pathThrough(failed.ordinal);
-  const own = firstWorking(session, path.slice(path.indexOf(failed.ordinal) + 1), failed);
+  const own = findFirstWorking(session, path.slice(path.indexOf(failed.ordinal) + 1), failed);
   if (own.worked !== undefined || session.active.has(failed.ordinal)) return { ...own, isElsewhere: false };
   const kept = [...session.active];
   const fork = path.findLastIndex((ordinal) => session.active.has(ordinal));
   const behind = kept.slice(kept.indexOf(path[fork] ?? -1) + 1);
-  const other = firstWorking(session, behind, failed);
+  const other = findFirstWorking(session, behind, failed);
   return other.worked === undefined ? { ...own, isElsewhere: false } : { ...other, isElsewhere: true };
 }
 
-function firstWorking(
+function findFirstWorking(
   session: RecalledSession,
   ordinals: readonly number[],
   failed: FinishedCall,
 ): Omit<Aftermath, "isElsewhere"> {
   const tried: FinishedCall[] = [];
-  const wanted = purposeOf(failed);
+  const wanted = getPurpose(failed);
   for (const ordinal of ordinals.slice(0, MAX_FOLLOWED)) {
-    const call = finishedCallAt(session, ordinal);
+    const call = findFinishedCall(session, ordinal);
     if (call === undefined) continue;
-    if (call.outcome === undefined && purposeOf(call) === wanted) return { tried, worked: call };
+    if (call.outcome === undefined && getPurpose(call) === wanted) return { tried, worked: call };
     tried.push(call);
   }
   return { tried, worked: undefined };
 }
 
 /** Says what a call is for, so that calls can be compared: of a command its first words, else the tool and what it names. */
-function purposeOf({ name, input }: FinishedCall): string {
-  const { command, cmd } = fieldsOf(input);
+function getPurpose({ name, input }: FinishedCall): string {
+  const { command, cmd } = toRecord(input);
   const words = [command, cmd].find(Array.isArray);
   const text =
-    words === undefined ? tellingArgument(input) : words.filter((one) => typeof one === "string").join(" ");
+    words === undefined
+      ? getTellingArgument(input)
+      : words.filter((one) => typeof one === "string").join(" ");
   if (!SHELL.test(name)) return `${name}\n${text}`;
   // What only goes to a folder first says nothing of what is run there.
   const own = text

@@ -1,17 +1,17 @@
-import { headOf } from "../../core/context/message-parts.ts";
-import { count, counted } from "../../core/facts/number-text.ts";
-import { callsIn, resultCallId } from "../../core/facts/tool-calls.ts";
+import { takeStart } from "../../core/context/message-parts.ts";
+import { formatCount, formatCounted } from "../../core/facts/number-text.ts";
+import { getResultCallId, getToolCalls } from "../../core/facts/tool-calls.ts";
 import type { Answer } from "./answer.ts";
 import { countArgument, optionalText, switchArgument } from "./argument.ts";
 import type { Cleaner } from "./cleaner.ts";
-import { entryHeading, entryText } from "./entry-text.ts";
+import { formatEntryHeading, formatEntryText } from "./entry-text.ts";
 import { MAX_BYTES, type RecallTool, SESSION } from "./recall.ts";
 import type { RecalledSession } from "./recalled-session.ts";
 
-const MOST_AROUND = 10;
+const MAX_AROUND = 10;
 
 /** So many more are added so that no call stands without its result. */
-const MOST_ADDED = 20;
+const MAX_ADDED = 20;
 
 /** Entries before the leaf, if none is named. */
 const LAST = 6;
@@ -20,15 +20,15 @@ const ENTRY = optionalText(
   "entry",
   "id of an entry, or its label; default: the last entries of the active branch",
 );
-const BEFORE = countArgument(["before", "entries before it"], { most: MOST_AROUND, fallback: 2 });
-const AFTER = countArgument(["after", "entries after it, on its branch"], { most: MOST_AROUND, fallback: 4 });
+const BEFORE = countArgument(["before", "entries before it"], { max: MAX_AROUND, fallback: 2 });
+const AFTER = countArgument(["after", "entries after it, on its branch"], { max: MAX_AROUND, fallback: 4 });
 const CHARACTERS = countArgument(["max_chars_per_entry", "characters shown of each entry"], {
-  least: 100,
-  most: 20_000,
+  min: 100,
+  max: 20_000,
   fallback: 1200,
 });
 const OFFSET = countArgument(["offset", "characters of the named entry to skip, to go on in a long one"], {
-  most: 1_000_000_000,
+  max: 1_000_000_000,
   fallback: 0,
 });
 const THINKING = switchArgument("thinking", "also what the model thought");
@@ -44,9 +44,9 @@ export const readEntriesTool: RecallTool = {
     const { get } = call;
     const session = await recall.find(get(SESSION));
     const name = get(ENTRY);
-    const at = name === undefined ? session.view.leaf : session.ordinalOf(name);
+    const at = name === undefined ? session.view.leaf : session.findOrdinal(name);
     if (at < 0) {
-      answer.add(await recall.lineOf(session.row));
+      answer.add(await recall.formatRow(session.row));
       answer.note("The session has no entries.");
       return;
     }
@@ -56,12 +56,12 @@ export const readEntriesTool: RecallTool = {
     const shown =
       offset > 0
         ? { first: path.indexOf(at), last: path.indexOf(at) }
-        : windowAround(session, path, at, before, get(AFTER));
-    answer.add(await recall.lineOf(session.row));
+        : getWindow(session, path, at, before, get(AFTER));
+    answer.add(await recall.formatRow(session.row));
     const entries = path.slice(shown.first, shown.last + 1);
     const end = writeEntries(answer, session, entries, {
       cleaner: recall.cleaner,
-      most: get(CHARACTERS),
+      max: get(CHARACTERS),
       offset,
       withThinking: get(THINKING),
     });
@@ -74,7 +74,7 @@ interface Window {
   readonly last: number;
 }
 
-function windowAround(
+function getWindow(
   session: RecalledSession,
   path: readonly number[],
   at: number,
@@ -84,12 +84,14 @@ function windowAround(
   const position = path.indexOf(at);
   let first = Math.max(0, position - before);
   let last = Math.min(path.length - 1, position + after);
-  const idAt = (i: number) => resultCallId(session.entryAt(path[i] ?? at));
-  for (let added = 0; added < MOST_ADDED && first > 0 && idAt(first) !== ""; added++) first--;
+  const idAt = (i: number) => getResultCallId(session.entryAt(path[i] ?? at));
+  for (let added = 0; added < MAX_ADDED && first > 0 && idAt(first) !== ""; added++) first--;
   const calls = new Set(
-    path.slice(first, last + 1).flatMap((ordinal) => callsIn(session.entryAt(ordinal)).map(({ id }) => id)),
+    path
+      .slice(first, last + 1)
+      .flatMap((ordinal) => getToolCalls(session.entryAt(ordinal)).map(({ id }) => id)),
   );
-  for (let added = 0; added < MOST_ADDED && last + 1 < path.length && calls.has(idAt(last + 1)); added++)
+  for (let added = 0; added < MAX_ADDED && last + 1 < path.length && calls.has(idAt(last + 1)); added++)
     last++;
   return { first, last };
 }
@@ -107,7 +109,7 @@ interface End {
 interface Reading {
   readonly cleaner: Cleaner;
   /** Characters of each. */
-  readonly most: number;
+  readonly max: number;
   /** Characters of the first that are skipped. */
   readonly offset: number;
   readonly withThinking: boolean;
@@ -117,19 +119,20 @@ function writeEntries(
   answer: Answer,
   session: RecalledSession,
   ordinals: readonly number[],
-  { cleaner, most, offset, withThinking }: Reading,
+  { cleaner, max, offset, withThinking }: Reading,
 ): End {
   let shortened = 0;
   for (const [position, ordinal] of ordinals.entries()) {
-    const text = cleaner.cleanText(entryText(session.entryAt(ordinal), withThinking));
-    const part = headOf(text.slice(offset), most);
+    const text = cleaner.cleanText(formatEntryText(session.entryAt(ordinal), withThinking));
+    const part = takeStart(text.slice(offset), max);
     const left = text.length - offset - part.length;
-    if (!answer.add(`— ${entryHeading(session, ordinal)}`)) return { position, shown: offset, shortened };
+    if (!answer.add(`— ${formatEntryHeading(session, ordinal)}`))
+      return { position, shown: offset, shortened };
     const added = answer.addText(part);
     if (added < part.length) return { position, shown: offset + added, shortened };
     if (left > 0) {
       shortened++;
-      const rest = `[${count(left)} more characters: entry ${session.tree.idAt(ordinal)}, offset ${offset + part.length}]`;
+      const rest = `[${formatCount(left)} more characters: entry ${session.tree.idAt(ordinal)}, offset ${offset + part.length}]`;
       if (!answer.add(rest)) return { position, shown: offset + added, shortened };
     }
   }
@@ -149,11 +152,11 @@ function noteRest(
     answer.addLast(`Cut at max_bytes. To go on: {"entry": ${idAt(next)}, "before": 0${offset}}`);
   } else if (last + 1 < path.length) {
     answer.addLast(
-      `After it on this branch: ${counted(path.length - last - 1, "entry", "entries")}, {"entry": ${idAt(last + 1)}, "before": 0}`,
+      `After it on this branch: ${formatCounted(path.length - last - 1, "entry", "entries")}, {"entry": ${idAt(last + 1)}, "before": 0}`,
     );
   }
   if (first > 0)
     answer.addLast(
-      `Before it: ${counted(first, "entry", "entries")}, {"entry": ${idAt(first - 1)}, "after": 0}`,
+      `Before it: ${formatCounted(first, "entry", "entries")}, {"entry": ${idAt(first - 1)}, "after": 0}`,
     );
 }

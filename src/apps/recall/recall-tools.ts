@@ -1,4 +1,4 @@
-import { messageOf } from "../../core/format/errors.ts";
+import { getErrorMessage } from "../../core/format/errors.ts";
 import { MIN_ANSWER_BYTES } from "./answer.ts";
 import { readArguments } from "./argument.ts";
 import { fileHistoryTool } from "./file-history.ts";
@@ -40,16 +40,16 @@ export async function callRecallTool(
     await tool.run(own, call, answer);
     return { text: answer.finish(), isError: false };
   } catch (error) {
-    return { text: errorText(own, error), isError: true };
+    return { text: formatError(own, error), isError: true };
   }
 }
 
 /** Writes what went wrong as an answer: what our own checks say of arguments is not framed, since it names nothing in a session. */
-export function errorText(recall: Recall, error: unknown): string {
+export function formatError(recall: Recall, error: unknown): string {
   const answer = recall.answer(MIN_ANSWER_BYTES);
   try {
-    if (error instanceof TypeError) answer.note(messageOf(error));
-    else answer.addText(messageOf(error));
+    if (error instanceof TypeError) answer.note(getErrorMessage(error));
+    else answer.addText(getErrorMessage(error));
     return answer.finish();
   } catch {
     // Even the message cannot be cleaned.

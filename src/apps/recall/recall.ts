@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
-import { fittingName, onlyOne } from "../../catalog/list/resolve-session.ts";
+import { findByName, getOnlyOne } from "../../catalog/list/resolve-session.ts";
 import type { PriceFunction } from "../../catalog/usage/usage-groups.ts";
-import { count, joined as joinedBy } from "../../core/facts/number-text.ts";
-import { beginningOf } from "../../core/facts/plain-text.ts";
-import { titleOf } from "../../core/facts/session-title.ts";
+import { formatCount, joinNonempty as joinedBy } from "../../core/facts/number-text.ts";
+import { toShortLine } from "../../core/facts/plain-text.ts";
+import { getSessionTitle } from "../../core/facts/session-title.ts";
 import { parseMoment } from "../../core/facts/times.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";
 import { Answer, type Block, DEFAULT_BYTES, MAX_ANSWER_BYTES, MIN_ANSWER_BYTES } from "./answer.ts";
@@ -60,8 +60,8 @@ export const SINCE = optionalText("since", "2026-11, 2026-11-23, 2026-11-23T12:0
 export const UNTIL = optionalText("until", "as since; a month or a day is included");
 /** Bounds the answer. */
 export const MAX_BYTES = countArgument(["max_bytes", "the most bytes of the answer"], {
-  least: MIN_ANSWER_BYTES,
-  most: MAX_ANSWER_BYTES,
+  min: MIN_ANSWER_BYTES,
+  max: MAX_ANSWER_BYTES,
   fallback: DEFAULT_BYTES,
 });
 
@@ -102,7 +102,7 @@ export class Recall {
   }
 
   /** Returns the project that a call is about; undefined for all. */
-  projectOf({ get }: Arguments): string | undefined {
+  getProject({ get }: Arguments): string | undefined {
     const { cwd, project } = this.settings;
     const named = get(PROJECT);
     if (named !== undefined) return resolve(cwd, named);
@@ -110,7 +110,7 @@ export class Recall {
   }
 
   /** @throws {TypeError} If a time cannot be read. */
-  timesOf({ get }: Arguments): { readonly since?: Date; readonly until?: Date } {
+  getTimes({ get }: Arguments): { readonly since?: Date; readonly until?: Date } {
     const read = (argument: Argument<string | undefined>) => {
       const text = get(argument);
       const found = text === undefined ? undefined : parseMoment(text, this.settings.now(), false);
@@ -136,48 +136,48 @@ export class Recall {
   async find(name: string): Promise<RecalledSession> {
     const { cwd } = this.settings;
     const known = new Map((await this.list(undefined)).map((row) => [row.id, row]));
-    const found = fittingName([...known.values()], name.trim());
+    const found = findByName([...known.values()], name.trim());
     // An error lists ids and titles, which are clean before they are cut.
     const ids = this.cleaner.cleanTexts(found.map(({ id }) => id));
-    const titles = await Promise.all(found.slice(0, MAX_NAMED).map((row) => this.titleOf(row)));
+    const titles = await Promise.all(found.slice(0, MAX_NAMED).map((row) => this.getTitle(row)));
     const shown = found.map((row, i) => ({ ...row, id: ids[i] ?? "", name: titles[i] ?? "", row }));
-    const { row } = onlyOne(shown, name, {
+    const { row } = getOnlyOne(shown, name, {
       isHere: (one) => one.cwd === cwd,
       notFound: `No session ${JSON.stringify(name)}. Take an id as search_sessions writes it.`,
     });
     return this.open(row);
   }
 
-  async lineOf(row: SessionRow): Promise<string> {
+  async formatRow(row: SessionRow): Promise<string> {
     const { id, cwd, modified } = row;
     const place = cwd === this.settings.cwd ? "" : cwd;
-    return joined(`session ${id}`, await this.titleOf(row), timeText(modified.getTime()), place);
+    return joinFacts(`session ${id}`, await this.getTitle(row), formatMoment(modified.getTime()), place);
   }
 
-  async titleOf(row: SessionRow): Promise<string> {
+  async getTitle(row: SessionRow): Promise<string> {
     // The row of a store has only the beginning, which may end in the middle of a secret.
     const message =
       this.cleaner.hidesSecrets && !row.name
         ? await this.settings.source.readFirstMessage(row, this.time.signal)
         : row.firstMessage;
     const [name, firstMessage] = this.cleaner.cleanTexts([row.name ?? "", message ?? ""]);
-    return beginningOf(titleOf({ name, firstMessage }), MAX_TITLE);
+    return toShortLine(getSessionTitle({ name, firstMessage }), MAX_TITLE);
   }
 }
 
 /** Writes facts in one line; empty ones are left out. */
-export function joined(...facts: readonly string[]): string {
+export function joinFacts(...facts: readonly string[]): string {
   return joinedBy(" · ", ...facts);
 }
 
 /** Writes a moment in UTC, to the minute; empty if it is none. */
-export function timeText(timeMs: number): string {
+export function formatMoment(timeMs: number): string {
   return Number.isNaN(timeMs) ? "" : `${new Date(timeMs).toISOString().slice(0, 16).replace("T", " ")}Z`;
 }
 
 /** Goes on after an earlier answer. */
 export const CURSOR = countArgument(["cursor", "hits to skip, to go on after an earlier answer"], {
-  most: 10_000,
+  max: 10_000,
   fallback: 0,
 });
 
@@ -187,12 +187,13 @@ export async function addPage<T>(
   { get }: Arguments,
   limit: Argument<number>,
   found: readonly T[],
-  blockOf: (one: T) => Block | Promise<Block>,
+  makeBlock: (one: T) => Block | Promise<Block>,
 ): Promise<void> {
   let next = get(CURSOR);
   for (const one of found.slice(next, next + get(limit))) {
-    if (!answer.addBlock(await blockOf(one))) break;
+    if (!answer.addBlock(await makeBlock(one))) break;
     next++;
   }
-  if (next < found.length) answer.note(`${count(found.length - next)} more. To go on: {"cursor": ${next}}`);
+  if (next < found.length)
+    answer.note(`${formatCount(found.length - next)} more. To go on: {"cursor": ${next}}`);
 }

@@ -1,11 +1,11 @@
-import { messageFieldsOf } from "../../core/context/entry-fields.ts";
-import { newestTips, parentsFirst } from "../../core/facts/ancestry.ts";
-import { excerptOf } from "../../core/facts/excerpt.ts";
-import { beginningOf } from "../../core/facts/plain-text.ts";
+import { getMessageFields } from "../../core/context/entry-fields.ts";
+import { findNewestTips, sortParentsFirst } from "../../core/facts/ancestry.ts";
+import { getExcerpt } from "../../core/facts/excerpt.ts";
+import { toShortLine } from "../../core/facts/plain-text.ts";
 import type { ViewSource } from "../../core/facts/tool-calls.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { isSessionError, SessionError } from "../../core/format/errors.ts";
-import { runsOf } from "../../core/jsonl/byte-runs.ts";
+import { splitRuns } from "../../core/jsonl/byte-runs.ts";
 import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";
 import type { SessionView } from "../../session/manager/session-view.ts";
@@ -55,7 +55,7 @@ export class RecalledSession implements ViewSource {
     ordinals: Iterable<number>,
     take: (ordinal: number, entry: AnySessionEntry | undefined) => void,
   ): void {
-    for (const batch of runsOf(ordinals, BATCH)) {
+    for (const batch of splitRuns(ordinals, BATCH)) {
       const stored: (AnySessionEntry | undefined)[] = [];
       this.view.readEntries(batch, (_, entry) => stored.push(entry));
       const clean = this.cleaner.cleanEntries(stored.filter((entry) => entry !== undefined)).values();
@@ -71,7 +71,7 @@ export class RecalledSession implements ViewSource {
   async *readStored(
     ordinals: Iterable<number>,
   ): AsyncGenerator<readonly [ordinal: number, entry: AnySessionEntry | undefined], void, undefined> {
-    for (const batch of runsOf(ordinals, BATCH)) {
+    for (const batch of splitRuns(ordinals, BATCH)) {
       await this.#time.rest();
       const read: [number, AnySessionEntry | undefined][] = [];
       this.view.readEntries(batch, (ordinal, entry) => read.push([ordinal, entry]));
@@ -93,11 +93,11 @@ export class RecalledSession implements ViewSource {
   /** Returns the path from the root through an entry: to the leaf if that is below it, else to the newest tip. */
   pathThrough(ordinal: number): number[] {
     const { tree, active } = this;
-    this.#tips ??= newestTips(tree, parentsFirst(tree));
+    this.#tips ??= findNewestTips(tree, sortParentsFirst(tree));
     return [...tree.path(active.has(ordinal) ? this.view.leaf : (this.#tips[ordinal] ?? ordinal))];
   }
 
-  ordinalOf(name: string): number {
+  findOrdinal(name: string): number {
     try {
       return this.tree.find(this.view.findEntry(name));
     } catch (error) {
@@ -112,7 +112,7 @@ export class RecalledSession implements ViewSource {
     for (let at = ordinal; at !== NONE; at = this.tree.parentAt(at)) {
       if (this.tree.typeAt(at) !== "message") continue;
       const entry = this.entryAt(at);
-      if (messageFieldsOf(entry)["role"] === "user") return beginningOf(excerptOf(entry).text, longest);
+      if (getMessageFields(entry)["role"] === "user") return toShortLine(getExcerpt(entry).text, longest);
     }
     return "";
   }

@@ -1,10 +1,10 @@
-import { snippetOf } from "../../catalog/query/entry-search.ts";
+import { cutSnippet } from "../../catalog/query/entry-search.ts";
 import { SEARCHED_ROLES } from "../../catalog/query/search-query.ts";
 import type { SearchHit } from "../../catalog/search/search.ts";
-import { excerptOf } from "../../core/facts/excerpt.ts";
-import { count } from "../../core/facts/number-text.ts";
-import { beginningOf } from "../../core/facts/plain-text.ts";
-import { kindOfMessage } from "../text/entry-kind.ts";
+import { getExcerpt } from "../../core/facts/excerpt.ts";
+import { formatCount } from "../../core/facts/number-text.ts";
+import { toShortLine } from "../../core/facts/plain-text.ts";
+import { getMessageKind } from "../text/entry-kind.ts";
 import type { Answer } from "./answer.ts";
 import {
   type Arguments,
@@ -16,17 +16,17 @@ import {
   switchArgument,
 } from "./argument.ts";
 import type { Cleaner } from "./cleaner.ts";
-import { entryText } from "./entry-text.ts";
+import { formatEntryText } from "./entry-text.ts";
 import {
   ALL,
   CURSOR,
-  joined,
+  formatMoment,
+  joinFacts,
   MAX_BYTES,
   PROJECT,
   type Recall,
   type RecallTool,
   SINCE,
-  timeText,
   UNTIL,
 } from "./recall.ts";
 import { SessionOpener } from "./session-opener.ts";
@@ -49,7 +49,7 @@ const SOURCE = optionalText(
 );
 const LATEST = switchArgument("latest", "the latest first, instead of the best");
 const BRANCH = choiceArgument(["branch", "active: leave out branches that were left"], ["any", "active"]);
-const LIMIT = countArgument(["limit", "the most hits"], { least: 1, most: 20, fallback: 8 });
+const LIMIT = countArgument(["limit", "the most hits"], { min: 1, max: 20, fallback: 8 });
 
 /** Finds entries by their text. */
 export const searchSessionsTool: RecallTool = {
@@ -66,11 +66,14 @@ export const searchSessionsTool: RecallTool = {
     const sessions = await SessionOpener.of(recall);
     const [skipped, limit] = [get(CURSOR), get(LIMIT)];
     let [passed, shown, isMore] = [0, 0, false];
-    for await (const hit of sessions.search(queryOf(recall, call))) {
+    for await (const hit of sessions.search(makeQuery(recall, call))) {
       if (passed++ < skipped) continue;
-      const line = await hitLine(recall, hit, sessions);
+      const line = await formatHitLine(recall, hit, sessions);
       if (line === undefined) continue;
-      if (shown >= limit || !answer.addBlock({ heading: await recall.lineOf(hit.session), lines: [line] })) {
+      if (
+        shown >= limit ||
+        !answer.addBlock({ heading: await recall.formatRow(hit.session), lines: [line] })
+      ) {
         isMore = true;
         break;
       }
@@ -81,17 +84,17 @@ export const searchSessionsTool: RecallTool = {
   },
 };
 
-function queryOf(recall: Recall, call: Arguments): SourceQuery {
+function makeQuery(recall: Recall, call: Arguments): SourceQuery {
   const { get } = call;
   const [roles, tool, path, source] = [get(ROLES), get(TOOL), get(PATH), get(SOURCE)];
   return {
     text: get(QUERY),
-    cwd: recall.projectOf(call),
+    cwd: recall.getProject(call),
     ranked: !get(LATEST),
     failed: get(FAILED),
     regex: get(REGEX),
     branch: get(BRANCH),
-    ...recall.timesOf(call),
+    ...recall.getTimes(call),
     ...(roles && { roles }),
     ...(tool !== undefined && { tools: [tool] }),
     ...(path !== undefined && { path }),
@@ -106,24 +109,28 @@ function noteEnd(
   if (isMore) answer.note(`There are more hits. To go on: {"cursor": ${next}}, or ask for rarer words.`);
   else if (shown === 0 && next === 0)
     answer.note('Nothing found. Try fewer words, or {"all": true} for other projects.');
-  else answer.note(`${count(next)} in all.`);
+  else answer.note(`${formatCount(next)} in all.`);
 }
 
 /** Writes a hit in one line; undefined if its session is gone. */
-async function hitLine(recall: Recall, hit: SearchHit, sessions: SessionOpener): Promise<string | undefined> {
+async function formatHitLine(
+  recall: Recall,
+  hit: SearchHit,
+  sessions: SessionOpener,
+): Promise<string | undefined> {
   const { entryId, role, tool = "", time, branch } = hit;
-  const facts = joined(
+  const facts = joinFacts(
     `  entry ${entryId}`,
-    kindOfMessage({ role }).word,
+    getMessageKind({ role }).word,
     tool,
-    time === undefined ? "" : timeText(time.getTime()),
+    time === undefined ? "" : formatMoment(time.getTime()),
     branch === "left" ? "left branch" : "",
   );
   const { cleaner } = recall;
   const text = cleaner.hidesSecrets
     ? await cleanSnippet(hit, sessions, cleaner)
     : cleaner.cleanText(hit.snippet);
-  return text === undefined ? undefined : `${facts}: ${beginningOf(text, MAX_SNIPPET)}`;
+  return text === undefined ? undefined : `${facts}: ${toShortLine(text, MAX_SNIPPET)}`;
 }
 
 /** Returns a line around what was found, of the clean entry: what was cut out of another one may be a part of a secret. */
@@ -136,7 +143,7 @@ async function cleanSnippet(
   if (session === undefined) return undefined;
   const entry = session.entryAt(session.tree.find(entryId));
   const part = snippet.slice(match.start, match.start + match.length);
-  const [found = "", text = ""] = cleaner.cleanTexts([part, entryText(entry, true)]);
+  const [found = "", text = ""] = cleaner.cleanTexts([part, formatEntryText(entry, true)]);
   const start = found === "" ? -1 : text.indexOf(found);
-  return start === -1 ? excerptOf(entry).text : snippetOf(text, { start, length: found.length }).snippet;
+  return start === -1 ? getExcerpt(entry).text : cutSnippet(text, { start, length: found.length }).snippet;
 }

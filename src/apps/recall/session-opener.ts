@@ -1,5 +1,5 @@
 import type { SearchHit } from "../../catalog/search/search.ts";
-import { counted } from "../../core/facts/number-text.ts";
+import { formatCounted } from "../../core/facts/number-text.ts";
 import { isSessionError } from "../../core/format/errors.ts";
 import { NONE } from "../../core/tree/entry-tree.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";
@@ -62,7 +62,7 @@ export class SessionOpener {
   }
 
   /** Returns the entry of a hit; undefined if it is gone, or its session cannot be read. */
-  async entryOf({ session: row, entryId }: SearchHit): Promise<OpenedEntry | undefined> {
+  async openEntry({ session: row, entryId }: SearchHit): Promise<OpenedEntry | undefined> {
     await this.#recall.time.rest();
     const session = await this.open(row);
     const ordinal = session?.tree.find(entryId) ?? NONE;
@@ -98,11 +98,13 @@ export class SessionOpener {
     answer.addLast(this.#running.note);
     const [first] = this.#unreadable;
     if (first !== undefined)
-      answer.addLast(`${counted(this.#unreadable.size, "session")} could not be read, such as ${first}.`);
+      answer.addLast(
+        `${formatCounted(this.#unreadable.size, "session")} could not be read, such as ${first}.`,
+      );
     if (this.#slow === 0) return;
     const end = this.#slow < MAX_SLOW ? "which were left out" : "so the search ended there";
     answer.note(
-      `The expression took too long on ${counted(this.#slow, "session")}, ${end}; make it simpler.`,
+      `The expression took too long on ${formatCounted(this.#slow, "session")}, ${end}; make it simpler.`,
     );
   }
 }

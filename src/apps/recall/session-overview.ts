@@ -1,22 +1,28 @@
-import { FRONT_ENTRIES, saysSubagent } from "../../catalog/list/session-calls.ts";
-import { fieldsOf } from "../../core/context/entry-fields.ts";
-import { excerptOf } from "../../core/facts/excerpt.ts";
-import { failureText } from "../../core/facts/failure-text.ts";
-import { count, counted, dollars } from "../../core/facts/number-text.ts";
-import { beginningOf } from "../../core/facts/plain-text.ts";
-import { timeRange } from "../../core/facts/times.ts";
-import { callsIn } from "../../core/facts/tool-calls.ts";
-import { filesOfCall } from "../../core/facts/touched-files.ts";
-import { ModelsInUse, modelName, tokensIn, UNKNOWN_MODEL, usageOf } from "../../core/facts/usage.ts";
+import { FRONT_ENTRIES, isSubagentEntry } from "../../catalog/list/session-calls.ts";
+import { toRecord } from "../../core/context/entry-fields.ts";
+import { getExcerpt } from "../../core/facts/excerpt.ts";
+import { formatFailure } from "../../core/facts/failure-text.ts";
+import { formatCount, formatCounted, formatDollars } from "../../core/facts/number-text.ts";
+import { toShortLine } from "../../core/facts/plain-text.ts";
+import { getTimeRange } from "../../core/facts/times.ts";
+import { getToolCalls } from "../../core/facts/tool-calls.ts";
+import { findCallFiles } from "../../core/facts/touched-files.ts";
+import {
+  countInputTokens,
+  findUsage,
+  formatModelName,
+  ModelsInUse,
+  UNKNOWN_MODEL,
+} from "../../core/facts/usage.ts";
 import { type ModelUsage, UsageTally } from "../../core/facts/usage-tally.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
-import { importOriginIn } from "../../core/format/import-origin.ts";
+import { findImportOrigin } from "../../core/format/import-origin.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";
-import { countKinds, type EntryKind, isFailure, kindOf } from "../text/entry-kind.ts";
+import { countKinds, type EntryKind, getEntryKind, isFailure } from "../text/entry-kind.ts";
 import type { Answer } from "./answer.ts";
-import { entryText } from "./entry-text.ts";
-import { finishedCallAt } from "./find-failures.ts";
-import { joined, MAX_BYTES, type Recall, type RecallTool, SESSION, timeText } from "./recall.ts";
+import { formatEntryText } from "./entry-text.ts";
+import { findFinishedCall } from "./find-failures.ts";
+import { formatMoment, joinFacts, MAX_BYTES, type Recall, type RecallTool, SESSION } from "./recall.ts";
 import type { RecalledSession } from "./recalled-session.ts";
 
 const MAX_BRANCHES = 8;
@@ -35,7 +41,7 @@ export const sessionOverviewTool: RecallTool = {
     "Tells what a past session was about: times, models, branches and which of them were left, labels, summaries, files, failures, tokens and cost, parent and subagents.",
   arguments: [SESSION, MAX_BYTES],
   run: (recall, call, answer) =>
-    inTime(recall, answer, async (brief) =>
+    runInTime(recall, answer, async (brief) =>
       writeOverview(brief, await brief.find(call.get(SESSION)), answer),
     ),
 };
@@ -44,7 +50,7 @@ export const sessionOverviewTool: RecallTool = {
 const MAX_MS = 1_000;
 
 /** Runs what adds to an answer, and ends it before a client gives up; what has been added until then is marked as partial. */
-export async function inTime(
+export async function runInTime(
   recall: Recall,
   answer: Answer,
   run: (brief: Recall) => Promise<void>,
@@ -69,65 +75,73 @@ export async function writeOverview(recall: Recall, session: RecalledSession, an
   const add = (lines: readonly string[]) => {
     for (const line of lines) if (left > 0 || !answer.add(line)) left++;
   };
-  add([await recall.lineOf(session.row)]);
+  add([await recall.formatRow(session.row)]);
   try {
     await facts.read(session);
   } finally {
-    add(factLines(session, facts));
+    add(formatFacts(session, facts));
   }
-  add(await relatedLines(recall, session));
-  if (left > 0) answer.note(`${counted(left, "line")} left out; ask with more max_bytes.`);
+  add(await formatRelated(recall, session));
+  if (left > 0) answer.note(`${formatCounted(left, "line")} left out; ask with more max_bytes.`);
 }
 
-function factLines(session: RecalledSession, facts: SessionFacts): string[] {
+function formatFacts(session: RecalledSession, facts: SessionFacts): string[] {
   const { row, tree, view } = session;
-  const [first, last] = timeRange(tree);
+  const [first, last] = getTimeRange(tree);
   const kinds = countKinds({ kinds: facts.kinds, failures: new Set(facts.failures) });
   const { total, byModel } = facts.usage;
   const unread = tree.size - facts.kinds.length;
   const files = (isChanged: boolean) => [...facts.files].filter(([, file]) => file.isChanged === isChanged);
   return [
     `project: ${row.cwd}${facts.source === "" ? "" : ` · imported from ${facts.source}`}`,
-    `time: ${timeText(first)} to ${timeText(last)}`,
-    `${kinds}${unread === 0 ? "" : ` (partial: of the first ${count(facts.kinds.length)} of ${count(tree.size)} entries)`}`,
-    `tokens: ${count(tokensIn(total))} in, ${count(total.output)} out · cost ${dollars(total.cost)}`,
-    ...byModel.slice(0, MAX_NAMED).map((usage) => modelLine(session, usage)),
-    ...branchLines(session),
-    ...some(
+    `time: ${formatMoment(first)} to ${formatMoment(last)}`,
+    `${kinds}${unread === 0 ? "" : ` (partial: of the first ${formatCount(facts.kinds.length)} of ${formatCount(tree.size)} entries)`}`,
+    `tokens: ${formatCount(countInputTokens(total))} in, ${formatCount(total.output)} out · cost ${formatDollars(total.cost)}`,
+    ...byModel.slice(0, MAX_NAMED).map((usage) => formatModel(session, usage)),
+    ...formatBranches(session),
+    ...formatSome(
       [...view.labels],
       MAX_NAMED,
       "labels",
       ([id, { label }]) => `label ${JSON.stringify(label)} on entry ${id}`,
     ),
-    ...some(facts.summaries, MAX_NAMED, "summaries", (at) => `summary ${entryLine(session, at)}`),
-    ...some(facts.failures, MAX_NAMED, "failures", (at) => `failed ${entryLine(session, at)}`),
-    ...some(files(true), MAX_FILES, "changed files", (file) => `changed ${filePath(session, file)}`),
-    ...some(
+    ...formatSome(facts.summaries, MAX_NAMED, "summaries", (at) => `summary ${formatEntryLine(session, at)}`),
+    ...formatSome(facts.failures, MAX_NAMED, "failures", (at) => `failed ${formatEntryLine(session, at)}`),
+    ...formatSome(files(true), MAX_FILES, "changed files", (file) => `changed ${getFilePath(session, file)}`),
+    ...formatSome(
       files(false),
       MAX_FILES,
       "files that were only read",
-      (file) => `read ${filePath(session, file)}`,
+      (file) => `read ${getFilePath(session, file)}`,
     ),
-    ...(view.issues.length === 0 ? [] : [`damaged: ${counted(view.issues.length, "issue")}`]),
+    ...(view.issues.length === 0 ? [] : [`damaged: ${formatCounted(view.issues.length, "issue")}`]),
   ];
 }
 
 /** Writes the last ones of a list, and how many others there are. */
-function some<T>(all: readonly T[], most: number, what: string, lineOf: (one: T) => string): string[] {
-  const left = all.length - most;
-  return [...all.slice(-most).map(lineOf), ...(left > 0 ? [`and ${count(left)} other ${what}`] : [])];
+function formatSome<T>(
+  all: readonly T[],
+  max: number,
+  what: string,
+  formatLine: (one: T) => string,
+): string[] {
+  const left = all.length - max;
+  return [
+    ...all.slice(-max).map(formatLine),
+    ...(left > 0 ? [`and ${formatCount(left)} other ${what}`] : []),
+  ];
 }
 
-function modelLine(
+function formatModel(
   { cleaner }: RecalledSession,
   { count: calls, provider, model, ...usage }: ModelUsage,
 ): string {
   const [from = "", name = ""] = cleaner.cleanTexts([provider ?? "", model ?? ""]);
-  return joined(
-    `model ${modelName({ provider: from || null, model: name || null }) || UNKNOWN_MODEL}`,
-    counted(calls, "call"),
-    `${count(usage.totalTokens)} tokens`,
-    `cost ${dollars(usage.cost)}`,
+  return joinFacts(
+    `model ${formatModelName({ provider: from || null, model: name || null }) || UNKNOWN_MODEL}`,
+    formatCounted(calls, "call"),
+    `${formatCount(usage.totalTokens)} tokens`,
+    `cost ${formatDollars(usage.cost)}`,
   );
 }
 
@@ -153,7 +167,7 @@ class SessionFacts {
   /** @throws {SessionError} `ABORTED`; the facts are then those of the first entries. */
   async read(session: RecalledSession): Promise<void> {
     for await (const [ordinal, entry] of session.readStored(session.tree.ordinals())) {
-      this.kinds.push(kindOf(entry));
+      this.kinds.push(getEntryKind(entry));
       if (entry !== undefined) this.#add(ordinal, entry);
     }
   }
@@ -161,21 +175,24 @@ class SessionFacts {
   #add(ordinal: number, entry: AnySessionEntry): void {
     if (isFailure(entry)) this.failures.push(ordinal);
     if (entry.type === "compaction" || entry.type === "branch_summary") this.summaries.push(ordinal);
-    this.source ||= importOriginIn(entry)?.source ?? "";
-    const used = usageOf(entry);
+    this.source ||= findImportOrigin(entry)?.source ?? "";
+    const used = findUsage(entry);
     if (used !== undefined) this.usage.add(used, this.#models.of(entry));
-    for (const [position, { path, isChanged }] of callsIn(entry).flatMap(filesOfCall).entries()) {
+    for (const [position, { path, isChanged }] of getToolCalls(entry).flatMap(findCallFiles).entries()) {
       const known = this.files.get(path) ?? { ordinal, position, isChanged };
       this.files.set(path, { ...known, isChanged: isChanged || known.isChanged });
     }
   }
 }
 
-function filePath(session: RecalledSession, [, { ordinal, position }]: readonly [string, NamedFile]): string {
-  return callsIn(session.entryAt(ordinal)).flatMap(filesOfCall)[position]?.path ?? "";
+function getFilePath(
+  session: RecalledSession,
+  [, { ordinal, position }]: readonly [string, NamedFile],
+): string {
+  return getToolCalls(session.entryAt(ordinal)).flatMap(findCallFiles)[position]?.path ?? "";
 }
 
-function branchLines(session: RecalledSession): string[] {
+function formatBranches(session: RecalledSession): string[] {
   const { tree, active } = session;
   const tips = [...tree.leaves()].sort((a, b) => Number(active.has(b)) - Number(active.has(a)) || b - a);
   const lines = tips.slice(0, MAX_BRANCHES).map((tip) => {
@@ -183,53 +200,53 @@ function branchLines(session: RecalledSession): string[] {
     const own = path.filter((ordinal) => !active.has(ordinal));
     const isActive = own.length === 0;
     // What was said first tells a branch from the one that it left.
-    const from = saidFirst(session, isActive ? path : own);
-    return `${isActive ? "active branch" : "left branch"} up to entry ${tree.idAt(tip)}, ${counted(isActive ? path.length : own.length, "entry", "entries")}${from}`;
+    const from = getFirstSaid(session, isActive ? path : own);
+    return `${isActive ? "active branch" : "left branch"} up to entry ${tree.idAt(tip)}, ${formatCounted(isActive ? path.length : own.length, "entry", "entries")}${from}`;
   });
   const left = tips.length - lines.length;
-  return [...lines, ...(left > 0 ? [`and ${count(left)} other branches`] : [])];
+  return [...lines, ...(left > 0 ? [`and ${formatCount(left)} other branches`] : [])];
 }
 
-function saidFirst(session: RecalledSession, ordinals: readonly number[]): string {
+function getFirstSaid(session: RecalledSession, ordinals: readonly number[]): string {
   const front = ordinals.slice(0, MAX_FRONT);
-  const at = front.find((ordinal) => kindOf(session.view.entryAt(ordinal)).tone === "user") ?? front[0];
-  return at === undefined ? "" : `: ${beginningOf(excerptOf(session.entryAt(at)).text, LINE)}`;
+  const at = front.find((ordinal) => getEntryKind(session.view.entryAt(ordinal)).tone === "user") ?? front[0];
+  return at === undefined ? "" : `: ${toShortLine(getExcerpt(session.entryAt(at)).text, LINE)}`;
 }
 
-function entryLine(session: RecalledSession, ordinal: number): string {
+function formatEntryLine(session: RecalledSession, ordinal: number): string {
   const entry = session.entryAt(ordinal);
   const text = isFailure(entry)
-    ? failureText(fieldsOf(entry)["message"], finishedCallAt(session, ordinal)?.input)
-    : excerptOf(entry).text;
+    ? formatFailure(toRecord(entry)["message"], findFinishedCall(session, ordinal)?.input)
+    : getExcerpt(entry).text;
   const mark = session.branchMark(ordinal);
-  return `entry ${session.tree.idAt(ordinal)}${mark === "" ? "" : ` (${mark})`}: ${beginningOf(text, LINE)}`;
+  return `entry ${session.tree.idAt(ordinal)}${mark === "" ? "" : ` (${mark})`}: ${toShortLine(text, LINE)}`;
 }
 
 /** Names the sessions that this one was made from, and those made from it. */
-async function relatedLines(recall: Recall, session: RecalledSession): Promise<string[]> {
+async function formatRelated(recall: Recall, session: RecalledSession): Promise<string[]> {
   const { id, path, parentSession } = session.row;
   const rows = await recall.list(undefined);
-  const isOf = (row: SessionRow, name: string | undefined) =>
+  const isNamed = (row: SessionRow, name: string | undefined) =>
     name !== undefined && (row.id === name || row.path === name);
-  const parent = rows.find((row) => isOf(row, parentSession));
+  const parent = rows.find((row) => isNamed(row, parentSession));
   const children = rows.filter(
     ({ parentSession: of, id: own }) => of !== undefined && own !== id && (of === id || of === path),
   );
   const made = hasSubagentMark(session) ? "subagent of" : "forked from";
-  const origin = parent === undefined ? parentSession : await recall.lineOf(parent);
-  const shown = await Promise.all(children.slice(-MAX_NAMED).map((row) => recall.lineOf(row)));
+  const origin = parent === undefined ? parentSession : await recall.formatRow(parent);
+  const shown = await Promise.all(children.slice(-MAX_NAMED).map((row) => recall.formatRow(row)));
   const left = children.length - shown.length;
   return [
     ...(origin === undefined ? [] : [`${made} ${origin}`]),
     ...shown.map((line) => `continued in or delegated to ${line}`),
-    ...(left > 0 ? [`and ${count(left)} other sessions`] : []),
+    ...(left > 0 ? [`and ${formatCount(left)} other sessions`] : []),
   ];
 }
 
 /** Tells whether a subagent had the session: its import says so in front. */
 function hasSubagentMark({ tree, view }: RecalledSession): boolean {
   const front = [...tree.ordinals()].slice(0, FRONT_ENTRIES);
-  return front.some((ordinal) => saysSubagent(fieldsOf(view.entryAt(ordinal))));
+  return front.some((ordinal) => isSubagentEntry(toRecord(view.entryAt(ordinal))));
 }
 
 /** Bytes of a handoff. */
@@ -243,7 +260,7 @@ const LAST_REQUESTS = 6;
 /** Returns what an agent needs to continue a session: what was asked and answered, and an overview; bounded to 8 KB. */
 export async function writeHandoff(recall: Recall, name: string): Promise<string> {
   const answer = recall.answer(HANDOFF_BYTES);
-  await inTime(recall, answer, async (brief) => {
+  await runInTime(recall, answer, async (brief) => {
     const session = await brief.find(name);
     await addSaid(answer, session, brief);
     await writeOverview(brief, session, answer);
@@ -257,8 +274,8 @@ async function addSaid(answer: Answer, session: RecalledSession, { cleaner }: Re
   const path = [...tree.path(view.leaf)];
   const add = (what: string, ordinal: number | undefined, longest: number) => {
     if (ordinal === undefined) return;
-    const text = cleaner.cleanText(entryText(session.entryAt(ordinal), false));
-    answer.add(`${what} (entry ${tree.idAt(ordinal)}): ${beginningOf(text, longest)}`);
+    const text = cleaner.cleanText(formatEntryText(session.entryAt(ordinal), false));
+    answer.add(`${what} (entry ${tree.idAt(ordinal)}): ${toShortLine(text, longest)}`);
   };
   add(
     "summary of what came before",
@@ -267,15 +284,15 @@ async function addSaid(answer: Answer, session: RecalledSession, { cleaner }: Re
   );
   const requests = new Set<number>();
   for await (const [ordinal, entry] of session.readStored(path)) {
-    if (kindOf(entry).word !== "user") continue;
+    if (getEntryKind(entry).word !== "user") continue;
     requests.add(ordinal);
     break;
   }
   let last: number | undefined;
   const latest: number[] = [];
   for await (const [ordinal, entry] of session.readStored(path.toReversed())) {
-    const { word } = kindOf(entry);
-    if (word === "assistant" && callsIn(entry).length === 0) last ??= ordinal;
+    const { word } = getEntryKind(entry);
+    if (word === "assistant" && getToolCalls(entry).length === 0) last ??= ordinal;
     if (word === "user") latest.push(ordinal);
     if (last !== undefined && latest.length >= LAST_REQUESTS) break;
   }

@@ -2,8 +2,8 @@ import { listSessions } from "../../catalog/list/list-sessions.ts";
 import { type SearchHit, type SearchSessionOptions, searchSessions } from "../../catalog/search/search.ts";
 import { collectUsage, type UsageReport } from "../../catalog/usage/collect-usage.ts";
 import type { GroupOptions } from "../../catalog/usage/usage-groups.ts";
-import { textOf } from "../../core/context/message-parts.ts";
-import { factsAdded } from "../../core/facts/session-facts.ts";
+import { toText } from "../../core/context/message-parts.ts";
+import { readAddedFacts } from "../../core/facts/session-facts.ts";
 import { parseRecord } from "../../core/jsonl/decode.ts";
 import type { CatalogScope } from "../../session/files/session-files.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";
@@ -40,7 +40,7 @@ export interface SessionSource {
 }
 
 /** Returns the sessions in files. */
-export function filesAsSource(scope: Omit<CatalogScope, "cwd">): SessionSource {
+export function makeFileSource(scope: Omit<CatalogScope, "cwd">): SessionSource {
   const of = (cwd: string | undefined) => ({ ...scope, ...(cwd !== undefined && { cwd }) });
   return {
     list: (cwd, signal) => listSessions({ ...of(cwd), ...(signal && { signal }) }),
@@ -53,9 +53,9 @@ export function filesAsSource(scope: Omit<CatalogScope, "cwd">): SessionSource {
 }
 
 /** Returns the sessions of a store. */
-export function storeAsSource(store: SessionStore): SessionSource {
+export function makeStoreSource(store: SessionStore): SessionSource {
   const of = (cwd: string | undefined) => (cwd === undefined ? {} : { cwd });
-  const bytesOf = (id: string, signal: AbortSignal | undefined) =>
+  const readBytes = (id: string, signal: AbortSignal | undefined) =>
     store.exportBytes(id, signal && { signal });
   return {
     list: async (cwd, signal) => {
@@ -63,15 +63,15 @@ export function storeAsSource(store: SessionStore): SessionSource {
       for await (const row of store.list({ ...of(cwd), ...(signal && { signal }) })) rows.push(row);
       return rows;
     },
-    read: ({ id }, signal) => SessionView.inMemory(bytesOf(id, signal), id, "session"),
+    read: ({ id }, signal) => SessionView.inMemory(readBytes(id, signal), id, "session"),
     readFirstMessage: async ({ id, firstMessage = "" }, signal) =>
-      firstMessage.length < MAX_FIRST_MESSAGE ? firstMessage : firstMessageIn(bytesOf(id, signal)),
+      firstMessage.length < MAX_FIRST_MESSAGE ? firstMessage : readFirstMessage(readBytes(id, signal)),
     search: ({ text, cwd, ...options }) => store.search(text, { ...of(cwd), ...options }),
     usage: (cwd, options) => collectStoreUsage(store, { ...of(cwd), ...options }),
   };
 }
 
-async function firstMessageIn(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+async function readFirstMessage(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder();
   let [line, read] = ["", 0];
   for await (const piece of bytes) {
@@ -79,7 +79,7 @@ async function firstMessageIn(bytes: AsyncIterable<Uint8Array>): Promise<string>
     line = lines.pop() ?? "";
     for (const text of lines) {
       const record = parseRecord(text) ?? {};
-      const { userText } = factsAdded(textOf(record["type"]), record, undefined);
+      const { userText } = readAddedFacts(toText(record["type"]), record, undefined);
       if (userText !== undefined) return userText;
     }
     read += piece.length;

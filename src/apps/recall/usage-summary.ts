@@ -1,12 +1,12 @@
 import { USAGE_KEYS, type UsageGroup } from "../../catalog/usage/usage-groups.ts";
-import { count, counted, dollars } from "../../core/facts/number-text.ts";
-import { tokensIn } from "../../core/facts/usage.ts";
+import { formatCount, formatCounted, formatDollars } from "../../core/facts/number-text.ts";
+import { countInputTokens } from "../../core/facts/usage.ts";
 import { choicesArgument, countArgument } from "./argument.ts";
 import {
   ALL,
   addPage,
   CURSOR,
-  joined,
+  joinFacts,
   MAX_BYTES,
   PROJECT,
   type Recall,
@@ -16,7 +16,7 @@ import {
 } from "./recall.ts";
 
 const BY = choicesArgument(["by", "one group for each of these; default: model"], USAGE_KEYS);
-const LIMIT = countArgument(["limit", "the most groups"], { least: 1, most: 100, fallback: 20 });
+const LIMIT = countArgument(["limit", "the most groups"], { min: 1, max: 100, fallback: 20 });
 
 const MAX_NAME = 1_000;
 
@@ -35,46 +35,50 @@ export const usageTool: RecallTool = {
     const { source, prices } = recall.settings;
     const { signal } = recall.time;
     const by = get(BY) ?? ["model"];
-    const { groups, total, damaged } = await source.usage(recall.projectOf(call), {
+    const { groups, total, damaged } = await source.usage(recall.getProject(call), {
       by,
-      ...recall.timesOf(call),
+      ...recall.getTimes(call),
       ...(prices && { prices }),
       ...(signal && { signal }),
     });
-    answer.add(`total: ${sumsOf(total)}`);
-    const lineOf = async (group: UsageGroup) => `${await nameOf(recall, group)}: ${sumsOf(group)}`;
-    await addPage(answer, call, LIMIT, groups, async (group) => ({ lines: [await lineOf(group)] }));
+    answer.add(`total: ${formatSums(total)}`);
+    const formatGroup = async (group: UsageGroup) =>
+      `${await getGroupName(recall, group)}: ${formatSums(group)}`;
+    await addPage(answer, call, LIMIT, groups, async (group) => ({ lines: [await formatGroup(group)] }));
     if (damaged.length > 0)
       answer.note(
-        `${counted(damaged.length, "session has", "sessions have")} damaged lines; calls on them are missing.`,
+        `${formatCounted(damaged.length, "session has", "sessions have")} damaged lines; calls on them are missing.`,
       );
   },
 };
 
-async function nameOf(recall: Recall, { by: { session, ...keys }, subagentOf }: UsageGroup): Promise<string> {
-  const names = Object.values(keys).map((value) => nameText(value));
-  const named = session && (await recall.lineOf(session));
-  return joined(
+async function getGroupName(
+  recall: Recall,
+  { by: { session, ...keys }, subagentOf }: UsageGroup,
+): Promise<string> {
+  const names = Object.values(keys).map((value) => formatName(value));
+  const named = session && (await recall.formatRow(session));
+  return joinFacts(
     ...names,
     ...(named === undefined ? [] : [subagentOf === undefined ? named : `subagent's ${named}`]),
   );
 }
 
 /** A name that is so long may have been cut, so that nobody can tell what is secret in it. */
-function nameText(name: string | null): string {
+function formatName(name: string | null): string {
   if (name === null) return "(not recorded)";
   return name.length > MAX_NAME ? "(too long a name)" : name.replace(PICTURES, "");
 }
 
-function sumsOf(group: UsageGroup): string {
+function formatSums(group: UsageGroup): string {
   const { sessions, calls, output, cost, estimated, unpriced } = group;
-  return joined(
-    counted(sessions, "session"),
-    counted(calls, "call"),
-    `${count(tokensIn(group))} in`,
-    `${count(output)} out`,
-    `cost ${dollars(cost)}`,
-    estimated === null ? "" : `estimated ${dollars(estimated)}`,
-    unpriced === 0 ? "" : `${count(unpriced)} tokens unpriced`,
+  return joinFacts(
+    formatCounted(sessions, "session"),
+    formatCounted(calls, "call"),
+    `${formatCount(countInputTokens(group))} in`,
+    `${formatCount(output)} out`,
+    `cost ${formatDollars(cost)}`,
+    estimated === null ? "" : `estimated ${formatDollars(estimated)}`,
+    unpriced === 0 ? "" : `${formatCount(unpriced)} tokens unpriced`,
   );
 }

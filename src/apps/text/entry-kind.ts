@@ -1,10 +1,10 @@
-import { fieldsOf, messageFieldsOf } from "../../core/context/entry-fields.ts";
-import { textOf } from "../../core/context/message-parts.ts";
-import { excerptOf } from "../../core/facts/excerpt.ts";
-import { count, counted } from "../../core/facts/number-text.ts";
+import { getMessageFields, toRecord } from "../../core/context/entry-fields.ts";
+import { toText } from "../../core/context/message-parts.ts";
+import { getExcerpt } from "../../core/facts/excerpt.ts";
+import { formatCount, formatCounted } from "../../core/facts/number-text.ts";
 import { outcomeOf } from "../../core/facts/outcome.ts";
-import { beginningOf, plainLine } from "../../core/facts/plain-text.ts";
-import { callOf, tellingArgument, type ViewSource } from "../../core/facts/tool-calls.ts";
+import { toPlainLine, toShortLine } from "../../core/facts/plain-text.ts";
+import { findCall, getTellingArgument, type ViewSource } from "../../core/facts/tool-calls.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 
 /** How strongly entries of a kind are drawn, and in which color. */
@@ -18,29 +18,29 @@ export interface EntryKind {
   readonly tone: Tone;
 }
 
-function kind(tone: Tone, word: string, many = `${word}s`): EntryKind {
+function makeKind(tone: Tone, word: string, many = `${word}s`): EntryKind {
   return { word, many, tone };
 }
 
 /** Kinds that are shown in a way of their own; compare with these, not with words. */
 export const KINDS = {
-  user: kind("user", "user", "user"),
-  assistant: kind("assistant", "assistant", "assistant"),
-  system: kind("quiet", "system", "system"),
-  customMessage: kind("assistant", "custom message"),
-  damaged: kind("damaged", "damaged", "damaged"),
+  user: makeKind("user", "user", "user"),
+  assistant: makeKind("assistant", "assistant", "assistant"),
+  system: makeKind("quiet", "system", "system"),
+  customMessage: makeKind("assistant", "custom message"),
+  damaged: makeKind("damaged", "damaged", "damaged"),
   /** What only its program reads. */
-  state: kind("quiet", "state entry", "state entries"),
+  state: makeKind("quiet", "state entry", "state entries"),
 };
-const COMPACTION = kind("summary", "compaction");
-const BRANCH_SUMMARY = kind("summary", "branch summary", "branch summaries");
+const COMPACTION = makeKind("summary", "compaction");
+const BRANCH_SUMMARY = makeKind("summary", "branch summary", "branch summaries");
 
 /** Kinds by role, in the order in which they are counted out. */
 const BY_ROLE: ReadonlyMap<unknown, EntryKind> = new Map([
   ["user", KINDS.user],
   ["assistant", KINDS.assistant],
-  ["toolResult", kind("tool", "tool result")],
-  ["bashExecution", kind("command", "command")],
+  ["toolResult", makeKind("tool", "tool result")],
+  ["bashExecution", makeKind("command", "command")],
   ["system", KINDS.system],
   ["custom", KINDS.customMessage],
   ["compactionSummary", COMPACTION],
@@ -51,33 +51,33 @@ const BY_TYPE: ReadonlyMap<string, EntryKind> = new Map([
   ["custom_message", KINDS.customMessage],
   ["compaction", COMPACTION],
   ["branch_summary", BRANCH_SUMMARY],
-  ["model_change", kind("quiet", "model change")],
-  ["thinking_level_change", kind("quiet", "thinking level")],
-  ["context_edit", kind("quiet", "context edit")],
-  ["label", kind("quiet", "label")],
-  ["session_info", kind("quiet", "name")],
-  ["usage", kind("quiet", "usage record")],
+  ["model_change", makeKind("quiet", "model change")],
+  ["thinking_level_change", makeKind("quiet", "thinking level")],
+  ["context_edit", makeKind("quiet", "context edit")],
+  ["label", makeKind("quiet", "label")],
+  ["session_info", makeKind("quiet", "name")],
+  ["usage", makeKind("quiet", "usage record")],
   ["custom", KINDS.state],
   ["damaged", KINDS.damaged],
 ]);
 
 /** Tells an entry's kind; undefined stands for a damaged body. */
-export function kindOf(entry: AnySessionEntry | undefined): EntryKind {
+export function getEntryKind(entry: AnySessionEntry | undefined): EntryKind {
   if (entry === undefined) return KINDS.damaged;
-  if (entry.type === "message") return kindOfMessage(fieldsOf(entry)["message"]);
-  return BY_TYPE.get(entry.type) ?? otherKind(entry.type);
+  if (entry.type === "message") return getMessageKind(toRecord(entry)["message"]);
+  return BY_TYPE.get(entry.type) ?? makeOtherKind(entry.type);
 }
 
 /** Tells a message's kind by its role. */
-export function kindOfMessage(message: unknown): EntryKind {
-  const { role } = fieldsOf(message);
-  return BY_ROLE.get(role) ?? (typeof role === "string" ? otherKind(role) : KINDS.damaged);
+export function getMessageKind(message: unknown): EntryKind {
+  const { role } = toRecord(message);
+  return BY_ROLE.get(role) ?? (typeof role === "string" ? makeOtherKind(role) : KINDS.damaged);
 }
 
 /** A kind that only its program knows, by the name that it has there. */
-function otherKind(name: string): EntryKind {
-  const word = plainLine(name).slice(0, 40) || "?";
-  return kind("quiet", word, word);
+function makeOtherKind(name: string): EntryKind {
+  const word = toPlainLine(name).slice(0, 40) || "?";
+  return makeKind("quiet", word, word);
 }
 
 /** Tells whether an entry failed; undefined stands for a damaged body. */
@@ -96,7 +96,7 @@ export function readKinds(session: ViewSource): EntryKinds {
   const kinds: EntryKind[] = [];
   const failures = new Set<number>();
   session.readEntries(session.tree.ordinals(), (ordinal, entry) => {
-    kinds[ordinal] = kindOf(entry);
+    kinds[ordinal] = getEntryKind(entry);
     if (isFailure(entry)) failures.add(ordinal);
   });
   return { kinds, failures };
@@ -127,14 +127,14 @@ export class KindCount {
   /** How many there are of each kind, in words; empty if there are none. */
   get kinds(): string {
     return this.list()
-      .map(({ kind: { word, many }, number }) => counted(number, word, many))
+      .map(({ kind: { word, many }, number }) => formatCounted(number, word, many))
       .join(", ");
   }
 
   /** Says how many entries there are, how many failed, and of what kinds they are. */
   toString(): string {
-    const failed = this.failed === 0 ? "" : `, ${count(this.failed)} failed`;
-    return `${counted(this.total, "entry", "entries")}${failed}: ${this.kinds}`;
+    const failed = this.failed === 0 ? "" : `, ${formatCount(this.failed)} failed`;
+    return `${formatCounted(this.total, "entry", "entries")}${failed}: ${this.kinds}`;
   }
 }
 
@@ -152,10 +152,10 @@ export function countKinds(
  * Returns the line by which an entry is known where its outcome stands beside it: of a result, what was asked for; of a
  * command, the command; else what it says.
  */
-export function titleOfEntry(session: Pick<ViewSource, "entryAt" | "tree">, ordinal: number): string {
+export function getEntryTitle(session: Pick<ViewSource, "entryAt" | "tree">, ordinal: number): string {
   const entry = session.entryAt(ordinal);
-  const { role, command } = messageFieldsOf(entry);
+  const { role, command } = getMessageFields(entry);
   const asked =
-    role === "bashExecution" ? `$ ${textOf(command)}` : tellingArgument(callOf(session, ordinal)?.input);
-  return beginningOf(asked) || excerptOf(entry).text;
+    role === "bashExecution" ? `$ ${toText(command)}` : getTellingArgument(findCall(session, ordinal)?.input);
+  return toShortLine(asked) || getExcerpt(entry).text;
 }

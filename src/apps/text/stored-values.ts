@@ -1,8 +1,8 @@
 import type { StoredImage } from "../../core/facts/images.ts";
-import { bytes } from "../../core/facts/number-text.ts";
+import { formatBytes } from "../../core/facts/number-text.ts";
 
 /** Writes a stored value as indented JSON; empty for what JSON leaves out. One nested deeper than the stack is not shown. */
-export function prettyJson(value: unknown): string {
+export function formatJson(value: unknown): string {
   try {
     return JSON.stringify(value, null, 2) ?? "";
   } catch (error) {
@@ -12,6 +12,6 @@ export function prettyJson(value: unknown): string {
 }
 
 /** Writes of what type an image is, and how large. */
-export function imageText({ mimeType, data }: StoredImage): string {
-  return `${mimeType || "of no known type"}, ${bytes(Math.floor((data.length * 3) / 4))}`;
+export function formatImage({ mimeType, data }: StoredImage): string {
+  return `${mimeType || "of no known type"}, ${formatBytes(Math.floor((data.length * 3) / 4))}`;
 }

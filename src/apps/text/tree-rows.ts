@@ -1,4 +1,4 @@
-import { newestTips, parentsFirst } from "../../core/facts/ancestry.ts";
+import { findNewestTips, sortParentsFirst } from "../../core/facts/ancestry.ts";
 import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
 import { type EntryKind, KINDS } from "./entry-kind.ts";
 
@@ -20,12 +20,12 @@ export interface Trunk {
 
 /** Finds the straight line through every entry; NONE stands for the leaf of a session that has none. */
 export function findTrunk(tree: EntryTree, leaf: number): Trunk {
-  const order = parentsFirst(tree);
-  const newestTip = newestTips(tree, order);
+  const order = sortParentsFirst(tree);
+  const newestTip = findNewestTips(tree, order);
   const newest = (candidates: Iterable<number>) => {
     let best = NONE;
     for (const one of candidates)
-      if (best === NONE || rank(newestTip, one) > rank(newestTip, best)) best = one;
+      if (best === NONE || getTipRank(newestTip, one) > getTipRank(newestTip, best)) best = one;
     return best;
   };
   const next = Int32Array.from({ length: tree.size }, (_, ordinal) => newest(tree.children(ordinal)));
@@ -38,12 +38,12 @@ export function findTrunk(tree: EntryTree, leaf: number): Trunk {
   return { next, root, order, newestTip };
 }
 
-function rank(newestTip: Int32Array, ordinal: number): number {
+function getTipRank(newestTip: Int32Array, ordinal: number): number {
   return newestTip[ordinal] ?? NONE;
 }
 
 /** Returns the entries that hang on an entry to the side of what goes straight on; for NONE, the roots. */
-export function sidesOf(
+export function findSides(
   tree: EntryTree,
   { next, root }: Pick<Trunk, "next" | "root">,
   ordinal: number,
@@ -108,18 +108,18 @@ type Open = RowPosition & ({ readonly first: number } | { readonly heads: readon
  *
  * @remarks Cost: O(entries) in all; no recursion, and memory for the branches that are open.
  */
-export function* treeRows(drawn: DrawnTree): Generator<TreeRow, void> {
+export function* layOutRows(drawn: DrawnTree): Generator<TreeRow, void> {
   const open: Open[] = [];
   openChildren(drawn, open, NONE, { depth: drawn.rootDepth - 1, passing: [] });
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { depth, start, passing } = next;
     if ("heads" in next) yield { kind: "branches", heads: next.heads, depth, start, passing };
-    else yield* straightLine(drawn, open, next);
+    else yield* layOutLine(drawn, open, next);
   }
 }
 
 /** Draws from an entry on until a branch point, and opens what hangs there. */
-function* straightLine(
+function* layOutLine(
   drawn: DrawnTree,
   open: Open[],
   { first, depth, start, passing }: RowPosition & { readonly first: number },
@@ -135,7 +135,7 @@ function* straightLine(
     yield* runRows(drawn, run, below);
     run = [];
     yield { kind: "entry", ordinal: at, ...below, start: at === first ? start : undefined };
-    if (sidesOf(tree, trunk, at).length === 0) continue;
+    if (findSides(tree, trunk, at).length === 0) continue;
     openChildren(drawn, open, at, below);
     return;
   }
@@ -149,13 +149,13 @@ function* runRows(
   position: RowPosition,
 ): Generator<TreeRow, void> {
   if (run.length >= SHORTEST_RUN) {
-    const branches = run.reduce((sum, ordinal) => sum + sidesOf(tree, trunk, ordinal).length, 0);
+    const branches = run.reduce((sum, ordinal) => sum + findSides(tree, trunk, ordinal).length, 0);
     yield { kind: "run", ordinals: run, branches, ...position };
     return;
   }
   for (const ordinal of run) {
     yield { kind: "entry", ordinal, ...position };
-    const heads = sidesOf(tree, trunk, ordinal);
+    const heads = findSides(tree, trunk, ordinal);
     if (heads.length > 0)
       yield { kind: "branches", heads, ...position, depth: position.depth + 1, start: "branch" };
   }
@@ -172,7 +172,7 @@ function openChildren(
   const straight = isRoots ? trunk.root : (trunk.next[at] ?? NONE);
   const start = isRoots && rootDepth === 0 ? "root" : undefined;
   if (straight !== NONE) open.push({ first: straight, depth: Math.max(0, depth), start, passing });
-  const sides = sidesOf(tree, trunk, at);
+  const sides = findSides(tree, trunk, at);
   const to = [...sides, straight];
   const hidden: number[] = [];
   const opened: Open[] = [];
@@ -219,7 +219,7 @@ export function chooseRows(
   for (let ordinal = 0; ordinal < tree.size; ordinal++) {
     const tone = kinds[ordinal]?.tone;
     if (tone === "summary" || tone === "damaged" || tree.isLeaf(ordinal)) isDrawn[ordinal] = 1;
-    const sides = sidesOf(tree, trunk, ordinal).filter((head) => isHidden?.[head] !== 1);
+    const sides = findSides(tree, trunk, ordinal).filter((head) => isHidden?.[head] !== 1);
     if (sides.length === 0) continue;
     for (const one of [ordinal, ...sides, trunk.next[ordinal] ?? ordinal]) isDrawn[one] = 1;
   }

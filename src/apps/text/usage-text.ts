@@ -1,5 +1,5 @@
-import { count, counted, dollars, joined } from "../../core/facts/number-text.ts";
-import { modelName, namesOf, tokensIn, usageOf } from "../../core/facts/usage.ts";
+import { formatCount, formatCounted, formatDollars, joinNonempty } from "../../core/facts/number-text.ts";
+import { countInputTokens, findUsage, formatModelName, getModelNames } from "../../core/facts/usage.ts";
 import type { UsageTotals } from "../../core/facts/usage-tally.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 
@@ -11,21 +11,21 @@ export interface ContextSize {
 }
 
 /** Returns the size of the context before an answer: as the model counted its input, if it did. */
-export function sizeBefore(
+export function getSizeBefore(
   answer: { readonly input: number; readonly cacheRead: number; readonly cacheWrite: number } | undefined,
   size: ContextSize,
 ): ContextSize {
-  const tokens = answer === undefined ? 0 : tokensIn(answer);
+  const tokens = answer === undefined ? 0 : countInputTokens(answer);
   return tokens === 0 ? size : { tokens, usageTokens: tokens, trailingTokens: 0 };
 }
 
 /** Writes how large a context is, and how that is known. */
-export function contextSizeText(size: ContextSize): string {
+export function formatContextSize(size: ContextSize): string {
   const { tokens, usageTokens, trailingTokens } = size;
-  if (usageTokens === 0) return `about ${counted(tokens, "token")}, estimated`;
-  if (trailingTokens === 0) return `${counted(tokens, "token")}, counted by the model`;
-  const parts = `${count(usageTokens)} counted by the model, ${count(trailingTokens)} estimated since`;
-  return `about ${counted(tokens, "token")}: ${parts}`;
+  if (usageTokens === 0) return `about ${formatCounted(tokens, "token")}, estimated`;
+  if (trailingTokens === 0) return `${formatCounted(tokens, "token")}, counted by the model`;
+  const parts = `${formatCount(usageTokens)} counted by the model, ${formatCount(trailingTokens)} estimated since`;
+  return `about ${formatCounted(tokens, "token")}: ${parts}`;
 }
 
 /** What a call of a model used, in words; each is empty if the entry does not say, or it was nothing. */
@@ -37,25 +37,25 @@ export interface UsageTexts {
 }
 
 /** Writes what an entry used: tokens that went in, how many of them a cache had, and those that came out; and the cost. */
-export function usageTexts(entry: AnySessionEntry | undefined): UsageTexts {
-  const usage = usageOf(entry);
+export function formatUsage(entry: AnySessionEntry | undefined): UsageTexts {
+  const usage = findUsage(entry);
   if (usage === undefined) return { tokens: "", cost: "" };
-  return { tokens: tokensText(usage), cost: usage.cost === null ? "" : dollars(usage.cost) };
+  return { tokens: formatUsedTokens(usage), cost: usage.cost === null ? "" : formatDollars(usage.cost) };
 }
 
-function tokensText(usage: UsageTotals): string {
+function formatUsedTokens(usage: UsageTotals): string {
   const { output, cacheRead, cacheWrite } = usage;
-  if (tokensIn(usage) + output === 0) return "";
-  const cached = joined(
+  if (countInputTokens(usage) + output === 0) return "";
+  const cached = joinNonempty(
     ", ",
-    cacheRead > 0 ? `${count(cacheRead)} from the cache` : "",
-    cacheWrite > 0 ? `${count(cacheWrite)} written to it` : "",
+    cacheRead > 0 ? `${formatCount(cacheRead)} from the cache` : "",
+    cacheWrite > 0 ? `${formatCount(cacheWrite)} written to it` : "",
   );
-  return `${count(tokensIn(usage))} in${cached && ` (${cached})`}, ${count(output)} out`;
+  return `${formatCount(countInputTokens(usage))} in${cached && ` (${cached})`}, ${formatCount(output)} out`;
 }
 
 /** Writes which model answered, and for how much: `acme/acorn-2, tokens: 9,800 in, 268 out, $0.01`. */
-export function answerText(entry: AnySessionEntry | undefined): string {
-  const { tokens, cost } = usageTexts(entry);
-  return joined(", ", modelName(namesOf(entry)), tokens && `tokens: ${tokens}`, cost);
+export function formatAnswer(entry: AnySessionEntry | undefined): string {
+  const { tokens, cost } = formatUsage(entry);
+  return joinNonempty(", ", formatModelName(getModelNames(entry)), tokens && `tokens: ${tokens}`, cost);
 }

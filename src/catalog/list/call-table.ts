@@ -1,5 +1,5 @@
-import { listOf } from "../../core/context/entry-fields.ts";
-import { type ModelNames, nameOrNull, type Spent, type UsageTotals } from "../../core/facts/usage-tally.ts";
+import { toArray } from "../../core/context/entry-fields.ts";
+import { type ModelNames, type Spent, toNameOrNull, type UsageTotals } from "../../core/facts/usage-tally.ts";
 
 /** A call of a model that a session records: what it used, when, and of which model. */
 export interface RecordedCall extends ModelNames, Readonly<UsageTotals> {
@@ -85,7 +85,7 @@ export class CallTable {
     return this.#at(i, MODEL);
   }
 
-  modelOf(i: number): ModelNames {
+  getModel(i: number): ModelNames {
     return this.models[this.modelAt(i)] ?? { provider: null, model: null };
   }
 
@@ -99,7 +99,7 @@ export class CallTable {
   }
 
   addTo(sum: Spent, i: number): void {
-    sum.calls += countOf(this.tokensAt(i));
+    sum.calls += countCall(this.tokensAt(i));
     sum.input += this.#at(i, INPUT);
     sum.output += this.#at(i, OUTPUT);
     sum.cacheRead += this.#at(i, CACHE_READ);
@@ -118,7 +118,7 @@ export class CallTable {
     if ([INPUT, OUTPUT, TOTAL].some((column) => this.#at(i, column) !== other.#at(j, column))) return false;
     const [id, itsId] = [this.#idList[i], other.#idList[j]];
     if (id !== undefined && itsId !== undefined) return id === itsId;
-    const [a, b] = [this.modelOf(i), other.modelOf(j)];
+    const [a, b] = [this.getModel(i), other.getModel(j)];
     return a.model === b.model && a.provider === b.provider;
   }
 
@@ -127,8 +127,8 @@ export class CallTable {
     return {
       id: this.#idList[i],
       timeMs: Number.isNaN(timeMs) ? null : timeMs,
-      ...this.modelOf(i),
-      count: countOf(this.tokensAt(i)),
+      ...this.getModel(i),
+      count: countCall(this.tokensAt(i)),
       input: this.#at(i, INPUT),
       output: this.#at(i, OUTPUT),
       cacheRead: this.#at(i, CACHE_READ),
@@ -152,12 +152,12 @@ export class CallTable {
     const pieces: Uint8Array[] = [];
     for (let column = 0; column < COLUMNS; column++) {
       const values = Array.from({ length: size }, (_, i) => this.#at(i, column));
-      const least = values.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+      const min = values.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
       const isWhole = values.every(Number.isSafeInteger);
-      const width = isWhole ? widthOf(values.reduce((a, b) => Math.max(a, b), least) - least) : DOUBLE_BYTES;
-      const base = width === DOUBLE_BYTES ? 0 : least;
+      const width = isWhole ? chooseWidth(values.reduce((a, b) => Math.max(a, b), min) - min) : DOUBLE_BYTES;
+      const base = width === DOUBLE_BYTES ? 0 : min;
       shapes.push([width, size === 0 ? 0 : base]);
-      pieces.push(columnBytes(values, width, base));
+      pieces.push(encodeColumn(values, width, base));
     }
     const ids = this.#idList;
     const isPlain = ids.every((id) => id !== undefined && PLAIN_ID.test(id));
@@ -169,21 +169,21 @@ export class CallTable {
   /** Reads what `encode` wrote; undefined if it is anything else. */
   static decode(json: readonly unknown[], bytes: Uint8Array): CallTable | undefined {
     const [size, named, ids, shapes] = json;
-    const most = typeof ids === "string" ? ids.length : listOf(ids).length;
-    if (typeof size !== "number" || !(size >= 0 && size <= most)) return undefined;
+    const max = typeof ids === "string" ? ids.length : toArray(ids).length;
+    if (typeof size !== "number" || !(size >= 0 && size <= max)) return undefined;
     const numbers = new Float64Array(size * COLUMNS);
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     let at = 0;
-    for (const [column, shape] of listOf(shapes).entries()) {
-      const [width, base] = listOf(shape);
+    for (const [column, shape] of toArray(shapes).entries()) {
+      const [width, base] = toArray(shape);
       if (typeof width !== "number" || typeof base !== "number" || !WIDTHS.includes(width)) return undefined;
       if (column >= COLUMNS || at + width * size > bytes.length) return undefined;
       readColumn(numbers, column, view, at, width, base);
       at += width * size;
     }
-    if (at !== bytes.length || listOf(shapes).length !== COLUMNS) return undefined;
-    const models = listOf(named).map(modelNamesIn);
-    const idList = listOf(ids).map((id) => (typeof id === "string" ? id : undefined));
+    if (at !== bytes.length || toArray(shapes).length !== COLUMNS) return undefined;
+    const models = toArray(named).map(parseModelNames);
+    const idList = toArray(ids).map((id) => (typeof id === "string" ? id : undefined));
     return new CallTable(models, numbers, typeof ids === "string" && size > 0 ? ids : idList);
   }
 
@@ -198,26 +198,26 @@ export class CallTable {
 }
 
 /** Reads the names of a model from a list of both. */
-export function modelNamesIn(names: unknown): ModelNames {
-  const [provider, model] = listOf(names);
-  return { provider: nameOrNull(provider), model: nameOrNull(model) };
+export function parseModelNames(names: unknown): ModelNames {
+  const [provider, model] = toArray(names);
+  return { provider: toNameOrNull(provider), model: toNameOrNull(model) };
 }
 
 const WIDTHS = [0, 1, 2, 4, DOUBLE_BYTES];
 
 /** A record of dollars alone is no call. */
-function countOf(tokens: number): number {
+function countCall(tokens: number): number {
   return tokens > 0 ? 1 : 0;
 }
 
-function widthOf(most: number): number {
-  if (most === 0) return 0;
-  if (most <= 0xff) return 1;
-  if (most <= 0xffff) return 2;
-  return most <= 0xffff_ffff ? 4 : DOUBLE_BYTES;
+function chooseWidth(max: number): number {
+  if (max === 0) return 0;
+  if (max <= 0xff) return 1;
+  if (max <= 0xffff) return 2;
+  return max <= 0xffff_ffff ? 4 : DOUBLE_BYTES;
 }
 
-function columnBytes(values: readonly number[], width: number, base: number): Uint8Array {
+function encodeColumn(values: readonly number[], width: number, base: number): Uint8Array {
   const bytes = Buffer.alloc(width * values.length);
   values.forEach((value, i) => {
     if (width === DOUBLE_BYTES) bytes.writeDoubleLE(value, i * width);

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { FILTERS, type KnownFilter, sweepCache } from "../../session/files/cache-files.ts";
-import { type FileMark, isKept, isKeptAt, isUnchanged, markOf } from "../../session/files/file-mark.ts";
+import { type FileMark, isKept, isKeptAt, isUnchanged, toFileMark } from "../../session/files/file-mark.ts";
 import { FolderCache } from "../../session/files/folder-cache.ts";
 import { noteCacheFolder } from "../../session/files/forget-session.ts";
 import type { SessionFile } from "../../session/files/session-files.ts";
 import { type FileSummary, SUMMARIES } from "../../session/files/summary-columns.ts";
-import { defaultCacheFolder } from "../../session/files/user-folders.ts";
-import { absolutePath } from "../../session/log/session-paths.ts";
+import { getCacheFolder } from "../../session/files/user-folders.ts";
+import { toAbsolutePath } from "../../session/log/session-paths.ts";
 import { isStillTrue } from "./file-summary.ts";
 
 /** How summaries are kept between runs. */
@@ -35,8 +35,8 @@ export class CatalogCache {
   readonly #summaries: FolderCache<FileSummary>;
   readonly #filters: FolderCache<KnownFilter>;
 
-  constructor({ cache = true, cacheDir = defaultCacheFolder(), onCacheError }: CacheOptions) {
-    this.folder = cache ? absolutePath(cacheDir) : undefined;
+  constructor({ cache = true, cacheDir = getCacheFolder(), onCacheError }: CacheOptions) {
+    this.folder = cache ? toAbsolutePath(cacheDir) : undefined;
     this.#summaries = new FolderCache(SUMMARIES, this.folder, onCacheError);
     this.#filters = new FolderCache(FILTERS, this.folder, onCacheError);
     if (this.folder !== undefined) noteCacheFolder(this.folder);
@@ -63,7 +63,7 @@ export class CatalogCache {
   putFilter(file: SessionFile, mark: FileMark, filter: Uint8Array): void {
     const known = this.#filters.of(file.folder);
     if (known === undefined) return;
-    known.files.set(file.name, { ...markOf(mark), filter });
+    known.files.set(file.name, { ...toFileMark(mark), filter });
     known.unsaved += mark.size;
   }
 

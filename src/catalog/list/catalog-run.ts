@@ -9,11 +9,11 @@ import {
   TEXTS,
 } from "../../core/format/options.ts";
 import { type FileMark, isUnchanged } from "../../session/files/file-mark.ts";
-import { readHeaderOf } from "../../session/files/find-session.ts";
+import { readFileHeader } from "../../session/files/find-session.ts";
 import {
-  belongsTo,
   type CatalogScope,
   findSessionFiles,
+  makeScopeTest,
   type SessionFile,
 } from "../../session/files/session-files.ts";
 import { compareRows, type FileRow } from "../../session/files/session-row.ts";
@@ -22,7 +22,7 @@ import type { FileSummary } from "../../session/files/summary-columns.ts";
 import { Pace } from "../../session/files/time-slices.ts";
 import { PLACES_RULES, type SessionPlaces } from "../../session/log/session-paths.ts";
 import { type CacheOptions, CatalogCache } from "./catalog-cache.ts";
-import { callsIn, fileRow, summarizeFile } from "./file-summary.ts";
+import { decodeSummaryCalls, makeFileRow, summarizeFile } from "./file-summary.ts";
 import type { SessionCalls } from "./session-calls.ts";
 
 /** Which sessions are wanted, and how they are found. */
@@ -77,7 +77,7 @@ export class CatalogRun {
     this.files = files;
     this.#folders = folders;
     this.cache = new CatalogCache(options);
-    this.#belongs = belongsTo(options);
+    this.#belongs = makeScopeTest(options);
     this.#isFiltered = options.cwd !== undefined;
     this.#needsCalls = needsCalls;
   }
@@ -96,23 +96,23 @@ export class CatalogRun {
    *
    * @returns The row itself if it is known: thousands of promises would take longer than all the rest.
    */
-  infoOf(file: SessionFile): FileRow | undefined | Promise<FileRow | undefined> {
+  readRow(file: SessionFile): FileRow | undefined | Promise<FileRow | undefined> {
     this.pace.check();
     const known = this.#current(file);
-    if (known !== undefined) return this.#rowOf(file, known);
-    return this.#read(file, this.cache.getSummary(file)).then((found) => found && this.#rowOf(file, found));
+    if (known !== undefined) return this.#toRow(file, known);
+    return this.#read(file, this.cache.getSummary(file)).then((found) => found && this.#toRow(file, found));
   }
 
-  /** Returns a file's row with the calls of models, for a run that asks for them; undefined as with `infoOf`. */
-  callsOf(file: SessionFile): CountedSession | undefined | Promise<CountedSession | undefined> {
+  /** Returns a file's row with the calls of models, for a run that asks for them; undefined as with `readRow`. */
+  readCalls(file: SessionFile): CountedSession | undefined | Promise<CountedSession | undefined> {
     this.pace.check();
     const known = this.#current(file);
     // What the cache holds is no promise: a file whose calls it tells wrongly is read anew.
-    const recorded = known && callsIn(known);
+    const recorded = known && decodeSummaryCalls(known);
     if (known !== undefined && (known.summary === undefined || recorded !== undefined))
       return this.#counted(file, known, recorded);
     return this.#read(file, this.cache.getSummary(file)).then(
-      (found) => found && this.#counted(file, found, callsIn(found)),
+      (found) => found && this.#counted(file, found, decodeSummaryCalls(found)),
     );
   }
 
@@ -120,7 +120,7 @@ export class CatalogRun {
   async filesLatestFirst(): Promise<SessionFile[]> {
     const found: { row: FileRow; file: SessionFile }[] = [];
     for (const file of this.files) {
-      const info = this.infoOf(file);
+      const info = this.readRow(file);
       const row = info instanceof Promise ? await info : info;
       if (row !== undefined) found.push({ row, file });
       if (this.pace.isDue) await this.pace.rest();
@@ -133,7 +133,7 @@ export class CatalogRun {
     if (!this.#isFiltered) return true;
     try {
       const known = this.#current(file);
-      const header = known === undefined ? readHeaderOf(file.path) : known.summary;
+      const header = known === undefined ? readFileHeader(file.path) : known.summary;
       return header !== undefined && this.#belongs(header.cwd, file.folder);
     } catch (error) {
       reportSkipped(file.path, error, this.report);
@@ -179,14 +179,14 @@ export class CatalogRun {
     found: FileSummary,
     recorded: SessionCalls | undefined,
   ): CountedSession | undefined {
-    const row = this.#rowOf(file, found);
+    const row = this.#toRow(file, found);
     return row && recorded && { row, recorded };
   }
 
-  #rowOf(file: SessionFile, found: FileSummary): FileRow | undefined {
+  #toRow(file: SessionFile, found: FileSummary): FileRow | undefined {
     const { summary } = found;
     if (summary === undefined) this.report({ path: file.path, reason: "not-a-session" });
     const isWanted = summary !== undefined && this.#belongs(summary.cwd, file.folder);
-    return isWanted ? fileRow(file.path, found) : undefined;
+    return isWanted ? makeFileRow(file.path, found) : undefined;
   }
 }

@@ -1,21 +1,21 @@
 import { join } from "node:path";
-import { isSessionError, messageOf, SessionError } from "../../core/format/errors.ts";
-import { digestOf } from "../../core/format/ids.ts";
-import { type ImportOrigin, importOriginIn } from "../../core/format/import-origin.ts";
+import { getErrorMessage, isSessionError, SessionError } from "../../core/format/errors.ts";
+import { hashText } from "../../core/format/ids.ts";
+import { findImportOrigin, type ImportOrigin } from "../../core/format/import-origin.ts";
 import type { JsonRecord } from "../../core/format/json.ts";
 import { decodeText, parseRecord } from "../../core/jsonl/decode.ts";
-import { defaultDataFolder } from "../../session/files/user-folders.ts";
+import { getDataFolder } from "../../session/files/user-folders.ts";
 import {
+  callIfPresent,
   closeQuietly,
   hasErrorCode,
-  ifPresent,
   makeFolder,
   openForReading,
   readRange,
   realFileSystem,
 } from "../../session/fs/file-system.ts";
 import { writeWhole } from "../../session/fs/write-whole.ts";
-import { despiteReplacement } from "../../session/log/replace-file.ts";
+import { retryAfterReplacement } from "../../session/log/replace-file.ts";
 
 /** Numbers of bytes in which header and first entry usually stand, as imports write them, and at most. */
 const FRONTS = [8 * 1024, 256 * 1024] as const;
@@ -24,7 +24,7 @@ const FRONTS = [8 * 1024, 256 * 1024] as const;
  * Returns where a session file was imported from, as its first entry says; undefined if it was not imported. A fork that was made here
  * has that entry, too, but was not imported.
  */
-export function importOriginOf(path: string): ImportOrigin | undefined {
+export function readImportOrigin(path: string): ImportOrigin | undefined {
   return importOriginInFront(readFront(path) ?? NOTHING);
 }
 
@@ -33,7 +33,7 @@ const NOTHING = new Uint8Array(0);
 /** Reads a session file until its first entry is there; undefined if it is missing. */
 export function readFront(path: string): Uint8Array | undefined {
   const open = () => openForReading(realFileSystem, path);
-  const fd = ifPresent(() => despiteReplacement(realFileSystem, path, open));
+  const fd = callIfPresent(() => retryAfterReplacement(realFileSystem, path, open));
   if (fd === undefined) return undefined;
   try {
     const front = readRange(realFileSystem, fd, 0, FRONTS[0]);
@@ -46,7 +46,7 @@ export function readFront(path: string): Uint8Array | undefined {
 }
 
 /** Reads the bytes of a session until its first entry is there. */
-export async function readFrontOf(bytes: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+export async function readFrontBytes(bytes: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   let front = Buffer.alloc(0);
   for await (const piece of bytes) {
     front = Buffer.concat([front, piece]);
@@ -58,9 +58,9 @@ export async function readFrontOf(bytes: AsyncIterable<Uint8Array>): Promise<Uin
 /** Returns where a session was imported from, from its first bytes. */
 export function importOriginInFront(bytes: Uint8Array): ImportOrigin | undefined {
   const header = parseRecord(decodeText(bytes).split("\n", 1)[0] ?? "");
-  const first = firstEntryIn(bytes);
+  const first = parseFirstEntry(bytes);
   // A session begins when the entry says that an import made; a fork begins later.
-  return header?.["timestamp"] === first?.["timestamp"] ? importOriginIn(first) : undefined;
+  return header?.["timestamp"] === first?.["timestamp"] ? findImportOrigin(first) : undefined;
 }
 
 /** Tells whether a session was imported from a program; `any` stands for all of them. */
@@ -69,7 +69,7 @@ export function isFromSource(origin: ImportOrigin | undefined, source: string): 
 }
 
 /** Returns the first entry from the first bytes of a session. */
-export function firstEntryIn(bytes: Uint8Array): JsonRecord | undefined {
+export function parseFirstEntry(bytes: Uint8Array): JsonRecord | undefined {
   return parseRecord(decodeText(bytes).split("\n", 2)[1] ?? "");
 }
 
@@ -86,7 +86,7 @@ export class UnreadableMarks extends SessionError {
   readonly folder: string;
 
   constructor(folder: string, cause: unknown) {
-    const message = `Cannot read ${folder}: ${messageOf(cause)}. It tells what was deleted here, so nothing is imported that is not here. Make it readable, and import again.`;
+    const message = `Cannot read ${folder}: ${getErrorMessage(cause)}. It tells what was deleted here, so nothing is imported that is not here. Make it readable, and import again.`;
     super("READ_FAILED", message, { details: { path: folder }, cause });
     this.folder = folder;
   }
@@ -106,11 +106,11 @@ export function markDeletedImport(
   onError: (error: unknown) => void = (error) => warnUnmarked(origin, error),
 ): boolean {
   try {
-    makeFolder(realFileSystem, marksFolder());
+    makeFolder(realFileSystem, getMarksFolder());
     const { source, sourceId } = origin;
     writeWhole({
       fs: realFileSystem,
-      path: markOf(origin),
+      path: makeMark(origin),
       pieces: [`${JSON.stringify({ source, sourceId })}\n`],
     });
     return true;
@@ -122,8 +122,8 @@ export function markDeletedImport(
 }
 
 function warnUnmarked({ source, sourceId }: ImportOrigin, error: unknown): void {
-  warn(
-    `The next import will bring back the session ${sourceId} of ${source}, since its mark cannot be written: ${messageOf(error)}.`,
+  warnOnce(
+    `The next import will bring back the session ${sourceId} of ${source}, since its mark cannot be written: ${getErrorMessage(error)}.`,
   );
 }
 
@@ -133,13 +133,13 @@ function warnUnmarked({ source, sourceId }: ImportOrigin, error: unknown): void 
  * A mark that cannot be removed becomes a process warning, one for all: it means nothing while the session is here.
  */
 export function unmarkDeletedImport(origin: ImportOrigin): void {
-  const folder = marksFolder();
+  const folder = getMarksFolder();
   try {
-    ifPresent(() => realFileSystem.unlinkSync(markOf(origin)));
+    callIfPresent(() => realFileSystem.unlinkSync(makeMark(origin)));
   } catch (error) {
-    if (warnedOf.has(folder)) return;
-    warnedOf.add(folder);
-    warn(`Sessions that are here again stay marked as deleted in ${folder}: ${messageOf(error)}.`);
+    if (warnedFolders.has(folder)) return;
+    warnedFolders.add(folder);
+    warnOnce(`Sessions that are here again stay marked as deleted in ${folder}: ${getErrorMessage(error)}.`);
   }
 }
 
@@ -161,25 +161,25 @@ export async function deleteMarked(
   if (origin !== undefined) markDeletedImport(origin, () => undefined);
 }
 
-const warnedOf = new Set<string>();
+const warnedFolders = new Set<string>();
 
-function warn(message: string): void {
+function warnOnce(message: string): void {
   process.emitWarning(message, { code: "SESSIONTREE_DELETED_IMPORT" });
 }
 
 /** Tells whether a session of another program was deleted here, if that can be read. */
 export function isDeletedImport(origin: ImportOrigin): boolean {
   try {
-    return realFileSystem.statSync(markOf(origin), { throwIfNoEntry: false }) !== undefined;
+    return realFileSystem.statSync(makeMark(origin), { throwIfNoEntry: false }) !== undefined;
   } catch (error) {
-    throw new UnreadableMarks(marksFolder(), error);
+    throw new UnreadableMarks(getMarksFolder(), error);
   }
 }
 
-function markOf({ source, sourceId }: ImportOrigin): string {
-  return join(marksFolder(), `${digestOf(`${source}\n${sourceId}`)}.json`);
+function makeMark({ source, sourceId }: ImportOrigin): string {
+  return join(getMarksFolder(), `${hashText(`${source}\n${sourceId}`)}.json`);
 }
 
-function marksFolder(): string {
-  return join(defaultDataFolder(), "deleted-imports");
+function getMarksFolder(): string {
+  return join(getDataFolder(), "deleted-imports");
 }

@@ -1,5 +1,10 @@
 import { statSync } from "node:fs";
-import { factsAdded, factsOfHeader, type SessionFacts, Summarizer } from "../../core/facts/session-facts.ts";
+import {
+  makeHeaderFacts,
+  readAddedFacts,
+  type SessionFacts,
+  Summarizer,
+} from "../../core/facts/session-facts.ts";
 import type { IssueCode } from "../../core/format/issue.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
 import { isNameType } from "../../core/format/session-name.ts";
@@ -9,17 +14,17 @@ import {
   closeFile,
   isSameFile,
   isUnchanged,
-  markOf,
   openToScan,
-  piecesOf,
+  readFilePieces,
   type ScannedFile,
+  toFileMark,
 } from "../../session/files/file-mark.ts";
-import { type FileRow, type SessionRow, sessionRow } from "../../session/files/session-row.ts";
+import { type FileRow, makeSessionRow, type SessionRow } from "../../session/files/session-row.ts";
 import { isSystemError } from "../../session/files/skipped-files.ts";
 import type { FileSummary } from "../../session/files/summary-columns.ts";
 import { Pace } from "../../session/files/time-slices.ts";
 import { NotAPlainFileError, readRange, realFileSystem } from "../../session/fs/file-system.ts";
-import { absolutePath } from "../../session/log/session-paths.ts";
+import { toAbsolutePath } from "../../session/log/session-paths.ts";
 import { ListScan, RESUMABLE_VERSION } from "./list-scan.ts";
 import { readEntries, readSource } from "./read-entries.ts";
 import { CallRecorder, decodeCalls, encodeCalls, type SessionCalls } from "./session-calls.ts";
@@ -45,13 +50,13 @@ export async function summarizeFile(
   pace.check();
   const file = openToScan(path);
   try {
-    const calls = known && callsIn(known);
+    const calls = known && decodeSummaryCalls(known);
     const lacksCalls = needsCalls && known?.summary !== undefined && calls === undefined;
     if (known !== undefined && !lacksCalls && isUnchanged(file, known)) return known;
     const extended = known && !lacksCalls ? await scanNewBytes(file, known, calls, pace) : undefined;
-    if (extended !== undefined) return fileSummary(file, extended, false);
+    if (extended !== undefined) return makeFileSummary(file, extended, false);
     const scanned = await scanFrom(file, 0, new ListScan(undefined, needsCalls), pace);
-    return fileSummary(file, scanned ?? (await readFully(file, pace, needsCalls)), true);
+    return makeFileSummary(file, scanned ?? (await readFully(file, pace, needsCalls)), true);
   } finally {
     closeFile(file);
   }
@@ -70,20 +75,23 @@ export async function summarizeSession(
   path: string,
   options: { readonly signal?: AbortSignal } = {},
 ): Promise<FileRow | undefined> {
-  const file = absolutePath(path);
-  return fileRow(file, await summarizeFile(file, undefined, new Pace(options.signal)));
+  const file = toAbsolutePath(path);
+  return makeFileRow(file, await summarizeFile(file, undefined, new Pace(options.signal)));
 }
 
 /** Makes the row of a session file; undefined if it is no session. */
-export function fileRow(path: string, { summary, issueCount, mtimeMs }: FileSummary): FileRow | undefined {
+export function makeFileRow(
+  path: string,
+  { summary, issueCount, mtimeMs }: FileSummary,
+): FileRow | undefined {
   if (summary === undefined) return undefined;
-  const row = sessionRow(summary, mtimeMs);
+  const row = makeSessionRow(summary, mtimeMs);
   if (issueCount > 0) row.issueCount = issueCount;
   return Object.assign(row, { path });
 }
 
 /** Returns the calls of models in a summary; undefined if it has none that are legible. */
-export function callsIn({ calls }: FileSummary): SessionCalls | undefined {
+export function decodeSummaryCalls({ calls }: FileSummary): SessionCalls | undefined {
   const bytes = calls?.();
   return bytes && decodeCalls(bytes);
 }
@@ -94,7 +102,7 @@ interface Found extends Findings {
 
 async function readFully(file: ScannedFile, pace: Pace, needsCalls: boolean): Promise<Found> {
   const found = await summarizeSource(await readSource(file, pace), pace, needsCalls);
-  return { ...found, tail: tailBefore(file, file.size, TAIL_BYTES) };
+  return { ...found, tail: readTail(file, file.size, TAIL_BYTES) };
 }
 
 /** Tells whether a summary still holds: the file is unchanged, or has only grown. */
@@ -120,7 +128,7 @@ export function isStillTrue(path: string, known: FileSummary): boolean {
 function hasGrown(file: ScannedFile, known: FileSummary): boolean {
   const { size, end } = known;
   if (end === undefined || !isSameFile(file, known) || file.size <= size) return false;
-  return tailBefore(file, size, end.tail.length) === end.tail;
+  return readTail(file, size, end.tail.length) === end.tail;
 }
 
 async function scanNewBytes(
@@ -144,7 +152,7 @@ async function scanFrom(
   pace: Pace,
 ): Promise<Found | undefined> {
   let tail = "";
-  for (const piece of piecesOf(file, start)) {
+  for (const piece of readFilePieces(file, start)) {
     scan.feed(piece);
     if (!scan.isInOrder) return undefined;
     tail = piece.toString("latin1", Math.max(0, piece.length - TAIL_BYTES));
@@ -153,11 +161,11 @@ async function scanFrom(
   scan.end();
   if (!scan.isInOrder) return undefined;
   // The tail of a short last piece begins in the piece before.
-  if (tail.length < Math.min(TAIL_BYTES, file.size)) tail = tailBefore(file, file.size, TAIL_BYTES);
+  if (tail.length < Math.min(TAIL_BYTES, file.size)) tail = readTail(file, file.size, TAIL_BYTES);
   return { summary: scan.summary, calls: scan.calls, issueCount: 0, lastId: scan.lastId, tail };
 }
 
-function fileSummary(
+function makeFileSummary(
   file: ScannedFile,
   { summary, calls, issueCount, lastId, tail }: Found,
   isWhole: boolean,
@@ -167,10 +175,10 @@ function fileSummary(
   const end = isResumable ? { lastId, tail } : undefined;
   const bytes = calls && encodeCalls(calls);
   const known = bytes && (() => bytes);
-  return { ...markOf(file), summary, calls: known, issueCount, end, isWhole };
+  return { ...toFileMark(file), summary, calls: known, issueCount, end, isWhole };
 }
 
-function tailBefore(file: ScannedFile, end: number, length: number): string {
+function readTail(file: ScannedFile, end: number, length: number): string {
   const start = Math.max(0, end - length);
   return readRange(realFileSystem, file.fd, start, end - start).toString("latin1");
 }
@@ -212,18 +220,18 @@ export async function summarizeSource(
   const { index } = source ?? {};
   if (source === undefined || index?.header === undefined)
     return { summary: undefined, calls: undefined, issueCount: 0, lastId: undefined };
-  const facts = factsOfHeader(index.header);
+  const facts = makeHeaderFacts(index.header);
   const summarizer = new Summarizer(facts);
   const recorder = needsCalls ? new CallRecorder(facts.createdMs) : undefined;
   const { tree } = index;
-  const ordinals = needsCalls ? tree.ordinals() : ordinalsThatMatter(index);
+  const ordinals = needsCalls ? tree.ordinals() : listOrdinalsThatMatter(index);
   for await (const batch of readEntries(source, ordinals, pace)) {
     for (const { ordinal, entryId, entry } of batch) {
       const type = tree.typeAt(ordinal);
       // A damaged entry counts, and says no more.
       const isWhole = isJsonRecord(entry) && entry["type"] === type;
       const entryMs = tree.timeAt(ordinal);
-      summarizer.add(isWhole ? factsAdded(type, entry, entryMs) : { type });
+      summarizer.add(isWhole ? readAddedFacts(type, entry, entryMs) : { type });
       if (isWhole) recorder?.add(entry, index.version > 1 ? entryId : undefined, entryMs);
       else recorder?.pass();
     }
@@ -236,9 +244,9 @@ export async function summarizeSource(
 }
 
 /** Returns the row of a session that has no file; undefined if it is no session. */
-export async function rowOfLines(source: LineSource): Promise<SessionRow | undefined> {
+export async function makeRowOfLines(source: LineSource): Promise<SessionRow | undefined> {
   const { summary } = await summarizeSource(source, new Pace());
-  return summary && sessionRow(summary);
+  return summary && makeSessionRow(summary);
 }
 
 /** Whether an entry stands before its parent, or its parent is missing. */
@@ -248,7 +256,7 @@ function hasLooseEntry({ tree, issues }: SessionIndex): boolean {
   return false;
 }
 
-function* ordinalsThatMatter({ tree }: SessionIndex): Generator<number, void> {
+function* listOrdinalsThatMatter({ tree }: SessionIndex): Generator<number, void> {
   for (let ordinal = 0; ordinal < tree.size; ordinal++) {
     const type = tree.typeAt(ordinal);
     if (type === "message" || isNameType(type)) yield ordinal;

@@ -4,8 +4,8 @@ import { foldUnit } from "../query/text-bytes.ts";
 const GRAM = 4;
 
 /** Sizes of filters, in bits: about one for every three bytes, fewer of a large file. */
-const LEAST_BITS = 10;
-const MOST_BITS = 21;
+const MIN_BITS = 10;
+const MAX_BITS = 21;
 
 /** What stands for a character that no query is looked up by: half a surrogate pair, a control character, or none at all. */
 const OTHER = 1;
@@ -30,7 +30,7 @@ const ESCAPED_SPACES: ReadonlySet<number> = new Set([..."bfnrt"].map((one) => on
 const units = new Uint8Array(0x10000);
 
 /** Seven bits of a character beyond ASCII, the same for all its cases. */
-function unitCode(unit: number): number {
+function getUnitCode(unit: number): number {
   const known = units[unit] ?? 0;
   if (known !== 0) return known;
   const folded = foldUnit(String.fromCharCode(unit)).charCodeAt(0);
@@ -40,9 +40,9 @@ function unitCode(unit: number): number {
 }
 
 /** What stands for a UTF-16 unit in a filter. */
-function codeOf(unit: number): number {
+function getCode(unit: number): number {
   if (unit < 0x80) return FOLDED[unit] ?? OTHER;
-  return isOther(unit) ? OTHER : unitCode(unit);
+  return isOther(unit) ? OTHER : getUnitCode(unit);
 }
 
 /** Whether a unit is half a pair, or stands for broken bytes. */
@@ -50,18 +50,18 @@ function isOther(unit: number): boolean {
   return (unit >= 0xd800 && unit <= 0xdfff) || unit === 0xfffd;
 }
 
-function bitOf(gram: number, shift: number): number {
+function getBit(gram: number, shift: number): number {
   return Math.imul(gram, 0x9e3779b1) >>> shift;
 }
 
 /** Returns the grams that a file must hold to hold all texts; empty if nothing is known of them. */
-export function gramsOf(texts: Iterable<string>): Int32Array {
+export function collectGrams(texts: Iterable<string>): Int32Array {
   const grams = new Set<number>();
   for (const text of texts) {
     let [gram, length] = [0, 0];
     for (let i = 0; i < text.length; i++) {
       const unit = text.charCodeAt(i);
-      const code = codeOf(unit);
+      const code = getCode(unit);
       length = code === OTHER ? 0 : length + 1;
       gram = (gram << 8) | code;
       if (length >= GRAM) grams.add(gram);
@@ -74,7 +74,7 @@ export function gramsOf(texts: Iterable<string>): Int32Array {
 export function hasGrams(filter: Uint8Array, grams: Int32Array): boolean {
   const shift = 29 - Math.log2(filter.length);
   for (const gram of grams) {
-    const bit = bitOf(gram, shift);
+    const bit = getBit(gram, shift);
     if (((filter[bit >> 3] ?? 0) & (1 << (bit & 7))) === 0) return false;
   }
   return true;
@@ -100,7 +100,7 @@ export class GramCollector {
   #rest = 0;
 
   constructor(size: number) {
-    const bits = Math.min(MOST_BITS, Math.max(LEAST_BITS, Math.ceil(Math.log2(Math.max(2, size / 4)))));
+    const bits = Math.min(MAX_BITS, Math.max(MIN_BITS, Math.ceil(Math.log2(Math.max(2, size / 4)))));
     this.filter = new Uint8Array(2 ** (bits - 3));
     this.#shift = 32 - bits;
   }
@@ -133,7 +133,7 @@ export class GramCollector {
 
   #add(code: number): void {
     this.#gram = (this.#gram << 8) | code;
-    const bit = bitOf(this.#gram, this.#shift);
+    const bit = getBit(this.#gram, this.#shift);
     this.filter[bit >> 3] = (this.filter[bit >> 3] ?? 0) | (1 << (bit & 7));
   }
 
@@ -149,14 +149,14 @@ export class GramCollector {
   }
 
   #takeDigit(byte: number): void {
-    const digit = hexDigit(byte);
+    const digit = getHexDigit(byte);
     if (digit === -1) {
       this.#giveUp(byte);
       return;
     }
     this.#value = this.#value * 16 + digit;
     this.#digits--;
-    if (this.#digits === 0) this.#add(codeOf(this.#value));
+    if (this.#digits === 0) this.#add(getCode(this.#value));
   }
 
   #takeRest(byte: number): void {
@@ -166,7 +166,7 @@ export class GramCollector {
     }
     this.#value = this.#value * 64 + (byte & 0x3f);
     this.#rest--;
-    if (this.#rest === 0) this.#add(this.#value > 0xffff ? OTHER : codeOf(this.#value));
+    if (this.#rest === 0) this.#add(this.#value > 0xffff ? OTHER : getCode(this.#value));
   }
 
   #takeEscaped(byte: number): void {
@@ -192,7 +192,7 @@ export class GramCollector {
   }
 }
 
-function hexDigit(byte: number): number {
+function getHexDigit(byte: number): number {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
   const small = byte | 0x20;
   return small >= 0x61 && small <= 0x66 ? small - 0x57 : -1;

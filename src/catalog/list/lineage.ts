@@ -3,10 +3,10 @@ import { SUBAGENT_CUSTOM_TYPE } from "../../core/format/import-origin.ts";
 import { BytePattern } from "../../core/jsonl/byte-pattern.ts";
 import { decodeText, parseRecord } from "../../core/jsonl/decode.ts";
 import type { FileRow, SessionRow } from "../../session/files/session-row.ts";
-import { unlessRefused } from "../../session/files/skipped-files.ts";
-import { namedSessionPath } from "../../session/log/session-paths.ts";
+import { callUnlessRefused } from "../../session/files/skipped-files.ts";
+import { findNamedSessionPath } from "../../session/log/session-paths.ts";
 import { readFront } from "./deleted-imports.ts";
-import { FRONT_ENTRIES, saysSubagent } from "./session-calls.ts";
+import { FRONT_ENTRIES, isSubagentEntry } from "./session-calls.ts";
 
 /** The fields that say which session another one was forked from. */
 export type SessionLineage = Pick<FileRow, "path" | "id" | "parentSession">;
@@ -23,31 +23,31 @@ export class Descent<S extends SessionLineage> {
       addTo(this.#byId, session.id, session);
     }
     for (const session of sessions)
-      for (const parent of this.parentsOf(session)) addTo(this.#children, parent, session);
+      for (const parent of this.findParents(session)) addTo(this.#children, parent, session);
   }
 
   /** Returns the sessions that a session names as its parent: none, one, or all that have the id it names. */
-  parentsOf({ path, parentSession }: S): readonly S[] {
+  findParents({ path, parentSession }: S): readonly S[] {
     if (parentSession === undefined) return [];
     const found =
       this.#byPath.get(parentSession) ??
-      this.#byPath.get(namedSessionPath(parentSession, path) ?? "") ??
+      this.#byPath.get(findNamedSessionPath(parentSession, path) ?? "") ??
       this.#byId.get(parentSession) ??
       [];
     return found.filter((parent) => parent.path !== path);
   }
 
   /** Returns sessions, all that they descend from, and all that descend from those. */
-  familyOf(sessions: readonly S[]): ReadonlySet<S> {
+  findFamily(sessions: readonly S[]): ReadonlySet<S> {
     const family = new Set(sessions);
     // Elements added during the walk are walked as well.
-    for (const one of family) for (const parent of this.parentsOf(one)) family.add(parent);
-    for (const one of this.descendantsOf([...family])) family.add(one);
+    for (const one of family) for (const parent of this.findParents(one)) family.add(parent);
+    for (const one of this.findDescendants([...family])) family.add(one);
     return family;
   }
 
   /** Returns the descendants of sessions, without these, children before grandchildren; headers may form a cycle. */
-  descendantsOf(ancestors: readonly S[]): S[] {
+  findDescendants(ancestors: readonly S[]): S[] {
     const seen = new Set(ancestors);
     const found: S[] = [];
     // Elements added during the walk are walked as well.
@@ -71,7 +71,7 @@ const MARK = BytePattern.of(SUBAGENT_CUSTOM_TYPE);
  *
  * @remarks Cost: the beginning of its file is read if the header names one.
  */
-export function kinshipOf({
+export function getKinship({
   parentSession,
   path,
 }: Pick<SessionRow, "parentSession" | "path">): "" | "fork" | "subagent" {
@@ -81,15 +81,15 @@ export function kinshipOf({
 
 function isOfSubagent(path: string): boolean {
   // Its row may come from a cache.
-  const front = unlessRefused(() => readFront(path));
+  const front = callUnlessRefused(() => readFront(path));
   // Nearly all have no mark, and are not decoded.
   if (front === undefined || MARK.find(front, 0, front.length) === -1) return false;
   const lines = decodeText(front).split("\n", 1 + FRONT_ENTRIES);
-  return lines.some((line) => saysSubagent(parseRecord(line) ?? {}));
+  return lines.some((line) => isSubagentEntry(parseRecord(line) ?? {}));
 }
 
 /** Returns that in brackets before what a line says of the session; empty if there is nothing to say. */
-export function kinshipMark(session: Parameters<typeof kinshipOf>[0]): string {
-  const kinship = kinshipOf(session);
+export function formatKinship(session: Parameters<typeof getKinship>[0]): string {
+  const kinship = getKinship(session);
   return kinship === "" ? "" : `(${kinship}) `;
 }

@@ -1,10 +1,10 @@
-import { messageFieldsOf } from "../../core/context/entry-fields.ts";
-import { messageText } from "../../core/facts/session-facts.ts";
+import { getMessageFields } from "../../core/context/entry-fields.ts";
+import { getMessageText } from "../../core/facts/session-facts.ts";
 import { decodeEntry } from "../../core/jsonl/entry-body.ts";
 import { EntryHeadReader } from "../../core/jsonl/entry-head.ts";
 import type { LineSource } from "../../core/jsonl/line-source.ts";
 import type { FileRow } from "../../session/files/session-row.ts";
-import { ifPresent, realFileSystem } from "../../session/fs/file-system.ts";
+import { callIfPresent, realFileSystem } from "../../session/fs/file-system.ts";
 import { readSessionFile } from "../../session/log/read-session-file.ts";
 import type { SessionInfo, SessionListProgress } from "../../session/manager/session-info.ts";
 import type { CatalogOptions } from "./catalog-run.ts";
@@ -23,17 +23,17 @@ export async function listInfos(
   onProgress?: SessionListProgress,
 ): Promise<SessionInfo[]> {
   const known = new Map<FileRow, SessionInfo>();
-  const infoOf = (row: FileRow) => {
-    const info = known.get(row) ?? sessionInfo(row);
+  const toInfo = (row: FileRow) => {
+    const info = known.get(row) ?? makeSessionInfo(row);
     known.set(row, info);
     return info;
   };
-  if (onProgress === undefined) return (await listSessions(options)).map(sessionInfo);
+  if (onProgress === undefined) return (await listSessions(options)).map(makeSessionInfo);
   const rows = await listSessions({
     ...options,
-    onProgress: (loaded, total, partial) => onProgress(loaded, total, partial?.map(infoOf)),
+    onProgress: (loaded, total, partial) => onProgress(loaded, total, partial?.map(toInfo)),
   });
-  return rows.map(infoOf);
+  return rows.map(toInfo);
 }
 
 /** Texts of sessions, read on demand. */
@@ -50,7 +50,7 @@ const TEXT_WHEN_ASKED: PropertyDescriptor & ThisType<SessionInfo> = {
   },
 };
 
-function sessionInfo(row: FileRow): SessionInfo {
+function makeSessionInfo(row: FileRow): SessionInfo {
   const { parentSession, firstMessage = NO_MESSAGES } = row;
   const info: Omit<SessionInfo, "allMessagesText"> = { ...row, firstMessage };
   if (parentSession !== undefined) info.parentSessionPath = parentSession;
@@ -64,16 +64,16 @@ function addText(info: Omit<SessionInfo, "allMessagesText">): asserts info is Se
 
 /** Reads the text of all user and assistant messages of a session file, joined by one space; empty if the file is gone. */
 function readMessagesText(path: string): string {
-  const session = ifPresent(() => readSessionFile(realFileSystem, path));
+  const session = callIfPresent(() => readSessionFile(realFileSystem, path));
   if (session === undefined) return "";
   try {
-    return textsOfMessages(session).join(" ");
+    return getMessageTexts(session).join(" ");
   } finally {
     realFileSystem.closeSync(session.fd);
   }
 }
 
-function textsOfMessages({ index, readLines }: LineSource): string[] {
+function getMessageTexts({ index, readLines }: LineSource): string[] {
   const { tree } = index;
   const head = new EntryHeadReader();
   const body = new MessageBodyReader();
@@ -84,9 +84,9 @@ function textsOfMessages({ index, readLines }: LineSource): string[] {
     if (isUsual) body.read(bytes, head.bodyStart, bytes.length);
     if (isUsual && body.role === "other") return;
     const entry = decodeEntry(bytes, tree.headAt(ordinal), index);
-    const message = messageFieldsOf(entry);
+    const message = getMessageFields(entry);
     const isSpoken = message["role"] === "user" || message["role"] === "assistant";
-    const text = isSpoken ? messageText(message) : undefined;
+    const text = isSpoken ? getMessageText(message) : undefined;
     if (text !== undefined) texts.push(text);
   });
   return texts;

@@ -1,23 +1,28 @@
-import { factsAdded, factsOfHeader, type SessionFacts, Summarizer } from "../../core/facts/session-facts.ts";
+import {
+  makeHeaderFacts,
+  readAddedFacts,
+  type SessionFacts,
+  Summarizer,
+} from "../../core/facts/session-facts.ts";
 import { isKnownEntryType } from "../../core/format/entry.ts";
-import { type IdKey, idKeyOf, idOfKey } from "../../core/format/id-key.ts";
+import { fromIdKey, type IdKey, toIdKey } from "../../core/format/id-key.ts";
 import type { JsonRecord } from "../../core/format/json.ts";
 import { isNameType } from "../../core/format/session-name.ts";
-import { recordTime } from "../../core/format/timestamps.ts";
+import { getRecordTime } from "../../core/format/timestamps.ts";
 import { BytePattern, MAX_HELD_BYTES } from "../../core/jsonl/byte-pattern.ts";
 import { decodeRecord } from "../../core/jsonl/decode.ts";
 import { EntryHeadReader } from "../../core/jsonl/entry-head.ts";
-import { spelling, standsAt, viewOf } from "../../core/jsonl/escaped-words.ts";
+import { isAt, toDataView, toSpelling } from "../../core/jsonl/escaped-words.ts";
 import { LineScanner, type LineSink, type ScannedLine } from "../../core/jsonl/line-scanner.ts";
 import { readHeader } from "../../core/jsonl/session-header.ts";
 import { NONE } from "../../core/tree/entry-tree.ts";
 import { IdIndex } from "../../core/tree/id-index.ts";
 import { CallRecorder, type SessionCalls } from "./session-calls.ts";
 
-const BEFORE_ROLE = spelling(`,"message":{"role":"`);
-const USER = spelling(`"role":"user"`);
-const ASSISTANT = spelling(`"role":"assistant"`);
-const BEFORE_TEXT = spelling(`,"content":[{"type":"text","text":"`);
+const BEFORE_ROLE = toSpelling(`,"message":{"role":"`);
+const USER = toSpelling(`"role":"user"`);
+const ASSISTANT = toSpelling(`"role":"assistant"`);
+const BEFORE_TEXT = toSpelling(`,"content":[{"type":"text","text":"`);
 const TIMESTAMP = BytePattern.of(`"timestamp"`);
 
 /** Where the role begins behind a head. */
@@ -43,19 +48,19 @@ export class MessageBodyReader {
   role: "user" | "assistant" | "other" | undefined;
   /** The bytes that were read last, as a view that reads words and as a buffer that finds bytes. */
   #held: Uint8Array = NO_BYTES;
-  #view = viewOf(NO_BYTES);
+  #view = toDataView(NO_BYTES);
   #buffer: Buffer = Buffer.alloc(0);
 
-  /** Reads the role, and returns the time behind the head as `timeInBody` does. */
+  /** Reads the role, and returns the time behind the head as `findTimeInBody` does. */
   read(bytes: Uint8Array, from: number, end: number): number {
     this.#look(bytes);
-    return timeInBody(bytes, this.#readRole(from, end), end, true);
+    return findTimeInBody(bytes, this.#readRole(from, end), end, true);
   }
 
   /** Most lines stand in the same bytes; large buffers are not held on to. */
   #look(bytes: Uint8Array): void {
     if (bytes === this.#held) return;
-    this.#view = viewOf(bytes);
+    this.#view = toDataView(bytes);
     this.#buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     this.#held = bytes.buffer.byteLength > MAX_HELD_BYTES ? NO_BYTES : bytes;
   }
@@ -64,11 +69,11 @@ export class MessageBodyReader {
   #readRole(from: number, end: number): number {
     const view = this.#view;
     const role = from + ROLE_AT;
-    if (!standsAt(view, from, end, BEFORE_ROLE)) this.role = undefined;
-    else if (standsAt(view, role, end, USER)) {
+    if (!isAt(view, from, end, BEFORE_ROLE)) this.role = undefined;
+    else if (isAt(view, role, end, USER)) {
       this.role = "user";
       return this.#behindText(role + USER.length, end);
-    } else if (standsAt(view, role, end, ASSISTANT)) {
+    } else if (isAt(view, role, end, ASSISTANT)) {
       this.role = "assistant";
       return this.#behindText(role + ASSISTANT.length, end);
     } else this.role = "other";
@@ -76,7 +81,7 @@ export class MessageBodyReader {
   }
 
   #behindText(from: number, end: number): number {
-    if (!standsAt(this.#view, from, end, BEFORE_TEXT)) return from;
+    if (!isAt(this.#view, from, end, BEFORE_TEXT)) return from;
     const quote = this.#buffer.indexOf(QUOTE, from + BEFORE_TEXT.length);
     return quote === -1 || quote >= end ? from : quote;
   }
@@ -91,16 +96,16 @@ export class MessageBodyReader {
  * @param from - One past the head, or later if no time can begin before.
  * @returns The time of a message, or `-Infinity` if there is none; NaN if only a parse can tell.
  */
-export function timeInBody(bytes: Uint8Array, from: number, end: number, isMessage: boolean): number {
+export function findTimeInBody(bytes: Uint8Array, from: number, end: number, isMessage: boolean): number {
   const at = TIMESTAMP.find(bytes, from, end);
   if (at === -1) return Number.NEGATIVE_INFINITY;
   const behind = at + TIMESTAMP.length;
   const isOnly = isMessage && TIMESTAMP.find(bytes, behind, end) === -1;
-  return isOnly && bytes[behind] === COLON ? plainNumber(bytes, behind + 1, end) : Number.NaN;
+  return isOnly && bytes[behind] === COLON ? readPlainNumber(bytes, behind + 1, end) : Number.NaN;
 }
 
 /** Returns the number that starts here, if it is written as plain digits; else NaN. */
-function plainNumber(bytes: Uint8Array, start: number, end: number): number {
+function readPlainNumber(bytes: Uint8Array, start: number, end: number): number {
   let value = 0;
   let at = start;
   for (; at < end; at++) {
@@ -187,7 +192,7 @@ export class ListScan implements LineSink {
     this.#summarizer = new Summarizer(before.summary);
     if (needsCalls) this.#recorder = new CallRecorder(before.summary.createdMs, before.calls);
     this.#version = RESUMABLE_VERSION;
-    this.#lastId = idKeyOf(before.lastId);
+    this.#lastId = toIdKey(before.lastId);
     this.#ids.set(this.#lastId, 0);
   }
 
@@ -200,7 +205,7 @@ export class ListScan implements LineSink {
   get lastId(): string | undefined {
     const isEnd = this.#version >= RESUMABLE_VERSION && !this.#hasLooseEntry;
     const key = this.#lastId;
-    return isEnd && key !== undefined ? idOfKey(key) : undefined;
+    return isEnd && key !== undefined ? fromIdKey(key) : undefined;
   }
 
   /** Takes the next bytes; the buffer may be reused afterwards. */
@@ -244,7 +249,9 @@ export class ListScan implements LineSink {
     if (!mayBe || !head.read(bytes, start, end)) return false;
     const { type, id, parent, bodyStart } = head;
     const isMessage = type === "message";
-    const bodyMs = isMessage ? body.read(bytes, bodyStart, end) : timeInBody(bytes, bodyStart, end, false);
+    const bodyMs = isMessage
+      ? body.read(bytes, bodyStart, end)
+      : findTimeInBody(bytes, bodyStart, end, false);
     if (Number.isNaN(bodyMs)) return false;
     if (this.#recorder !== undefined) recordCalls(this.#recorder, line);
     const summarizer = this.#summarizer;
@@ -300,10 +307,10 @@ export class ListScan implements LineSink {
     const { type, id, parentId } = record;
     if (typeof type !== "string" || type === "session") return false;
     const hasId = typeof id === "string" && id !== "";
-    const parent = typeof parentId === "string" ? idKeyOf(parentId) : null;
-    if (hasId && !this.#admits(idKeyOf(id), parent)) return false;
-    const entryMs = recordTime(record);
-    this.#summarizer.add(factsAdded(type, record, entryMs));
+    const parent = typeof parentId === "string" ? toIdKey(parentId) : null;
+    if (hasId && !this.#admits(toIdKey(id), parent)) return false;
+    const entryMs = getRecordTime(record);
+    this.#summarizer.add(readAddedFacts(type, record, entryMs));
     this.#recorder?.add(record, hasId && this.#version > 1 ? id : undefined, entryMs);
     return true;
   }
@@ -311,7 +318,7 @@ export class ListScan implements LineSink {
   #takesHeader(record: JsonRecord): boolean {
     const read = record["type"] === "session" ? readHeader(record) : undefined;
     if (read?.stated.version === undefined) return false;
-    const facts = factsOfHeader(read.header);
+    const facts = makeHeaderFacts(read.header);
     this.#summarizer = new Summarizer(facts);
     if (this.#needsCalls) this.#recorder = new CallRecorder(facts.createdMs);
     this.#version = read.stated.version;
@@ -335,14 +342,14 @@ export class ListScan implements LineSink {
 function recordCalls(recorder: CallRecorder, { bytes, start, end }: OneLine): void {
   const mayTell = recorder.isAtFront || USAGE.find(bytes, start, end) !== -1;
   const record = mayTell ? decodeRecord(bytes.subarray(start, end)) : undefined;
-  if (record?.["type"] === head.type) recorder.add(record, idOfKey(head.id), head.timestampMs);
+  if (record?.["type"] === head.type) recorder.add(record, fromIdKey(head.id), head.timestampMs);
   else recorder.pass();
 }
 
 /** Adds what a counted entry's line holds; one that does not parse, or has another type after all, adds nothing. */
 function addContent(summarizer: Summarizer, type: string, line: Uint8Array, entryMs: number): void {
   const record = decodeRecord(line);
-  if (record?.["type"] === type) summarizer.addContent(factsAdded(type, record, entryMs));
+  if (record?.["type"] === type) summarizer.addContent(readAddedFacts(type, record, entryMs));
 }
 
 /** Whether a line is certainly a whole record: without a line break, a value may be a part of one. */

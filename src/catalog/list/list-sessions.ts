@@ -40,10 +40,10 @@ export async function listSessions(options: ListOptions = {}): Promise<FileRow[]
   assertOptions(options, { ...CATALOG_RULES, onProgress: CALLBACK });
   const sessions: FileRow[] = [];
   const run = await CatalogRun.start(options);
-  const notify = options.onProgress && progressNotifier(options.onProgress, run.files.length);
+  const notify = options.onProgress && makeProgressNotifier(options.onProgress, run.files.length);
   try {
     for (const file of run.files) {
-      const found = run.infoOf(file);
+      const found = run.readRow(file);
       const info = found instanceof Promise ? await found : found;
       if (info !== undefined) sessions.push(info);
       notify?.(sessions);
@@ -56,7 +56,7 @@ export async function listSessions(options: ListOptions = {}): Promise<FileRow[]
 }
 
 /** Makes the function that is called after each file, and that reports partial lists from time to time. */
-function progressNotifier(onProgress: ListProgress, total: number): (found: FileRow[]) => void {
+function makeProgressNotifier(onProgress: ListProgress, total: number): (found: FileRow[]) => void {
   let [loaded, nextPartial, shownAt] = [0, 1, Date.now()];
   return (found) => {
     loaded++;
@@ -86,7 +86,7 @@ export async function* iterateSessions(
   const run = await CatalogRun.start(options);
   try {
     for (const file of run.files) {
-      const info = await run.infoOf(file);
+      const info = await run.readRow(file);
       if (info !== undefined && hasWords(info, words)) {
         yield info;
         given++;

@@ -1,14 +1,14 @@
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
-import { runsOf } from "../../core/jsonl/byte-runs.ts";
+import { splitRuns } from "../../core/jsonl/byte-runs.ts";
 import { decodeRecord } from "../../core/jsonl/decode.ts";
-import { entryOf } from "../../core/jsonl/entry-body.ts";
-import { entryFrom, type LineSource } from "../../core/jsonl/line-source.ts";
+import { decodeEntryRecord } from "../../core/jsonl/entry-body.ts";
+import { decodeEntryFrom, type LineSource } from "../../core/jsonl/line-source.ts";
 import { SessionIndex } from "../../core/jsonl/session-index.ts";
-import { piecesOf, type ScannedFile } from "../../session/files/file-mark.ts";
+import { readFilePieces, type ScannedFile } from "../../session/files/file-mark.ts";
 import type { Pace } from "../../session/files/time-slices.ts";
 import { readRange, realFileSystem } from "../../session/fs/file-system.ts";
-import { readLinesOf } from "../../session/log/read-lines.ts";
+import { readEntryLines } from "../../session/log/read-lines.ts";
 
 /** Bounds of a batch: entries, and bytes of their lines. */
 const BATCH_ENTRIES = 64;
@@ -19,14 +19,14 @@ export async function readSource(file: ScannedFile, pace: Pace): Promise<LineSou
   const { fd } = file;
   const readBytes = (offset: number, length: number) => readRange(realFileSystem, fd, offset, length);
   const index = new SessionIndex({ readBytes });
-  for (const piece of piecesOf(file, 0)) {
+  for (const piece of readFilePieces(file, 0)) {
     index.feed(piece);
     if (index.isRejected) return undefined;
     if (pace.isDue) await pace.rest();
   }
   index.end();
   if (index.header === undefined) return undefined;
-  return { index, readLines: (some, take) => readLinesOf(realFileSystem, fd, index.spans, some, take) };
+  return { index, readLines: (some, take) => readEntryLines(realFileSystem, fd, index.spans, some, take) };
 }
 
 /** An entry with its body. */
@@ -45,11 +45,11 @@ export async function* readEntries(
   pace: Pace,
 ): AsyncGenerator<(FoundEntry & { readonly ordinal: number })[], void, undefined> {
   const { tree, spans } = source.index;
-  const bytes = { most: BATCH_BYTES, of: (ordinal: number) => spans.lengthAt(ordinal) };
-  for (const batch of runsOf(ordinals, BATCH_ENTRIES, bytes)) {
+  const bytes = { max: BATCH_BYTES, of: (ordinal: number) => spans.lengthAt(ordinal) };
+  for (const batch of splitRuns(ordinals, BATCH_ENTRIES, bytes)) {
     const entries: (FoundEntry & { readonly ordinal: number })[] = [];
     source.readLines(batch, (ordinal, bytes) => {
-      const entry = entryFrom(source, ordinal, bytes);
+      const entry = decodeEntryFrom(source, ordinal, bytes);
       entries.push({ ordinal, entryId: tree.idAt(ordinal), offset: spans.offsetAt(ordinal), entry });
     });
     yield entries;
@@ -75,27 +75,27 @@ const CONTEXT = { version: CURRENT_SESSION_VERSION, entryIdFrom: () => undefined
  *
  * @returns Batches, between which the event loop runs.
  */
-export async function* entriesOnLines(
+export async function* readEntriesOnLines(
   file: ScannedFile,
   lines: readonly WholeLine[],
   pace: Pace,
 ): AsyncGenerator<FoundEntry[], void, undefined> {
-  const bytes = { most: BATCH_BYTES, of: ({ start, end }: WholeLine) => end - start };
-  for (const run of runsOf(lines, BATCH_ENTRIES, bytes)) {
+  const bytes = { max: BATCH_BYTES, of: ({ start, end }: WholeLine) => end - start };
+  for (const run of splitRuns(lines, BATCH_ENTRIES, bytes)) {
     yield run.flatMap(({ start, end }) => {
       const line = readRange(realFileSystem, file.fd, start, end - start);
-      return entryOn(line, start) ?? [];
+      return decodeFoundEntry(line, start) ?? [];
     });
     if (pace.isDue) await pace.rest();
   }
 }
 
-function entryOn(line: Uint8Array, offset: number): FoundEntry | undefined {
+function decodeFoundEntry(line: Uint8Array, offset: number): FoundEntry | undefined {
   const record = decodeRecord(line);
   if (record === undefined) return undefined;
   const { type, id, parentId } = record;
   if (typeof type !== "string" || typeof id !== "string") return undefined;
   const parent = typeof parentId === "string" ? parentId : null;
   const head = { type, id, parentId: parent, timestampMs: Number.NaN };
-  return { entryId: id, offset, entry: entryOf(record, head, CONTEXT) };
+  return { entryId: id, offset, entry: decodeEntryRecord(record, head, CONTEXT) };
 }

@@ -1,21 +1,21 @@
-import { counted } from "../../core/facts/number-text.ts";
-import { beginningOf } from "../../core/facts/plain-text.ts";
-import { titleOf } from "../../core/facts/session-title.ts";
-import { shortIdLength, WHOLE_ID } from "../../core/facts/short-id-length.ts";
-import { isoTime } from "../../core/facts/times.ts";
+import { formatCounted } from "../../core/facts/number-text.ts";
+import { toShortLine } from "../../core/facts/plain-text.ts";
+import { getSessionTitle } from "../../core/facts/session-title.ts";
+import { getShortIdLength, WHOLE_ID } from "../../core/facts/short-id-length.ts";
+import { formatIsoTime } from "../../core/facts/times.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import type { FileRow, SessionRow } from "../../session/files/session-row.ts";
 import { isSystemError } from "../../session/files/skipped-files.ts";
 import { hasErrorCode, NotAPlainFileError } from "../../session/fs/file-system.ts";
-import { fileError } from "../../session/log/file-errors.ts";
+import { toFileError } from "../../session/log/file-errors.ts";
 import { notASessionAt } from "../../session/log/foreign-file.ts";
 import type { CatalogOptions } from "./catalog-run.ts";
 import { summarizeSession } from "./file-summary.ts";
-import { kinshipMark } from "./lineage.ts";
+import { formatKinship } from "./lineage.ts";
 import { listSessions } from "./list-sessions.ts";
 
 const MAX_CANDIDATES = 20;
-const MOST_LISTED = 8;
+const MAX_LISTED = 8;
 const LONGEST_TITLE = 60;
 
 /** A text is a path if it names a folder or ends like a session file. */
@@ -37,10 +37,10 @@ const PATH = /[/\\]|^~|\.jsonl$/;
 export async function resolveSession(wanted: string, options: CatalogOptions = {}): Promise<FileRow> {
   const text = wanted.trim();
   if (text === "") throw notFound(wanted);
-  const atPath = PATH.test(text) ? await sessionAt(text, options) : undefined;
+  const atPath = PATH.test(text) ? await readSessionAt(text, options) : undefined;
   if (atPath !== undefined) return atPath;
   const sessions = await listSessions(options);
-  return onlyOne(fittingName(sessions, text), wanted, { known: sessions });
+  return getOnlyOne(findByName(sessions, text), wanted, { known: sessions });
 }
 
 /** What a session is known by. */
@@ -53,7 +53,7 @@ export type Nameable = Pick<
 export type NameMatch = "words" | "beginning";
 
 /** Returns the sessions that a text names, by the best kind of match that any of them has. */
-export function fittingName<S extends Nameable>(
+export function findByName<S extends Nameable>(
   sessions: readonly S[],
   text: string,
   match: NameMatch = "words",
@@ -68,8 +68,8 @@ export function fittingName<S extends Nameable>(
   ];
   if (match === "words") {
     ways.push((_session, name) => hasWords(name, text));
-    ways.push((session) => hasWords(titleOf(session), text));
-    ways.push((session) => holdsWords(session, text));
+    ways.push((session) => hasWords(getSessionTitle(session), text));
+    ways.push((session) => hasAllWords(session, text));
   }
   for (const isMeant of ways) {
     const found = sessions.filter((session) => isMeant(session, session.name ?? ""));
@@ -79,8 +79,8 @@ export function fittingName<S extends Nameable>(
 }
 
 /** Tells whether the name and the beginning of the first message of a session have all words of a text, in any order and case. */
-export function holdsWords({ name = "", firstMessage = "" }: Nameable, text: string): boolean {
-  return hasWords(`${name} ${beginningOf(firstMessage)}`, text);
+export function hasAllWords({ name = "", firstMessage = "" }: Nameable, text: string): boolean {
+  return hasWords(`${name} ${toShortLine(firstMessage)}`, text);
 }
 
 function hasWords(title: string, text: string): boolean {
@@ -104,23 +104,27 @@ interface Choice<S> {
  *
  * @throws {SessionError} `SESSION_NOT_FOUND`; `SESSION_AMBIGUOUS`, whose message lists those that fit, each on a line of its own.
  */
-export function onlyOne<S extends Nameable>(found: readonly S[], wanted: string, choice: Choice<S> = {}): S {
+export function getOnlyOne<S extends Nameable>(
+  found: readonly S[],
+  wanted: string,
+  choice: Choice<S> = {},
+): S {
   const { isHere = () => false, notFound: message } = choice;
   const here = found.filter(isHere);
   const [only, other] = here.length === 1 ? here : found;
   if (only === undefined) throw notFound(wanted, message);
-  if (other !== undefined) throw ambiguous(wanted, found, choice);
+  if (other !== undefined) throw makeAmbiguousError(wanted, found, choice);
   return only;
 }
 
 /** Returns the session at a path; undefined if there is no file: a name may look like a path. */
-async function sessionAt(path: string, { signal }: CatalogOptions): Promise<FileRow | undefined> {
+async function readSessionAt(path: string, { signal }: CatalogOptions): Promise<FileRow | undefined> {
   try {
     const session = await summarizeSession(path, signal && { signal });
     if (session !== undefined) return session;
   } catch (error) {
     if (hasErrorCode(error, "ENOENT", "ENOTDIR") || error instanceof NotAPlainFileError) return undefined;
-    throw isSystemError(error) ? fileError(path, "read", error) : error;
+    throw isSystemError(error) ? toFileError(path, "read", error) : error;
   }
   throw notASessionAt(path);
 }
@@ -132,7 +136,7 @@ function notFound(
   return new SessionError("SESSION_NOT_FOUND", message, { details: { wanted } });
 }
 
-function ambiguous<S extends Nameable>(
+function makeAmbiguousError<S extends Nameable>(
   wanted: string,
   found: readonly S[],
   { known = [], copiesAdvice }: Choice<S>,
@@ -140,16 +144,16 @@ function ambiguous<S extends Nameable>(
   const candidates = found.slice(0, MAX_CANDIDATES).map(({ path, id, name }) => ({ path, id, name }));
   const details = { wanted, candidates, count: found.length };
   if (areCopies(found))
-    return new SessionError("SESSION_AMBIGUOUS", copiesMessage(found, copiesAdvice), { details });
+    return new SessionError("SESSION_AMBIGUOUS", formatCopies(found, copiesAdvice), { details });
   const ids = known.map(({ id }) => id);
-  const length = known.length === 0 ? WHOLE_ID : shortIdLength(ids, WHOLE_ID);
-  const lines = found.slice(0, MOST_LISTED).map((session) => {
-    const day = isoTime(session.modified.getTime()).slice(0, 10);
-    const title = `${kinshipMark(session)}${beginningOf(titleOf(session), LONGEST_TITLE)}`;
+  const length = known.length === 0 ? WHOLE_ID : getShortIdLength(ids, WHOLE_ID);
+  const lines = found.slice(0, MAX_LISTED).map((session) => {
+    const day = formatIsoTime(session.modified.getTime()).slice(0, 10);
+    const title = `${formatKinship(session)}${toShortLine(getSessionTitle(session), LONGEST_TITLE)}`;
     return `  ${session.id.slice(0, length)}  ${day}  ${title}`;
   });
   const more = found.length - lines.length;
-  if (more > 0) lines.push(`  and ${counted(more, "other")}`);
+  if (more > 0) lines.push(`  and ${formatCounted(more, "other")}`);
   const head = `${found.length} sessions fit ${JSON.stringify(wanted)}. Name one by its id:`;
   return new SessionError("SESSION_AMBIGUOUS", [head, ...lines].join("\n"), { details });
 }
@@ -159,7 +163,7 @@ function areCopies(found: readonly Nameable[]): boolean {
   return new Set(found.map(({ id }) => id)).size === 1;
 }
 
-function copiesMessage(found: readonly Nameable[], advice?: string): string {
+function formatCopies(found: readonly Nameable[], advice?: string): string {
   const [first = "", second = "", ...more] = found.map(({ path, id }) => JSON.stringify(path ?? id));
   const files = more.length === 0 ? `${first} and ${second}` : `${first}, ${second} and ${more.length} more`;
   const merge = `Join them with \`sessiontree merge ${first} ${second} --in-place\` or mergeSessions, then remove the second.`;

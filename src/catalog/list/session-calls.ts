@@ -1,10 +1,10 @@
-import { fieldsOf, listOf, numberOf } from "../../core/context/entry-fields.ts";
-import { callFields, ModelsInUse, usageOf } from "../../core/facts/usage.ts";
-import { type ModelNames, nameOrNull } from "../../core/facts/usage-tally.ts";
-import { importOriginIn, SUBAGENT_CUSTOM_TYPE } from "../../core/format/import-origin.ts";
+import { toArray, toNumber, toRecord } from "../../core/context/entry-fields.ts";
+import { findUsage, getCallFields, ModelsInUse } from "../../core/facts/usage.ts";
+import { type ModelNames, toNameOrNull } from "../../core/facts/usage-tally.ts";
+import { findImportOrigin, SUBAGENT_CUSTOM_TYPE } from "../../core/format/import-origin.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 import { decodeText, parseJson } from "../../core/jsonl/decode.ts";
-import { CallTable, modelNamesIn } from "./call-table.ts";
+import { CallTable, parseModelNames } from "./call-table.ts";
 
 /** The calls of a session, and what its first entries say of where it is from. */
 export interface SessionCalls {
@@ -24,8 +24,8 @@ const LF = 0x0a;
 export const FRONT_ENTRIES = 3;
 
 /** Tells whether an entry says that its session is one of a subagent; the entry at the call names that session. */
-export function saysSubagent(entry: JsonRecord): boolean {
-  return entry["customType"] === SUBAGENT_CUSTOM_TYPE && fieldsOf(entry["data"])["sessionId"] === undefined;
+export function isSubagentEntry(entry: JsonRecord): boolean {
+  return entry["customType"] === SUBAGENT_CUSTOM_TYPE && toRecord(entry["data"])["sessionId"] === undefined;
 }
 
 /** Gathers the calls of a session from its entries, one by one in file order. */
@@ -64,14 +64,17 @@ export class CallRecorder {
   add(entry: JsonRecord, id: string | undefined, entryMs: number | undefined): void {
     if (this.isAtFront) this.#readFront(entry, entryMs);
     this.#entriesSeen++;
-    const usage = usageOf(entry);
+    const usage = findUsage(entry);
     if (usage === undefined) return;
-    const { timestamp, usage: stored } = callFields(entry);
+    const { timestamp, usage: stored } = getCallFields(entry);
     this.#calls.add({
       id,
-      timeMs: entry["type"] === "message" ? (wholeOf(timestamp) ?? wholeOf(entryMs)) : wholeOf(entryMs),
+      timeMs:
+        entry["type"] === "message"
+          ? (toWholeNumber(timestamp) ?? toWholeNumber(entryMs))
+          : toWholeNumber(entryMs),
       ...this.#models.of(entry),
-      cacheWrite1h: numberOf(fieldsOf(stored)["cacheWrite1h"]),
+      cacheWrite1h: toNumber(toRecord(stored)["cacheWrite1h"]),
       ...usage,
     });
   }
@@ -85,34 +88,34 @@ export class CallRecorder {
   #readFront(entry: JsonRecord, entryMs: number | undefined): void {
     // A fork that was made here begins later than the entries that it has copied.
     if (this.#entriesSeen === 0 && entryMs === this.#createdMs)
-      this.#source = importOriginIn(entry)?.source ?? null;
-    if (saysSubagent(entry)) this.#isSubagent = true;
+      this.#source = findImportOrigin(entry)?.source ?? null;
+    if (isSubagentEntry(entry)) this.#isSubagent = true;
   }
 }
 
 /** Writes what an entry tells of calls and of its session's source, for a store to keep; undefined if nothing. */
 export function encodeUsage(entry: JsonRecord, id: string, entryMs: number | null): string | undefined {
-  const told = toldIn(entry);
+  const told = pickCallFields(entry);
   return told && JSON.stringify([id, entryMs, told]);
 }
 
 /** Returns as much of an entry as `CallRecorder` reads. */
-function toldIn(entry: JsonRecord): object | undefined {
+function pickCallFields(entry: JsonRecord): object | undefined {
   const { type, customType, data } = entry;
-  if (customType === SUBAGENT_CUSTOM_TYPE || importOriginIn(entry) !== undefined) {
-    const { source, sourceId, sessionId } = fieldsOf(data);
+  if (customType === SUBAGENT_CUSTOM_TYPE || findImportOrigin(entry) !== undefined) {
+    const { source, sourceId, sessionId } = toRecord(data);
     return { type, customType, data: { source, sourceId, sessionId } };
   }
-  const totals = usageOf(entry);
+  const totals = findUsage(entry);
   if (totals === undefined) return undefined;
-  const { provider, model, timestamp, role, usage: stored } = callFields(entry);
-  const { cacheWrite1h } = fieldsOf(stored);
+  const { provider, model, timestamp, role, usage: stored } = getCallFields(entry);
+  const { cacheWrite1h } = toRecord(stored);
   // A zero states a cost only if it was billed.
   const cost = totals.cost === null ? undefined : { total: totals.cost, totalFromProvider: true };
   const usage = { ...totals, cacheWrite1h, cost };
-  const names = { provider: nameOrNull(provider), model: nameOrNull(model) };
+  const names = { provider: toNameOrNull(provider), model: toNameOrNull(model) };
   return type === "message"
-    ? { type, message: { role, ...names, timestamp: wholeOf(timestamp), usage } }
+    ? { type, message: { role, ...names, timestamp: toWholeNumber(timestamp), usage } }
     : { type, ...names, usage };
 }
 
@@ -120,7 +123,7 @@ function toldIn(entry: JsonRecord): object | undefined {
 export function decodeUsage(told: readonly string[], createdMs: number | null): SessionCalls | undefined {
   const recorder = new CallRecorder(createdMs);
   for (const text of told) {
-    const [id, entryMs, entry] = listOf(parseJson(text)?.value);
+    const [id, entryMs, entry] = toArray(parseJson(text)?.value);
     if (typeof id !== "string" || !isJsonRecord(entry)) return undefined;
     recorder.add(entry, id, typeof entryMs === "number" ? entryMs : undefined);
   }
@@ -128,10 +131,10 @@ export function decodeUsage(told: readonly string[], createdMs: number | null): 
 }
 
 /** Days of later years have no name of four digits. */
-const MOST_TIME_MS = Date.UTC(9999, 0);
+const MAX_TIME_MS = Date.UTC(9999, 0);
 
-function wholeOf(value: unknown): number | null {
-  return typeof value === "number" && Math.abs(value) <= MOST_TIME_MS ? Math.trunc(value) : null;
+function toWholeNumber(value: unknown): number | null {
+  return typeof value === "number" && Math.abs(value) <= MAX_TIME_MS ? Math.trunc(value) : null;
 }
 
 /** Writes calls for the cache, where they are only read if they are asked for: a line of JSON, and bytes. */
@@ -151,12 +154,12 @@ export function decodeCalls(bytes: Uint8Array): SessionCalls | undefined {
   const [source, isSubagent, frontEntries, last, ...table] = parsed;
   const calls = CallTable.decode(table, bytes.subarray(end + 1));
   if (calls === undefined || typeof frontEntries !== "number") return undefined;
-  const answering = Array.isArray(last) ? modelNamesIn(last) : undefined;
-  return { calls, source: nameOrNull(source), isSubagent: isSubagent === true, frontEntries, answering };
+  const answering = Array.isArray(last) ? parseModelNames(last) : undefined;
+  return { calls, source: toNameOrNull(source), isSubagent: isSubagent === true, frontEntries, answering };
 }
 
 /** Returns the texts of sessions that `encodeCalls` has written: names of providers and models. */
-export function namesInCalls(bytes: Uint8Array): string[] {
+export function readCallNames(bytes: Uint8Array): string[] {
   const { calls, answering } = decodeCalls(bytes) ?? {};
   const models = [...(calls?.models ?? []), ...(answering === undefined ? [] : [answering])];
   const names = new Set(models.flatMap(({ provider, model }) => [provider, model]));

@@ -1,27 +1,27 @@
-import { fieldsOf, messageFieldsOf } from "../../core/context/entry-fields.ts";
-import { textOf } from "../../core/context/message-parts.ts";
-import { failureText } from "../../core/facts/failure-text.ts";
+import { getMessageFields, toRecord } from "../../core/context/entry-fields.ts";
+import { toText } from "../../core/context/message-parts.ts";
+import { formatFailure } from "../../core/facts/failure-text.ts";
 import { outcomeOf } from "../../core/facts/outcome.ts";
-import { tellingArgument } from "../../core/facts/tool-calls.ts";
+import { getTellingArgument } from "../../core/facts/tool-calls.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
-import { recordTime } from "../../core/format/timestamps.ts";
-import { type ExpressionCompiler, type QueryMatcher, queryMatcher } from "./query-matcher.ts";
+import { getRecordTime } from "../../core/format/timestamps.ts";
+import { type ExpressionCompiler, makeQueryMatcher, type QueryMatcher } from "./query-matcher.ts";
 import {
+  getRequiredWords,
   isEmptyQuery,
-  nameEntries,
-  requiredWords,
+  isNamingEntries,
   type SearchFilters,
   type SearchQuery,
 } from "./search-query.ts";
 import {
-  callParts,
+  getCallParts,
+  getSearchedText,
+  isTouching,
+  makePathTest,
   type PathTest,
-  pathTest,
   type SearchedCall,
   type SearchedPart,
   type SearchedText,
-  searchedText,
-  touches,
 } from "./search-text.ts";
 import type { TextMatch } from "./text-matcher.ts";
 
@@ -63,27 +63,27 @@ export function planSearch(
   compile: ExpressionCompiler,
 ): SearchPlan {
   const { path } = filters;
-  const isPath = path === undefined ? undefined : pathTest(path);
-  return { query, filters, match: queryMatcher(query, compile), isPath, nowMs };
+  const isPath = path === undefined ? undefined : makePathTest(path);
+  return { query, filters, match: makeQueryMatcher(query, compile), isPath, nowMs };
 }
 
 /** Tells whether nothing can be found, since nothing is looked for. */
-export function findsNothing({ query, filters }: SearchPlan): boolean {
-  return isEmptyQuery(query) && !nameEntries(filters);
+export function isEmptySearch({ query, filters }: SearchPlan): boolean {
+  return isEmptyQuery(query) && !isNamingEntries(filters);
 }
 
 /** Tells whether a search must read all entries of a session in order, since calls say what their results are about. */
-export function readsCalls({ filters }: SearchPlan): boolean {
+export function needsCalls({ filters }: SearchPlan): boolean {
   return filters.failed === true || filters.path !== undefined;
 }
 
-/** Returns texts that must stand in the entry's line, or with `readsCalls` anywhere in the session; empty if there are none. */
-export function requiredTexts({ query, filters }: SearchPlan): { text: string; caseSensitive: boolean }[] {
+/** Returns texts that must stand in the entry's line, or with `needsCalls` anywhere in the session; empty if there are none. */
+export function getRequiredTexts({ query, filters }: SearchPlan): { text: string; caseSensitive: boolean }[] {
   const { tools = [], path = "" } = filters;
   const name = path.split(/[/\\]/).findLast((step) => step !== "" && step !== "." && step !== "..");
   const others = [...(tools.length === 1 ? tools : []), ...(name === undefined ? [] : [name])];
   return [
-    ...requiredWords(query).map((text) => ({ text, caseSensitive: query.caseSensitive })),
+    ...getRequiredWords(query).map((text) => ({ text, caseSensitive: query.caseSensitive })),
     ...others.map((text) => ({ text, caseSensitive: false })),
   ];
 }
@@ -110,14 +110,14 @@ export class EntrySearch {
   /**
    * Finds hits among entries, at most one for each.
    *
-   * @param entries - The next ones of the session; all of them, if `readsCalls`. Undefined for damaged ones.
+   * @param entries - The next ones of the session; all of them, if `needsCalls`. Undefined for damaged ones.
    * @returns The hits with the positions of their entries, in order.
    */
-  findIn(
+  findHits(
     entries: readonly (AnySessionEntry | undefined)[],
   ): { readonly at: number; readonly hit: EntryHit }[] {
     const searched = entries.flatMap((entry, at) => {
-      const text = entry && this.#textOf(entry);
+      const text = entry && this.#getText(entry);
       return entry === undefined || text === undefined || text.parts.length === 0
         ? []
         : [{ at, entry, text }];
@@ -127,14 +127,14 @@ export class EntrySearch {
       const found = matches[i];
       const part = text.parts[found?.index ?? 0];
       if (found === undefined || part === undefined) return [];
-      const timeMs = recordTime(fieldsOf(entry));
-      const tool = toolOf(entry, part);
+      const timeMs = getRecordTime(toRecord(entry));
+      const tool = getTool(entry, part);
       const hit = {
         entryId: entry.id,
         role: text.role,
         ...(tool !== "" && { tool }),
         ...(timeMs !== undefined && { time: new Date(timeMs) }),
-        ...snippetOf(part.text, found.match),
+        ...cutSnippet(part.text, found.match),
         score: Math.round(found.relevance * this.#freshness(timeMs) * 1000) / 1000,
       };
       return [{ at, hit }];
@@ -150,27 +150,27 @@ export class EntrySearch {
   }
 
   /** The texts of an entry that are searched; undefined if it does not pass the filters. */
-  #textOf(entry: AnySessionEntry): SearchedText | undefined {
+  #getText(entry: AnySessionEntry): SearchedText | undefined {
     const { filters, query } = this.#plan;
-    const found = searchedText(entry);
+    const found = getSearchedText(entry);
     if (found === undefined) return undefined;
-    const call = readsCalls(this.#plan) ? this.#callOf(entry, found) : undefined;
+    const call = needsCalls(this.#plan) ? this.#takeCall(entry, found) : undefined;
     if (filters.roles?.includes(found.role) === false || !isWithin(entry, filters)) return undefined;
     if (filters.failed === true) {
       // As a whole, or in one of its calls.
       const isAbout = this.#narrowed(entry, found, call) !== undefined;
       if (outcomeOf(entry) !== "failed" || !isAbout) return undefined;
-      return isEmptyQuery(query) ? failed(entry, found, call) : withCall(found, entry, call);
+      return isEmptyQuery(query) ? findInFailure(entry, found, call) : withCall(found, entry, call);
     }
     const text = this.#narrowed(entry, found, call);
-    return text !== undefined && isEmptyQuery(query) ? told(text) : text;
+    return text !== undefined && isEmptyQuery(query) ? findInCalls(text) : text;
   }
 
   /** Takes a result's call from the calls before, and notes those of an answer. */
-  #callOf(entry: AnySessionEntry, { parts }: SearchedText): SearchedCall | undefined {
+  #takeCall(entry: AnySessionEntry, { parts }: SearchedText): SearchedCall | undefined {
     for (const { call } of parts) if (call !== undefined) this.#calls.set(call.id, call);
     // A call can have a result on each of several branches.
-    return this.#calls.get(messageFieldsOf(entry).toolCallId);
+    return this.#calls.get(getMessageFields(entry).toolCallId);
   }
 
   /** What of an entry is about the tools and the file; undefined if nothing is. */
@@ -181,7 +181,7 @@ export class EntrySearch {
   ): SearchedText | undefined {
     const { isPath } = this.#plan;
     if (this.#tools === undefined && isPath === undefined) return found;
-    const { role, toolName, command } = messageFieldsOf(entry);
+    const { role, toolName, command } = getMessageFields(entry);
     if (role === "toolResult") return this.#isWanted(toolName, call?.input) ? found : undefined;
     if (role === "bashExecution") return this.#isWanted("", { command }) ? found : undefined;
     const parts = found.parts.filter(
@@ -192,43 +192,47 @@ export class EntrySearch {
 
   #isWanted(tool: unknown, input: unknown): boolean {
     const { isPath } = this.#plan;
-    const name = textOf(tool);
+    const name = toText(tool);
     const isTool = this.#tools === undefined || this.#tools.has(name.toLowerCase());
-    return isTool && (isPath === undefined || touches({ name, input }, this.#cwd, isPath));
+    return isTool && (isPath === undefined || isTouching({ name, input }, this.#cwd, isPath));
   }
 }
 
 function isWithin(entry: AnySessionEntry, { since, until }: SearchFilters): boolean {
   if (since === undefined && until === undefined) return true;
-  const timeMs = recordTime(fieldsOf(entry)) ?? Number.NaN;
+  const timeMs = getRecordTime(toRecord(entry)) ?? Number.NaN;
   const isEarly = since !== undefined && !(timeMs >= since.getTime());
   return !isEarly && (until === undefined || timeMs < until.getTime());
 }
 
-function toolOf(entry: AnySessionEntry, { call }: SearchedPart): string {
-  const { role, toolName } = messageFieldsOf(entry);
-  if (role === "toolResult") return textOf(toolName);
+function getTool(entry: AnySessionEntry, { call }: SearchedPart): string {
+  const { role, toolName } = getMessageFields(entry);
+  if (role === "toolResult") return toText(toolName);
   return call?.name ?? "";
 }
 
 /** A failure in which anything will do: what failed, in one line. */
-function failed(entry: AnySessionEntry, found: SearchedText, call: SearchedCall | undefined): SearchedText {
-  const text = failureText(messageFieldsOf(entry), call?.input);
+function findInFailure(
+  entry: AnySessionEntry,
+  found: SearchedText,
+  call: SearchedCall | undefined,
+): SearchedText {
+  const text = formatFailure(getMessageFields(entry), call?.input);
   return { ...found, parts: [{ kind: "output", text }] };
 }
 
 /** A failure with the tool's name, and the texts in the arguments of its call. */
 function withCall(found: SearchedText, entry: AnySessionEntry, call: SearchedCall | undefined): SearchedText {
-  const { toolName } = messageFieldsOf(entry);
-  const named = { id: undefined, name: textOf(toolName), input: call?.input };
-  return { ...found, parts: [...found.parts, ...callParts(named)] };
+  const { toolName } = getMessageFields(entry);
+  const named = { id: undefined, name: toText(toolName), input: call?.input };
+  return { ...found, parts: [...found.parts, ...getCallParts(named)] };
 }
 
 /** Calls in which anything will do: the tool, and what it was called for. */
-function told(found: SearchedText): SearchedText {
+function findInCalls(found: SearchedText): SearchedText {
   const calls = new Set(found.parts.map(({ call }) => call));
   const parts = [...calls].flatMap((call): SearchedPart[] => {
-    const text = call && [call.name, tellingArgument(call.input)].filter(Boolean).join(" ");
+    const text = call && [call.name, getTellingArgument(call.input)].filter(Boolean).join(" ");
     return text ? [{ kind: "call", text, call }] : [];
   });
   return parts.length === 0 ? found : { ...found, parts };
@@ -250,12 +254,12 @@ interface Snippet {
 }
 
 /** Cuts out the text around a match: runs of white space become one space, and no character is cut in half. */
-export function snippetOf(text: string, { start, length }: TextMatch): Snippet {
+export function cutSnippet(text: string, { start, length }: TextMatch): Snippet {
   const end = start + Math.min(length, MAX_MATCH);
   const behind = end + (length === 0 ? BEGINNING : AROUND);
-  const before = onOneLine(wellFormed(text.slice(Math.max(0, start - AROUND), start))).trimStart();
-  const found = onOneLine(wellFormed(text.slice(start, end)));
-  const after = onOneLine(wellFormed(text.slice(end, behind))).trimEnd();
+  const before = onOneLine(trimHalves(text.slice(Math.max(0, start - AROUND), start))).trimStart();
+  const found = onOneLine(trimHalves(text.slice(start, end)));
+  const after = onOneLine(trimHalves(text.slice(end, behind))).trimEnd();
   const front = `${start > AROUND ? "…" : ""}${before}`;
   const snippet = `${front}${found}${after}${behind < text.length ? "…" : ""}`;
   return { snippet, match: { start: front.length, length: found.length } };
@@ -266,6 +270,6 @@ function onOneLine(text: string): string {
 }
 
 /** Drops halves of characters at either end of a cut. */
-function wellFormed(text: string): string {
+function trimHalves(text: string): string {
   return text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, "");
 }

@@ -1,6 +1,6 @@
 import type { SearchQuery } from "./search-query.ts";
 import type { SearchedPart, TextKind } from "./search-text.ts";
-import { literalFinder, type MatchFinder, type TextMatch, type TextMatcher } from "./text-matcher.ts";
+import { type MatchFinder, makeLiteralFinder, type TextMatch, type TextMatcher } from "./text-matcher.ts";
 
 /** A text in which something is looked for. */
 export type MatchedPart = Pick<SearchedPart, "kind" | "text">;
@@ -21,7 +21,7 @@ export type QueryMatcher = (entries: readonly (readonly MatchedPart[])[]) => (Qu
 export type ExpressionCompiler = (source: string, caseSensitive: boolean) => TextMatcher;
 
 /** Matches of a word in one text that count. */
-const MOST_MATCHES = 32;
+const MAX_MATCHES = 32;
 
 /** How much a match counts in a text of each kind. */
 const WEIGHTS: Readonly<Record<TextKind, number>> = {
@@ -57,23 +57,23 @@ const LETTER_AHEAD = /^[\p{L}\p{N}_]/u;
  * @returns A matcher that takes any text for a match if the query is empty.
  * @remarks Cost: O(characters) for each word.
  */
-export function queryMatcher(query: SearchQuery, compile: ExpressionCompiler): QueryMatcher {
+export function makeQueryMatcher(query: SearchQuery, compile: ExpressionCompiler): QueryMatcher {
   const { terms, regex, caseSensitive } = query;
-  if (regex !== undefined) return expressionMatcher(compile(regex, caseSensitive));
-  if (terms.length === 0) return (entries) => entries.map(anyText);
-  const finders = terms.map((term) => literalFinder(term, caseSensitive, MOST_MATCHES));
+  if (regex !== undefined) return makeExpressionMatcher(compile(regex, caseSensitive));
+  if (terms.length === 0) return (entries) => entries.map(matchAnyText);
+  const finders = terms.map((term) => makeLiteralFinder(term, caseSensitive, MAX_MATCHES));
   const rarities = terms.map((term) => 0.3 + 0.7 * Math.min(1, term.length / RARE_LENGTH));
-  return (entries) => entries.map((parts) => bestMatch(parts, wordsIn(parts, finders), rarities));
+  return (entries) => entries.map((parts) => findBestMatch(parts, findWords(parts, finders), rarities));
 }
 
 /** Tries an expression on the texts of all entries at once, since a bound on the time costs something for each call. */
-function expressionMatcher(matcher: TextMatcher): QueryMatcher {
+function makeExpressionMatcher(matcher: TextMatcher): QueryMatcher {
   return (entries) => {
     const found = matcher(entries.flatMap((parts) => parts.map(({ text }) => text)));
     let next = 0;
     return entries.map((parts) => {
       const own = parts.map(() => found[next++]);
-      return bestMatch(
+      return findBestMatch(
         parts,
         own.map((match) => [match === undefined ? [] : [match]]),
         [1],
@@ -82,28 +82,28 @@ function expressionMatcher(matcher: TextMatcher): QueryMatcher {
   };
 }
 
-function anyText(parts: readonly MatchedPart[]): QueryMatch | undefined {
+function matchAnyText(parts: readonly MatchedPart[]): QueryMatch | undefined {
   return parts.length === 0 ? undefined : { index: 0, match: { start: 0, length: 0 }, relevance: 1 };
 }
 
 type WordMatches = readonly (readonly TextMatch[])[];
 
-function wordsIn(parts: readonly MatchedPart[], finders: readonly MatchFinder[]): WordMatches[] {
+function findWords(parts: readonly MatchedPart[], finders: readonly MatchFinder[]): WordMatches[] {
   const found = parts.map(({ text }) => ({ text, matches: [] as TextMatch[][] }));
   for (const find of finders) {
-    let isIn = false;
+    let isFound = false;
     for (const one of found) {
       const matches = find(one.text);
       one.matches.push(matches);
-      isIn ||= matches.length > 0;
+      isFound ||= matches.length > 0;
     }
     // What lacks one word need not be searched for the others.
-    if (!isIn) return [];
+    if (!isFound) return [];
   }
   return found.map(({ matches }) => matches);
 }
 
-function bestMatch(
+function findBestMatch(
   parts: readonly MatchedPart[],
   found: readonly WordMatches[],
   rarities: readonly number[],
@@ -111,22 +111,22 @@ function bestMatch(
   let best: { index: number; worth: number; window: Window } | undefined;
   for (const [index, matches] of found.entries()) {
     const part = parts[index];
-    const window = closestIn(matches, rarities);
+    const window = findClosest(matches, rarities);
     if (part === undefined || window === undefined) continue;
-    const held = sum(matches.map((own, word) => (own.length > 0 ? (rarities[word] ?? 0) : 0)));
+    const held = sumNumbers(matches.map((own, word) => (own.length > 0 ? (rarities[word] ?? 0) : 0)));
     const worth = held * WEIGHTS[part.kind] * (1 + window.closeness);
     if (best === undefined || worth > best.worth) best = { index, worth, window };
   }
   if (best === undefined) return undefined;
   const { index, window } = best;
-  const filled = sum(rarities.map((rarity, word) => rarity * amountOf(word, parts, found)));
+  const filled = sumNumbers(rarities.map((rarity, word) => rarity * scoreWord(word, parts, found)));
   const weight = WEIGHTS[parts[index]?.kind ?? "output"];
-  const relevance = (filled / sum(rarities)) * weight * (0.5 + window.closeness / 2);
+  const relevance = (filled / sumNumbers(rarities)) * weight * (0.5 + window.closeness / 2);
   return { index, match: window.match, relevance };
 }
 
 /** How much of a word there is, from 0 to 1: the more the better, but ever less so, and less in long texts. */
-function amountOf(word: number, parts: readonly MatchedPart[], found: readonly WordMatches[]): number {
+function scoreWord(word: number, parts: readonly MatchedPart[], found: readonly WordMatches[]): number {
   let [amount, length, isWhole] = [0, 0, false];
   for (const [i, { text, kind }] of parts.entries()) {
     const matches = found[i]?.[word] ?? [];
@@ -154,7 +154,7 @@ interface Window {
 }
 
 /** Finds where all words stand closest; undefined if none is in the text. */
-function closestIn(matches: WordMatches, rarities: readonly number[]): Window | undefined {
+function findClosest(matches: WordMatches, rarities: readonly number[]): Window | undefined {
   const held = matches.filter((own) => own.length > 0);
   const rarest = rarities.indexOf(
     Math.max(...rarities.filter((_, word) => (matches[word]?.length ?? 0) > 0)),
@@ -181,12 +181,12 @@ function closestIn(matches: WordMatches, rarities: readonly number[]): Window | 
       if (counts[begin.word] === 0) missing++;
     }
   }
-  const together = sum(matches.map((own) => own[0]?.length ?? 0));
+  const together = sumNumbers(matches.map((own) => own[0]?.length ?? 0));
   // Words side by side are shown as one match.
   if (best <= together + NEARBY * (matches.length - 1)) match = { start: match.start, length: best };
   return { match, closeness: Math.sqrt(Math.min(1, together / Math.max(1, best))) };
 }
 
-function sum(numbers: readonly number[]): number {
+function sumNumbers(numbers: readonly number[]): number {
   return numbers.reduce((total, one) => total + one, 0);
 }

@@ -18,10 +18,10 @@ export interface SearchQuery {
 }
 
 /** The most UTF-16 units of a query: a longer one takes too long in texts that nearly hold it. */
-const MOST_UNITS = 2_000;
+const MAX_UNITS = 2_000;
 
 /** The most words and phrases that are looked for at a time. */
-const MOST_TERMS = 32;
+const MAX_TERMS = 32;
 
 /** A phrase in quotes, or a word. A quote that is not closed at the end of a word is a character like others. */
 const TERM = /"([^"]*)"(?!\S)|\S+/g;
@@ -36,9 +36,9 @@ const TERM = /"([^"]*)"(?!\S)|\S+/g;
  */
 export function parseQuery(text: string, options: QueryOptions = {}): SearchQuery {
   const { regex = false, caseSensitive = false } = options;
-  if (text.length > MOST_UNITS) {
-    throw invalid(
-      `The search has ${text.length} characters, at most ${MOST_UNITS} are allowed; look for a part.`,
+  if (text.length > MAX_UNITS) {
+    throw makeInvalidError(
+      `The search has ${text.length} characters, at most ${MAX_UNITS} are allowed; look for a part.`,
     );
   }
   if (regex) {
@@ -47,9 +47,9 @@ export function parseQuery(text: string, options: QueryOptions = {}): SearchQuer
   }
   const terms = Array.from(text.matchAll(TERM), ([word, phrase]) => (phrase ?? word).trim());
   const wanted = [...new Set(terms.filter((term) => term !== ""))];
-  if (wanted.length > MOST_TERMS) {
-    throw invalid(
-      `The search has ${wanted.length} words, at most ${MOST_TERMS} are allowed; look for the rarest.`,
+  if (wanted.length > MAX_TERMS) {
+    throw makeInvalidError(
+      `The search has ${wanted.length} words, at most ${MAX_TERMS} are allowed; look for the rarest.`,
     );
   }
   return { terms: wanted, regex: undefined, caseSensitive };
@@ -62,11 +62,11 @@ export function isEmptyQuery({ terms, regex }: SearchQuery): boolean {
 
 /**
  * Returns words that the texts of an entry must all hold, each in one of them, to fit a query: for backends that look
- * entries up. `holdsWord` compares.
+ * entries up. `hasWord` compares.
  *
  * @returns Empty if any entry may fit, as for a regular expression.
  */
-export function requiredWords({ terms }: SearchQuery): string[] {
+export function getRequiredWords({ terms }: SearchQuery): string[] {
   return [...new Set(terms.flatMap((term) => term.split(/\s+/)))];
 }
 
@@ -75,7 +75,7 @@ export function requiredWords({ terms }: SearchQuery): string[] {
  *
  * Upper case, because it maps each character independently of its neighbors.
  */
-export function holdsWord(text: string, word: string): boolean {
+export function hasWord(text: string, word: string): boolean {
   return text.toUpperCase().includes(word.toUpperCase());
 }
 
@@ -89,11 +89,11 @@ export function parseExpression(source: string, flags: string): RegExp {
   try {
     return new RegExp(source, flags);
   } catch (error) {
-    throw invalid(`${JSON.stringify(source)} is no regular expression; correct it.`, error);
+    throw makeInvalidError(`${JSON.stringify(source)} is no regular expression; correct it.`, error);
   }
 }
 
-function invalid(why: string, cause?: unknown): SessionError {
+function makeInvalidError(why: string, cause?: unknown): SessionError {
   return new SessionError("INVALID_QUERY", why, { cause });
 }
 
@@ -136,6 +136,6 @@ export interface SearchFilters {
 }
 
 /** Tells whether filters name entries by themselves, so that nothing else need be looked for. */
-export function nameEntries({ tools, path, failed = false }: SearchFilters): boolean {
+export function isNamingEntries({ tools, path, failed = false }: SearchFilters): boolean {
   return failed || tools !== undefined || path !== undefined;
 }

@@ -1,8 +1,8 @@
-import { textsOf } from "../../core/context/content-text.ts";
-import { blocksOf, fieldsOf } from "../../core/context/entry-fields.ts";
-import { textOf } from "../../core/context/message-parts.ts";
-import { textsOfSystemMessage } from "../../core/context/system-message.ts";
-import { filesOfCall } from "../../core/facts/touched-files.ts";
+import { getTexts } from "../../core/context/content-text.ts";
+import { toContentBlocks, toRecord } from "../../core/context/entry-fields.ts";
+import { toText } from "../../core/context/message-parts.ts";
+import { getSystemTexts } from "../../core/context/system-message.ts";
+import { findCallFiles } from "../../core/facts/touched-files.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
 
@@ -51,54 +51,54 @@ const MAX_VALUES = 10_000;
  *
  * @returns Undefined if the entry is of another type.
  */
-export function searchedText(entry: AnySessionEntry): SearchedText | undefined {
-  const fields = fieldsOf(entry);
+export function getSearchedText(entry: AnySessionEntry): SearchedText | undefined {
+  const fields = toRecord(entry);
   const { summary, content } = fields;
-  if (entry.type === "message") return messageTexts(fieldsOf(fields["message"]));
+  if (entry.type === "message") return getMessageTexts(toRecord(fields["message"]));
   if (entry.type === "custom_message")
-    return { role: "custom", parts: textsOf(content).flatMap((text) => partOf("said", text)) };
-  if (entry.type === "compaction") return { role: "compactionSummary", parts: partOf("summary", summary) };
+    return { role: "custom", parts: getTexts(content).flatMap((text) => toParts("said", text)) };
+  if (entry.type === "compaction") return { role: "compactionSummary", parts: toParts("summary", summary) };
   return entry.type === "branch_summary"
-    ? { role: "branchSummary", parts: partOf("summary", summary) }
+    ? { role: "branchSummary", parts: toParts("summary", summary) }
     : undefined;
 }
 
 /** Returns the texts of a call: the tool's name, and the texts in its arguments. */
-export function callParts(call: SearchedCall): SearchedPart[] {
-  return [call.name, ...textsInside(call.input)].flatMap((text) => partOf("call", text, call));
+export function getCallParts(call: SearchedCall): SearchedPart[] {
+  return [call.name, ...collectTexts(call.input)].flatMap((text) => toParts("call", text, call));
 }
 
-function messageTexts(message: { readonly [key: string]: unknown }): SearchedText {
+function getMessageTexts(message: { readonly [key: string]: unknown }): SearchedText {
   const { role, content, command, output, errorMessage } = message;
   if (role === "system") {
-    return { role, parts: textsOfSystemMessage(message).flatMap((text) => partOf("instructions", text)) };
+    return { role, parts: getSystemTexts(message).flatMap((text) => toParts("instructions", text)) };
   }
   const kind = role === "toolResult" ? "output" : "said";
   return {
-    role: textOf(role),
+    role: toText(role),
     parts: [
-      ...blocksOf(content).flatMap((block) => blockTexts(block, kind)),
-      ...partOf("call", command),
-      ...partOf("output", output),
-      ...partOf("output", errorMessage),
+      ...toContentBlocks(content).flatMap((block) => getBlockTexts(block, kind)),
+      ...toParts("call", command),
+      ...toParts("output", output),
+      ...toParts("output", errorMessage),
     ],
   };
 }
 
-function blockTexts(block: unknown, kind: TextKind): SearchedPart[] {
-  const { type, id, text, thinking, name, arguments: input } = fieldsOf(block);
-  if (type === "text") return partOf(kind, text);
-  if (type === "thinking") return partOf("thinking", thinking);
-  return type === "toolCall" ? callParts({ id, name: textOf(name), input }) : [];
+function getBlockTexts(block: unknown, kind: TextKind): SearchedPart[] {
+  const { type, id, text, thinking, name, arguments: input } = toRecord(block);
+  if (type === "text") return toParts(kind, text);
+  if (type === "thinking") return toParts("thinking", thinking);
+  return type === "toolCall" ? getCallParts({ id, name: toText(name), input }) : [];
 }
 
-function partOf(kind: TextKind, text: unknown, call?: SearchedCall): SearchedPart[] {
+function toParts(kind: TextKind, text: unknown, call?: SearchedCall): SearchedPart[] {
   if (typeof text !== "string" || text === "") return [];
   return [call === undefined ? { kind, text } : { kind, text, call }];
 }
 
 /** Returns the texts in a JSON value, in order. Without recursion, since a file can nest values deeply. */
-function textsInside(value: unknown): string[] {
+function collectTexts(value: unknown): string[] {
   const texts: string[] = [];
   const stack = [value];
   for (let count = 0; stack.length > 0 && count < MAX_VALUES; count++) {
@@ -125,33 +125,33 @@ const DRIVE = /^[a-z]:\//i;
 export type PathTest = (path: string, cwd: string) => boolean;
 
 /** Makes a test for paths, with either separator, absolute or not; a relative one may begin anywhere below the working directory. */
-export function pathTest(wanted: string): PathTest {
-  const whole = tidy(wanted);
-  if (isAbsolute(whole)) return (path, cwd) => `${absolute(path, cwd)}/`.startsWith(`${whole}/`);
+export function makePathTest(wanted: string): PathTest {
+  const whole = tidyPath(wanted);
+  if (isAbsolute(whole)) return (path, cwd) => `${toAbsolute(path, cwd)}/`.startsWith(`${whole}/`);
   return (path, cwd) => {
-    const full = absolute(path, cwd);
-    const root = `${tidy(cwd)}/`;
+    const full = toAbsolute(path, cwd);
+    const root = `${tidyPath(cwd)}/`;
     const below = full.startsWith(root) ? full.slice(root.length) : full;
     return `/${below}/`.includes(`/${whole}/`);
   };
 }
 
 /** Tells whether a call names a file that fits: as an argument, in a patch, or as a word of a command. */
-export function touches(
+export function isTouching(
   { name, input }: Pick<SearchedCall, "name" | "input">,
   cwd: string,
   test: PathTest,
 ): boolean {
-  if (filesOfCall({ name, input }).some(({ path }) => test(path, cwd))) return true;
-  const fields = fieldsOf(input);
+  if (findCallFiles({ name, input }).some(({ path }) => test(path, cwd))) return true;
+  const fields = toRecord(input);
   const commands =
-    typeof input === "string" ? [input] : COMMAND_KEYS.flatMap((key) => textsInside(fields[key]));
+    typeof input === "string" ? [input] : COMMAND_KEYS.flatMap((key) => collectTexts(fields[key]));
   return commands.some((command) => command.split(BETWEEN).some((word) => word !== "" && test(word, cwd)));
 }
 
-function absolute(path: string, cwd: string): string {
+function toAbsolute(path: string, cwd: string): string {
   const own = path.replaceAll("\\", "/");
-  return tidy(isAbsolute(own) ? own : `${cwd}/${own}`);
+  return tidyPath(isAbsolute(own) ? own : `${cwd}/${own}`);
 }
 
 function isAbsolute(path: string): boolean {
@@ -159,7 +159,7 @@ function isAbsolute(path: string): boolean {
 }
 
 /** Writes a path with slashes, without steps that lead nowhere; in small letters if it has a drive. */
-function tidy(path: string): string {
+function tidyPath(path: string): string {
   const written = path.replaceAll("\\", "/");
   const steps: string[] = [];
   for (const step of written.split("/")) {

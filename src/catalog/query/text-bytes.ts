@@ -35,16 +35,20 @@ interface Place {
  * @param others - Characters whose escapes match as well.
  * @returns Undefined if there is no such part, so that any line may hold the text.
  */
-export function textPatterns(text: string, caseSensitive: boolean, others = ""): TextPatterns | undefined {
-  const forms = caseSensitive ? new Map() : formsOf(text);
+export function makeTextPatterns(
+  text: string,
+  caseSensitive: boolean,
+  others = "",
+): TextPatterns | undefined {
+  const forms = caseSensitive ? new Map() : collectForms(text);
   let best: Place[] = [];
   let run: Place[] = [];
   for (const character of text) {
-    const place = placeOf(character, forms);
+    const place = findPlace(character, forms);
     if (place === undefined) run = [];
-    else if (bytesIn(run) + place.bytes.length > MAX_BYTES) run = [place];
+    else if (countBytes(run) + place.bytes.length > MAX_BYTES) run = [place];
     else run = [...run, place];
-    if (bytesIn(run) > bytesIn(best)) best = run;
+    if (countBytes(run) > countBytes(best)) best = run;
   }
   if (best.length === 0) return undefined;
   return {
@@ -56,11 +60,11 @@ export function textPatterns(text: string, caseSensitive: boolean, others = ""):
   };
 }
 
-function bytesIn(places: readonly Place[]): number {
+function countBytes(places: readonly Place[]): number {
   return places.reduce((sum, place) => sum + place.bytes.length, 0);
 }
 
-function placeOf(character: string, forms: ReadonlyMap<string, string[]>): Place | undefined {
+function findPlace(character: string, forms: ReadonlyMap<string, string[]>): Place | undefined {
   if (character < " " || NOT_PLAIN.test(character)) return undefined;
   const all = forms.get(character) ?? [character];
   const encoded = all.map((form) => [...encoder.encode(form)]);
@@ -89,7 +93,7 @@ function escapePattern(units: readonly number[]): BytePattern {
  * Returns for each character of a text all those that a regular expression with the flag `i`, and without `u`, takes for
  * the same.
  */
-function formsOf(text: string): Map<string, string[]> {
+function collectForms(text: string): Map<string, string[]> {
   const formsOfFolded = new Map<string, string[]>();
   // For surrogate pairs, the flag does nothing.
   const units = [...new Set(text)].filter((character) => character.length === 1);

@@ -17,11 +17,11 @@ const WHITE = /\s+/;
 /**
  * Makes a finder of a literal text; any white space stands for any other.
  *
- * @param most - It finds at most this many matches in each text, from its beginning.
+ * @param max - It finds at most this many matches in each text, from its beginning.
  * @remarks Cost: O(characters) for ordinary texts; times the length of the text that is looked for at worst. Nothing
  *   backtracks.
  */
-export function literalFinder(wanted: string, caseSensitive: boolean, most: number): MatchFinder {
+export function makeLiteralFinder(wanted: string, caseSensitive: boolean, max: number): MatchFinder {
   const pattern = wanted
     .split(WHITE)
     .map((word) => word.replace(SPECIAL, "\\$&"))
@@ -30,7 +30,7 @@ export function literalFinder(wanted: string, caseSensitive: boolean, most: numb
   return (text) => {
     const found: TextMatch[] = [];
     expression.lastIndex = 0;
-    while (found.length < most) {
+    while (found.length < max) {
       const match = expression.exec(text);
       if (match === null) break;
       found.push({ start: match.index, length: match[0].length });

@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { refuseAborted } from "../../core/format/abort.ts";
-import { isSessionError, messageOf } from "../../core/format/errors.ts";
+import { getErrorMessage, isSessionError } from "../../core/format/errors.ts";
 import {
   assertOptions,
   CALLBACK,
@@ -12,36 +12,42 @@ import {
   TEXTS,
 } from "../../core/format/options.ts";
 import type { TextRedactor } from "../../core/jsonl/text-redactor.ts";
-import { readHeaderOf } from "../../session/files/find-session.ts";
+import { readFileHeader } from "../../session/files/find-session.ts";
 import { forgetReplaced, forgetSession } from "../../session/files/forget-session.ts";
 import type { CatalogScope } from "../../session/files/session-files.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";
 import { isSystemError } from "../../session/files/skipped-files.ts";
-import { type FileState, isUnchanged, stateAt, stateOfOpen } from "../../session/fs/file-identity.ts";
+import { type FileState, findFileState, getOpenState, isSameState } from "../../session/fs/file-identity.ts";
 import {
+  callIfPresent,
   closeQuietly,
   realFileSystem as fs,
-  ifPresent,
-  modeOfPlainFile,
+  getPlainFileMode,
   NotAPlainFileError,
   openForReading,
   readPieces,
   realFileSystem,
+  retryWhileHeld,
   syncFolder,
-  whileHeld,
 } from "../../session/fs/file-system.ts";
 import { BESIDE_DATABASE, removeLeftovers, removeTemporary } from "../../session/fs/temporary-files.ts";
 import { writeTemporary } from "../../session/fs/write-whole.ts";
-import { FileChangedError, untilUnchanged } from "../../session/log/file-errors.ts";
+import { FileChangedError, retryUntilUnchanged } from "../../session/log/file-errors.ts";
 import { notASessionAt } from "../../session/log/foreign-file.ts";
 import { eachRawLine, type RawSpan } from "../../session/log/raw-lines.ts";
-import { exclusively, isThere } from "../../session/log/replace-file.ts";
+import { isThere, replaceExclusively } from "../../session/log/replace-file.ts";
 import { PLACES_RULES, type SessionPlaces } from "../../session/log/session-paths.ts";
 import { makeRedactor } from "../../session/manager/redactor.ts";
 import { SessionManager } from "../../session/manager/session-manager.ts";
 import { Descent } from "../list/lineage.ts";
 import { lookAtFile, type Sight } from "./text-in-file.ts";
-import { findPlaces, type PlaceKind, type PlaceQuery, sessionOfOld, type TextPlace } from "./text-places.ts";
+import {
+  findPlaces,
+  findSessionOfOld,
+  type PlaceKind,
+  type PlaceQuery,
+  type TextPlace,
+} from "./text-places.ts";
 
 /** Where a text is redacted, and how. */
 export interface RedactEverywhereOptions extends CatalogScope {
@@ -144,7 +150,7 @@ export async function redactTextInScopes(
   matching: string | RegExp,
   options: RedactEverywhereOptions,
 ): Promise<TextRedaction> {
-  for (const path of options.paths ?? []) if (readHeaderOf(path) === undefined) throw notASessionAt(path);
+  for (const path of options.paths ?? []) if (readFileHeader(path) === undefined) throw notASessionAt(path);
   const work = new TextWork(scopes, matching, options);
   const found = await work.look();
   if (options.dryRun) return found;
@@ -199,11 +205,11 @@ class TextWork {
     const stands = (reason: string) => standing.push({ kind, path, reason });
     let sight: Sight | undefined;
     try {
-      sight = ifPresent(() => lookAtFile(place, this.#redactor));
+      sight = callIfPresent(() => lookAtFile(place, this.#redactor));
     } catch (error) {
       if (error instanceof NotAPlainFileError) return undefined;
       if (!isSystemError(error)) throw error;
-      stands(`It may stand there: the file cannot be read (${messageOf(error)}).`);
+      stands(`It may stand there: the file cannot be read (${getErrorMessage(error)}).`);
     }
     if (sight === undefined) return undefined;
     const { isFound, entryIds, standing: fields, isOverlong } = sight;
@@ -213,7 +219,7 @@ class TextWork {
     } else {
       if (isFound) changed.push({ kind, path, entryIds });
       if (isFound && this.#isChanged) stands(this.#refusals.get(path) ?? WRITTEN_MEANWHILE);
-      if (fields.size > 0) stands(structural(fields));
+      if (fields.size > 0) stands(joinStructural(fields));
     }
     if (isOverlong)
       stands("It may stand there: the file is compressed, or a line is too long to be searched.");
@@ -235,7 +241,7 @@ class TextWork {
   async change(found: readonly RedactedPlace[]): Promise<void> {
     this.#isChanged = true;
     // Old files first: their last lines go into the sessions.
-    const retired = found.filter(({ path }) => sessionOfOld(path) !== undefined);
+    const retired = found.filter(({ path }) => findSessionOfOld(path) !== undefined);
     for (const place of [...retired, ...found.filter((one) => !retired.includes(one))]) {
       refuseAborted(this.#options.signal, "The redaction was ended; run it again to go on.");
       try {
@@ -244,7 +250,7 @@ class TextWork {
       } catch (error) {
         const isExpected = isSessionError(error) || isSystemError(error) || error instanceof FileChangedError;
         if (!isExpected && !(error instanceof NotAPlainFileError)) throw error;
-        this.#refusals.set(place.path, `It could not be changed: ${messageOf(error)}`);
+        this.#refusals.set(place.path, `It could not be changed: ${getErrorMessage(error)}`);
       }
     }
   }
@@ -254,16 +260,16 @@ class TextWork {
     const clock = now === undefined ? {} : { now };
     if (kind === "stored") {
       const session = await store?.open(path, clock);
-      if (session !== undefined) await this.#redactIn(session);
+      if (session !== undefined) await this.#redactSession(session);
     } else if (kind === "session" || kind === "trash") {
-      await this.#redactIn(SessionManager.open(path, clock));
+      await this.#redactSession(SessionManager.open(path, clock));
       forgetSession(path);
     } else if (kind === "temporary") removeLeftover(path);
     else if (kind === "backup") await this.#changeBackup(path, clock);
-    else ifPresent(() => realFileSystem.unlinkSync(path));
+    else callIfPresent(() => realFileSystem.unlinkSync(path));
   }
 
-  async #redactIn(session: SessionManager): Promise<void> {
+  async #redactSession(session: SessionManager): Promise<void> {
     try {
       await session.redactText(this.#matching, this.#replacing);
     } finally {
@@ -272,11 +278,12 @@ class TextWork {
   }
 
   async #changeBackup(path: string, clock: { readonly now?: () => number }): Promise<void> {
-    const session = sessionOfOld(path);
+    const session = findSessionOfOld(path);
     // Opening it finishes the replacement that left the old file; the session may hold the text only then.
-    if (session !== undefined && isThere(session)) await this.#redactIn(SessionManager.open(session, clock));
-    const redact = () => exclusively(realFileSystem, path, () => redactIdleFile(path, this.#redactor));
-    if (isThere(path)) untilUnchanged(redact);
+    if (session !== undefined && isThere(session))
+      await this.#redactSession(SessionManager.open(session, clock));
+    const redact = () => replaceExclusively(realFileSystem, path, () => redactIdleFile(path, this.#redactor));
+    if (isThere(path)) retryUntilUnchanged(redact);
   }
 
   async #lookIntoStore(
@@ -296,7 +303,7 @@ class TextWork {
         if (found.isFound && this.#isChanged)
           standing.push({ ...place, reason: this.#refusals.get(id) ?? WRITTEN_MEANWHILE });
         if (found.standing.length > 0)
-          standing.push({ ...place, reason: structural(new Set(found.standing)) });
+          standing.push({ ...place, reason: joinStructural(new Set(found.standing)) });
       } catch (error) {
         // Deleted since it was listed.
         if (!isSessionError(error, "SESSION_NOT_FOUND")) throw error;
@@ -320,17 +327,17 @@ class TextWork {
       id,
       ...(parentSession !== undefined && { parentSession }),
     }));
-    return [...new Descent(all).familyOf(all.filter(({ id }) => ids.includes(id)))].map(({ id }) => id);
+    return [...new Descent(all).findFamily(all.filter(({ id }) => ids.includes(id)))].map(({ id }) => id);
   }
 }
 
 /** Removes a temporary file unless a process may still be writing it. */
 function removeLeftover(path: string): void {
   removeLeftovers(realFileSystem, dirname(path));
-  const changedMs = ifPresent(() => realFileSystem.statSync(path))?.mtimeMs;
+  const changedMs = callIfPresent(() => realFileSystem.statSync(path))?.mtimeMs;
   if (changedMs === undefined) return;
   if (Date.now() - changedMs < LEFT_OVER_AFTER_MS) throw new FileChangedError("a process may be writing it");
-  ifPresent(() => realFileSystem.unlinkSync(path));
+  callIfPresent(() => realFileSystem.unlinkSync(path));
 }
 
 /** How long a temporary file may be unchanged before it counts as a leftover. */
@@ -338,7 +345,7 @@ const LEFT_OVER_AFTER_MS = 60 * 60 * 1000;
 
 const WRITTEN_MEANWHILE = "It was written while the redaction ran; run it again.";
 
-function structural(fields: ReadonlySet<string>): string {
+function joinStructural(fields: ReadonlySet<string>): string {
   return `It is part of ${[...fields].join(", ")}, without which the session could not be read; delete the session if it must go.`;
 }
 
@@ -357,9 +364,9 @@ interface Edit extends RawSpan {
 function redactIdleFile(path: string, redactor: TextRedactor): void {
   const { temporary, before } = writeRedacted(path, redactor);
   try {
-    if (!isUnchanged(before, stateAt(fs, path)))
+    if (!isSameState(before, findFileState(fs, path)))
       throw new FileChangedError("another process changed the file meanwhile");
-    whileHeld(fs, () => fs.renameSync(temporary, path));
+    retryWhileHeld(fs, () => fs.renameSync(temporary, path));
   } catch (error) {
     removeTemporary(fs, temporary);
     throw error;
@@ -369,17 +376,17 @@ function redactIdleFile(path: string, redactor: TextRedactor): void {
 
 /** Writes the redacted file beside the old one, which is closed afterwards: Windows replaces no open file. */
 function writeRedacted(path: string, redactor: TextRedactor): { temporary: string; before: FileState } {
-  const mode = modeOfPlainFile(fs, path);
+  const mode = getPlainFileMode(fs, path);
   const fd = openForReading(fs, path);
   try {
-    const before = stateOfOpen(fs, fd);
+    const before = getOpenState(fs, fd);
     const edits: Edit[] = [];
     eachRawLine(fs, path, (line, span) => {
       const text = line === undefined ? undefined : redactor.ofLine(line).text;
       if (text !== undefined && text !== line) edits.push({ ...span, text });
     });
     return {
-      temporary: writeTemporary({ fs, path, mode, pieces: editedPieces(fd, before.size, edits) }),
+      temporary: writeTemporary({ fs, path, mode, pieces: applyEdits(fd, before.size, edits) }),
       before,
     };
   } finally {
@@ -387,11 +394,7 @@ function writeRedacted(path: string, redactor: TextRedactor): { temporary: strin
   }
 }
 
-function* editedPieces(
-  fd: number,
-  size: number,
-  edits: readonly Edit[],
-): Generator<Uint8Array | string, void> {
+function* applyEdits(fd: number, size: number, edits: readonly Edit[]): Generator<Uint8Array | string, void> {
   let at = 0;
   for (const { offset, length, text } of edits) {
     yield* readPieces(fs, fd, at, offset);

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { fieldsOf } from "../../core/context/entry-fields.ts";
+import { toRecord } from "../../core/context/entry-fields.ts";
 import { IMPORT_CUSTOM_TYPE } from "../../core/format/import-origin.ts";
 import { parseJson, parseRecord } from "../../core/jsonl/decode.ts";
 import { DATABASE_FRONT } from "../../core/jsonl/foreign-source.ts";
@@ -15,8 +15,8 @@ import {
   readRange,
   realFileSystem,
 } from "../../session/fs/file-system.ts";
-import { eachRawLine, rawLinesIn } from "../../session/log/raw-lines.ts";
-import { namesInCalls } from "../list/session-calls.ts";
+import { eachRawLine, scanRawLines } from "../../session/log/raw-lines.ts";
+import { readCallNames } from "../list/session-calls.ts";
 import type { TextPlace } from "./text-places.ts";
 
 /** What a search for a text found in a file. */
@@ -59,7 +59,7 @@ export function lookAtFile({ kind, path }: TextPlace, redactor: TextRedactor): S
     const page = readFileSync(path, "utf8");
     take(JSON.stringify(parseJson(PAGE_DATA.exec(page)?.[1] ?? "")?.value) ?? "");
     try {
-      rawLinesIn(blocksIn(page), take);
+      scanRawLines(decodeBlocks(page), take);
     } catch (error) {
       // What cannot be decompressed cannot be searched.
       if (!(error instanceof Error)) throw error;
@@ -68,16 +68,16 @@ export function lookAtFile({ kind, path }: TextPlace, redactor: TextRedactor): S
     return sight;
   }
   if (COMPRESSED.test(path)) return { ...sight, isOverlong: true };
-  const front = frontOf(path);
+  const front = readFileFront(path);
   // Unfinished files, copies of databases and parts of pages cannot be searched reliably, and are of no use.
   const isOpaque = kind === "temporary" && !/^(?:\{|$)/.test(front);
   if (isOpaque || parseCacheName(basename(path)) === "unfinished") return { ...sight, isFound: true };
   eachRawLine(realFileSystem, path, take);
-  if (kind === "cache") sight.isFound ||= cachedTexts(path).some((text) => redactor.isIn(text));
+  if (kind === "cache") sight.isFound ||= readCachedTexts(path).some((text) => redactor.hasMatch(text));
   return { ...sight, isDatabase: front === DATABASE_FRONT };
 }
 
-function frontOf(path: string): string {
+function readFileFront(path: string): string {
   const fd = openForReading(realFileSystem, path);
   try {
     if (!realFileSystem.fstatSync(fd).isFile()) throw new NotAPlainFileError(`${path} is not a plain file`);
@@ -90,7 +90,7 @@ function frontOf(path: string): string {
 function lookAtLine(line: string, redactor: TextRedactor, sight: Sight): void {
   if (sight.sourcePath === undefined && line.includes(IMPORT_CUSTOM_TYPE)) {
     const { customType, data } = parseRecord(line) ?? {};
-    const { sourcePath } = fieldsOf(data);
+    const { sourcePath } = toRecord(data);
     if (customType === IMPORT_CUSTOM_TYPE && typeof sourcePath === "string") sight.sourcePath = sourcePath;
   }
   const { text, standing } = redactor.ofLine(line);
@@ -103,16 +103,16 @@ function lookAtLine(line: string, redactor: TextRedactor, sight: Sight): void {
 }
 
 /** Yields the bytes of the session in a page. */
-function* blocksIn(page: string): Generator<Uint8Array, void> {
+function* decodeBlocks(page: string): Generator<Uint8Array, void> {
   for (const [, base64 = ""] of page.matchAll(PAGE_BLOCK)) yield gunzipSync(Buffer.from(base64, "base64"));
 }
 
 /** Returns what a cache file keeps of sessions, text by text; nothing if this version does not understand it. */
-function cachedTexts(path: string): string[] {
+function readCachedTexts(path: string): string[] {
   const isOfFolder = parseCacheName(basename(path)) === "folder";
   const rows = isOfFolder ? readCached(path, SUMMARIES)?.files : undefined;
   return [...(rows?.values() ?? [])].flatMap(({ summary, calls }) => {
-    const names = namesInCalls(calls?.() ?? new Uint8Array());
+    const names = readCallNames(calls?.() ?? new Uint8Array());
     return [summary?.name, summary?.firstMessage, ...names].filter((text) => typeof text === "string");
   });
 }

@@ -1,16 +1,16 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isSessionError } from "../../core/format/errors.ts";
-import { FILTERS, filesInCache } from "../../session/files/cache-files.ts";
+import { FILTERS, listCacheFiles } from "../../session/files/cache-files.ts";
 import { cacheFolders } from "../../session/files/forget-session.ts";
 import { listPages } from "../../session/files/page-files.ts";
-import { belongsTo, type CatalogScope, foldersOf } from "../../session/files/session-files.ts";
+import { type CatalogScope, getScopeFolders, makeScopeTest } from "../../session/files/session-files.ts";
 import { ignoreSkipped } from "../../session/files/skipped-files.ts";
-import { ifPresent } from "../../session/fs/file-system.ts";
+import { callIfPresent } from "../../session/fs/file-system.ts";
 import { parseWrittenName } from "../../session/log/written-names.ts";
 import { Descent, type SessionLineage } from "../list/lineage.ts";
 import { listSessions } from "../list/list-sessions.ts";
-import { listTrashed, listTrashedBackups, type TrashedSession, trashFolders } from "../trash/restore.ts";
+import { listTrashed, listTrashedBackups, listTrashFolders, type TrashedSession } from "../trash/restore.ts";
 
 /**
  * What holds text of sessions.
@@ -45,9 +45,9 @@ export async function findPlaces(query: PlaceQuery): Promise<TextPlace[]> {
     for (const row of await listSessions({ ...scope, cache: false, ...(signal && { signal }) }))
       sessions.set(row.path, row);
   }
-  const folders = new Set(scopes.flatMap((scope) => foldersOf(scope, ignoreSkipped)));
-  const trashed = await trashedIn([...folders]);
-  const family = paths && familyOf(paths, [...sessions.values()], trashed);
+  const folders = new Set(scopes.flatMap((scope) => getScopeFolders(scope, ignoreSkipped)));
+  const trashed = await findTrashed([...folders]);
+  const family = paths && findFamily(paths, [...sessions.values()], trashed);
   const places = new Map<string, TextPlace>();
   const put = (kind: PlaceKind, path: string) => {
     if (!places.has(path)) places.set(path, { kind, path });
@@ -55,36 +55,36 @@ export async function findPlaces(query: PlaceQuery): Promise<TextPlace[]> {
   for (const path of family ?? sessions.keys())
     if (sessions.has(path) || paths?.includes(path)) put("session", path);
   const isWhole = (folder: string) =>
-    family === undefined && scopes.some((scope) => holdsOnly(scope, folder));
+    family === undefined && scopes.some((scope) => isOnlyOfScope(scope, folder));
   const names = new Set(family ?? sessions.keys());
   for (const folder of new Set([...folders, ...[...names].map((path) => dirname(path))])) {
-    for (const { kind, path, of } of besideIn(folder, names)) {
+    for (const { kind, path, of } of findBeside(folder, names)) {
       if (isWhole(folder) || (of !== undefined && names.has(of)) || kind === "temporary") put(kind, path);
     }
   }
   for (const one of trashed)
     if (family?.has(one.path) ?? isInScopes(one, scopes)) put("trash", one.trashPath);
-  for (const { kind, path, of } of besideTrashed(trashed, [...folders]))
+  for (const { kind, path, of } of findBesideTrashed(trashed, [...folders]))
     if (kind === "temporary" || isWhole(dirname(of)) || names.has(of)) put(kind, path);
   for (const { kind, path } of [...cacheFiles(), ...listPages()]) put(kind, path);
   return [...places.values()];
 }
 
 /** Tells whether all in a folder is of a scope. */
-function holdsOnly(scope: CatalogScope, folder: string): boolean {
+function isOnlyOfScope(scope: CatalogScope, folder: string): boolean {
   if (scope.sessionDir !== undefined && scope.cwd !== undefined) return false;
-  return foldersOf(scope, ignoreSkipped).includes(folder);
+  return getScopeFolders(scope, ignoreSkipped).includes(folder);
 }
 
 function isInScopes({ path, session }: TrashedSession, scopes: readonly CatalogScope[]): boolean {
   return scopes.some((scope) => {
     const isThere = scope.sessionDir === undefined || dirname(path) === scope.sessionDir;
-    return isThere && belongsTo(scope)(session.cwd, dirname(path));
+    return isThere && makeScopeTest(scope)(session.cwd, dirname(path));
   });
 }
 
 /** Returns sessions, those that they descend from, and all that descend from those, by path. */
-function familyOf(
+function findFamily(
   paths: readonly string[],
   sessions: readonly SessionLineage[],
   trashed: readonly TrashedSession[],
@@ -94,17 +94,17 @@ function familyOf(
     return { path, id, ...(parentSession !== undefined && { parentSession }) };
   });
   const all = [...sessions, ...gone];
-  const family = new Descent(all).familyOf(all.filter(({ path }) => paths.includes(path)));
+  const family = new Descent(all).findFamily(all.filter(({ path }) => paths.includes(path)));
   return new Set([...paths, ...[...family].map(({ path }) => path)]);
 }
 
 /** Yields what is in a folder next to sessions, and the path of the session that it belongs to. */
-function* besideIn(
+function* findBeside(
   folder: string,
   sessions: Pick<ReadonlySet<string>, "has">,
 ): Generator<TextPlace & { readonly of?: string | undefined }, void> {
   const isSession = (name: string) => name.endsWith(".jsonl") || sessions.has(join(folder, name));
-  for (const name of namesIn(folder)) {
+  for (const name of listNames(folder)) {
     const path = join(folder, name);
     if (!isFile(path)) continue;
     const { kind, session } = parseWrittenName(name, isSession) ?? {};
@@ -117,7 +117,7 @@ function* besideIn(
 }
 
 /** Systems whose trash no program can read have none to look through. */
-async function trashedIn(folders: readonly string[]): Promise<TrashedSession[]> {
+async function findTrashed(folders: readonly string[]): Promise<TrashedSession[]> {
   try {
     return await listTrashed(folders.length > 0 ? { folders } : {});
   } catch (error) {
@@ -127,7 +127,7 @@ async function trashedIn(folders: readonly string[]): Promise<TrashedSession[]> 
 }
 
 /** Yields backups in the trash, what killed processes left there, and the path that the session of each had before. */
-function* besideTrashed(
+function* findBesideTrashed(
   trashed: readonly TrashedSession[],
   folders: readonly string[],
 ): Generator<TextPlace & { readonly of: string }, void> {
@@ -136,8 +136,8 @@ function* besideTrashed(
     const { session = "" } = parseWrittenName(basename(path)) ?? {};
     yield { kind: "backup", path: trashPath, of: join(dirname(path), session) };
   }
-  for (const folder of trashFolders(folders))
-    for (const { kind, path, of = "" } of besideIn(join(folder.path, "files"), before)) {
+  for (const folder of listTrashFolders(folders))
+    for (const { kind, path, of = "" } of findBeside(join(folder.path, "files"), before)) {
       const session = before.get(of);
       if (kind === "temporary") yield { kind, path, of };
       else if (kind === "backup" && session !== undefined) yield { kind, path, of: session };
@@ -147,24 +147,24 @@ function* besideTrashed(
 /** Filters of searches are hashes, and hold no text. */
 function cacheFiles(): TextPlace[] {
   return [...cacheFolders()].flatMap((folder) => [
-    ...filesInCache(folder, "folder", "imports", "unfinished")
+    ...listCacheFiles(folder, "folder", "imports", "unfinished")
       .filter((path) => !path.includes(FILTERS.suffix))
       .map((path): TextPlace => ({ kind: "cache", path })),
-    ...filesInCache(folder, "temporary").map((path): TextPlace => ({ kind: "temporary", path })),
+    ...listCacheFiles(folder, "temporary").map((path): TextPlace => ({ kind: "temporary", path })),
   ]);
 }
 
-function namesIn(folder: string): string[] {
-  if (ifPresent(() => statSync(folder))?.isDirectory() !== true) return [];
-  return ifPresent(() => readdirSync(folder)) ?? [];
+function listNames(folder: string): string[] {
+  if (callIfPresent(() => statSync(folder))?.isDirectory() !== true) return [];
+  return callIfPresent(() => readdirSync(folder)) ?? [];
 }
 
 function isFile(path: string): boolean {
-  return ifPresent(() => statSync(path))?.isFile() === true;
+  return callIfPresent(() => statSync(path))?.isFile() === true;
 }
 
 /** Returns the path of the session whose old file this is; undefined if it is something else. */
-export function sessionOfOld(path: string): string | undefined {
+export function findSessionOfOld(path: string): string | undefined {
   const { kind, session } = parseWrittenName(basename(path), () => true) ?? {};
   return kind === "old" && session !== undefined ? join(dirname(path), session) : undefined;
 }

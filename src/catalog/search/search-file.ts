@@ -2,25 +2,25 @@ import type { BytePattern } from "../../core/jsonl/byte-pattern.ts";
 import type { LineSource } from "../../core/jsonl/line-source.ts";
 import type { SessionIndex } from "../../core/jsonl/session-index.ts";
 import { NONE } from "../../core/tree/entry-tree.ts";
-import { piecesOf, type ScannedFile } from "../../session/files/file-mark.ts";
+import { readFilePieces, type ScannedFile } from "../../session/files/file-mark.ts";
 import type { Pace } from "../../session/files/time-slices.ts";
 import { GramCollector } from "../list/gram-filter.ts";
 import {
-  entriesOnLines,
   type FoundEntry,
   readEntries,
+  readEntriesOnLines,
   readSource,
   type WholeLine,
 } from "../list/read-entries.ts";
 import {
   type EntryHit,
   EntrySearch,
-  readsCalls,
-  requiredTexts,
+  getRequiredTexts,
+  needsCalls,
   type SearchPlan,
 } from "../query/entry-search.ts";
 import { SEARCHED_TYPES } from "../query/search-text.ts";
-import { MatchWalk, type TextPatterns, textPatterns } from "../query/text-bytes.ts";
+import { MatchWalk, makeTextPatterns, type TextPatterns } from "../query/text-bytes.ts";
 
 /** Where an entry is: on the path to the session's leaf, or on a branch that was left. */
 export type HitBranch = "active" | "left";
@@ -46,15 +46,15 @@ export async function* findInFile(
   pace: Pace,
   onFilter?: (filter: Uint8Array) => void,
 ): AsyncGenerator<FoundHit[], void, undefined> {
-  const patterns = rarestOf(plan);
+  const patterns = findRarest(plan);
   const collector = onFilter && patterns && new GramCollector(file.size);
-  const lines = patterns && (await linesThatMayHold(file, patterns, pace, collector));
+  const lines = patterns && (await findLinesThatMayHold(file, patterns, pace, collector));
   if (collector !== undefined) onFilter?.(collector.filter);
   if (lines?.length === 0) return;
-  const isByLine = !readsCalls(plan) && plan.filters.branch !== "active";
+  const isByLine = !needsCalls(plan) && plan.filters.branch !== "active";
   if (isByLine && isInOrder && lines?.every(isWhole) === true) {
     const search = new EntrySearch(plan, "");
-    for await (const batch of entriesOnLines(file, lines, pace)) yield hitsIn(search, batch);
+    for await (const batch of readEntriesOnLines(file, lines, pace)) yield findHits(search, batch);
     return;
   }
   const source = await readSource(file, pace);
@@ -70,17 +70,17 @@ export async function* findInSource(
 ): AsyncGenerator<FoundHit[], void, undefined> {
   const { index } = source;
   const search = new EntrySearch(plan, index.header?.cwd ?? "");
-  const branchOf = branchesOf(index);
+  const getBranch = makeBranchLookup(index);
   const isWanted = ({ branch }: FoundHit) => plan.filters.branch !== "active" || branch === "active";
   // What a failure or a result is about stands in the answer that called the tool.
-  const ordinals = candidates(index, readsCalls(plan) ? undefined : lines);
+  const ordinals = listCandidates(index, needsCalls(plan) ? undefined : lines);
   for await (const batch of readEntries(source, ordinals, pace)) {
-    yield hitsIn(search, batch, ({ entryId }) => branchOf(entryId)).filter(isWanted);
+    yield findHits(search, batch, ({ entryId }) => getBranch(entryId)).filter(isWanted);
   }
 }
 
 /** Returns a function that tells which branch an entry is on; one that is not there counts as active. */
-export function branchesOf({ tree, storedLeaf }: SessionIndex): (entryId: string) => HitBranch {
+export function makeBranchLookup({ tree, storedLeaf }: SessionIndex): (entryId: string) => HitBranch {
   const active = new Uint8Array(tree.size);
   for (let at = storedLeaf; at !== NONE; at = tree.parentAt(at)) active[at] = 1;
   return (entryId) => {
@@ -92,7 +92,7 @@ export function branchesOf({ tree, storedLeaf }: SessionIndex): (entryId: string
 interface BranchReading<Hit> {
   /** Whether hits of one session may come apart; all are then read first. */
   readonly isMixed: boolean;
-  readonly sessionOf: (hit: Hit) => string;
+  readonly getSession: (hit: Hit) => string;
   /** Reads which branch each entry of a hit's session is on; undefined if the session is gone. */
   readonly read: (hit: Hit) => Promise<((entryId: string) => HitBranch) | undefined>;
 }
@@ -100,14 +100,14 @@ interface BranchReading<Hit> {
 /** Says of hits which branch they are on, and reads each session once for that; leaves out those of sessions that are gone. */
 export async function* withBranches<Hit extends Pick<FoundHit, "entryId" | "branch">>(
   hits: AsyncIterable<Hit>,
-  { isMixed, sessionOf, read }: BranchReading<Hit>,
+  { isMixed, getSession, read }: BranchReading<Hit>,
 ): AsyncGenerator<Hit & { readonly branch: HitBranch }, void, undefined> {
-  let last: { session: string; branchOf: Awaited<ReturnType<typeof read>> } | undefined;
-  const branchOf = async (hit: Hit) => {
+  let last: { session: string; getBranch: Awaited<ReturnType<typeof read>> } | undefined;
+  const getBranch = async (hit: Hit) => {
     if (hit.branch !== undefined) return hit.branch;
-    const session = sessionOf(hit);
-    if (last?.session !== session) last = { session, branchOf: await read(hit) };
-    return last.branchOf?.(hit.entryId);
+    const session = getSession(hit);
+    if (last?.session !== session) last = { session, getBranch: await read(hit) };
+    return last.getBranch?.(hit.entryId);
   };
   const all: Hit[] = [];
   for await (const hit of hits) {
@@ -115,12 +115,12 @@ export async function* withBranches<Hit extends Pick<FoundHit, "entryId" | "bran
       all.push(hit);
       continue;
     }
-    const branch = await branchOf(hit);
+    const branch = await getBranch(hit);
     if (branch !== undefined) yield { ...hit, branch };
   }
   const branches = new Map<Hit, HitBranch | undefined>();
-  for (const hit of all.toSorted((a, b) => (sessionOf(a) < sessionOf(b) ? -1 : 1)))
-    branches.set(hit, await branchOf(hit));
+  for (const hit of all.toSorted((a, b) => (getSession(a) < getSession(b) ? -1 : 1)))
+    branches.set(hit, await getBranch(hit));
   for (const hit of all) {
     const branch = branches.get(hit);
     if (branch !== undefined) yield { ...hit, branch };
@@ -128,26 +128,26 @@ export async function* withBranches<Hit extends Pick<FoundHit, "entryId" | "bran
 }
 
 /** The patterns of the longest text that a line with a hit must hold; undefined if any line may have one. */
-function rarestOf(plan: SearchPlan): TextPatterns | undefined {
+function findRarest(plan: SearchPlan): TextPatterns | undefined {
   let best: TextPatterns | undefined;
-  for (const { text, caseSensitive } of requiredTexts(plan)) {
-    const patterns = textPatterns(text, caseSensitive);
+  for (const { text, caseSensitive } of getRequiredTexts(plan)) {
+    const patterns = makeTextPatterns(text, caseSensitive);
     if ((patterns?.plain.length ?? 0) > (best?.plain.length ?? 0)) best = patterns;
   }
   return best;
 }
 
-function hitsIn(
+function findHits(
   search: EntrySearch,
   batch: readonly FoundEntry[],
-  branchOf?: (entry: FoundEntry) => HitBranch,
+  getBranch?: (entry: FoundEntry) => HitBranch,
 ): FoundHit[] {
-  return search.findIn(batch.map(({ entry }) => entry)).flatMap(({ at, hit }) => {
+  return search.findHits(batch.map(({ entry }) => entry)).flatMap(({ at, hit }) => {
     const found = batch[at];
     // The id in an index, which a file of version 1 has none of.
     return found === undefined
       ? []
-      : { ...hit, entryId: found.entryId, offset: found.offset, branch: branchOf?.(found) };
+      : { ...hit, entryId: found.entryId, offset: found.offset, branch: getBranch?.(found) };
   });
 }
 
@@ -156,7 +156,10 @@ function isWhole(line: FoundLine): line is FoundLine & WholeLine {
 }
 
 /** Yields the searched entries on the given lines; all of them if no lines are given. */
-function* candidates(index: SessionIndex, lines: readonly FoundLine[] | undefined): Generator<number, void> {
+function* listCandidates(
+  index: SessionIndex,
+  lines: readonly FoundLine[] | undefined,
+): Generator<number, void> {
   // On a line of several records, the offset identifies only the first.
   const isAny = lines === undefined || index.issues.some((issue) => issue.code === "RECORDS_GLUED");
   let next = 0;
@@ -192,7 +195,7 @@ interface FoundLine {
  * @returns In the order of the file; empty if no line can hold the text.
  * @remarks Cost: O(bytes), most of which are passed over; no line is copied or parsed.
  */
-async function linesThatMayHold(
+async function findLinesThatMayHold(
   file: ScannedFile,
   { plain, escaped }: TextPatterns,
   pace: Pace,
@@ -205,7 +208,7 @@ async function linesThatMayHold(
   let [offset, from] = [0, 0];
   let isInFoundLine = false;
   let collected = 0;
-  for (const piece of piecesOf(file, 0, overlap)) {
+  for (const piece of readFilePieces(file, 0, overlap)) {
     const end = offset + piece.length;
     collector?.feed(piece.subarray(collected - offset));
     collected = end;

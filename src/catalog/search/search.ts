@@ -1,9 +1,9 @@
 import {
   assertOptions,
   COUNT,
-  choice,
   DATE,
   FLAG,
+  makeChoiceRule,
   type OptionRules,
   TEXT,
   TEXTS,
@@ -14,23 +14,23 @@ import type { SessionFile } from "../../session/files/session-files.ts";
 import type { FileRow, SessionRow } from "../../session/files/session-row.ts";
 import { ignoreSkipped, reportSkipped, type SkipReport } from "../../session/files/skipped-files.ts";
 import { Pace } from "../../session/files/time-slices.ts";
-import { limitedScripts, parseMatch, TooSlowError } from "../../session/fs/limited-scripts.ts";
+import { makeLimitedScripts, parseMatch, TooSlowError } from "../../session/fs/limited-scripts.ts";
 import { notASessionAt } from "../../session/log/foreign-file.ts";
 import { CATALOG_RULES, type CatalogOptions, CatalogRun } from "../list/catalog-run.ts";
-import { importOriginOf, isFromSource } from "../list/deleted-imports.ts";
-import { rowOfLines, summarizeSession } from "../list/file-summary.ts";
-import { gramsOf, hasGrams } from "../list/gram-filter.ts";
+import { isFromSource, readImportOrigin } from "../list/deleted-imports.ts";
+import { makeRowOfLines, summarizeSession } from "../list/file-summary.ts";
+import { collectGrams, hasGrams } from "../list/gram-filter.ts";
 import { readSource } from "../list/read-entries.ts";
 import {
   type EntryHit,
-  findsNothing,
+  getRequiredTexts,
+  isEmptySearch,
   planSearch,
-  requiredTexts,
   type SearchPlan,
 } from "../query/entry-search.ts";
 import { parseExpression, parseQuery, type QueryOptions, type SearchFilters } from "../query/search-query.ts";
 import type { TextMatcher } from "../query/text-matcher.ts";
-import { branchesOf, type FoundHit, findInFile, findInSource, withBranches } from "./search-file.ts";
+import { type FoundHit, findInFile, findInSource, makeBranchLookup, withBranches } from "./search-file.ts";
 
 /** How hits are looked for in one session. */
 export interface SearchSessionOptions
@@ -63,7 +63,7 @@ export const HIT_RULES: OptionRules<Omit<SearchSessionOptions, "onSkipped" | "si
   since: DATE,
   until: DATE,
   source: TEXT,
-  branch: choice("active", "any"),
+  branch: makeChoiceRule("active", "any"),
   limit: COUNT,
   ranked: FLAG,
 };
@@ -83,7 +83,7 @@ export interface FileHit extends SearchHit {
   readonly offset: number;
 }
 
-const MOST_RANKED = 10_000;
+const MAX_RANKED = 10_000;
 
 /**
  * Searches the text of sessions and yields each entry that holds all words of a query: as they are found, most recently
@@ -108,11 +108,11 @@ export function searchSessions(
   options: SearchOptions = {},
 ): AsyncGenerator<FileHit, void, undefined> {
   assertOptions<SearchOptions>(options, { ...CATALOG_RULES, ...HIT_RULES, latestFirst: FLAG });
-  const plan = planFor(query, options);
+  const plan = makePlan(query, options);
   const { ranked: isMixed = false, onSkipped = ignoreSkipped, signal } = options;
   const read = ({ session: { path } }: PendingHit) => readBranches(path, onSkipped, new Pace(signal));
-  const hits = ordered(plan, options, search(plan, options));
-  return withBranches(hits, { isMixed, sessionOf: ({ session }) => session.path, read });
+  const hits = orderHits(plan, options, runSearch(plan, options));
+  return withBranches(hits, { isMixed, getSession: ({ session }) => session.path, read });
 }
 
 /**
@@ -123,7 +123,7 @@ export function searchSession(
   query: string,
   options: SearchSessionOptions = {},
 ): AsyncGenerator<FileHit, void, undefined> {
-  return searchAt(path, planFor(query, options), options);
+  return searchAt(path, makePlan(query, options), options);
 }
 
 /** Searches the lines of a session, wherever they are, as `searchSessions` searches files. */
@@ -132,16 +132,16 @@ export function searchLines(
   query: string,
   options: SearchSessionOptions = {},
 ): AsyncGenerator<SearchHit, void, undefined> {
-  return searchSource(source, planFor(query, options), options);
+  return searchSource(source, makePlan(query, options), options);
 }
 
 /** Plans a search, with a bound on the time of a regular expression. */
-export function planFor(query: string, options: QueryOptions & SearchFilters): SearchPlan {
-  return planSearch(parseQuery(query, options), options, Date.now(), expressionMatcher);
+export function makePlan(query: string, options: QueryOptions & SearchFilters): SearchPlan {
+  return planSearch(parseQuery(query, options), options, Date.now(), makeBoundedMatcher);
 }
 
-function limitOf(plan: SearchPlan, { limit = Number.POSITIVE_INFINITY }: SearchSessionOptions): number {
-  return findsNothing(plan) ? 0 : Math.floor(limit);
+function getLimit(plan: SearchPlan, { limit = Number.POSITIVE_INFINITY }: SearchSessionOptions): number {
+  return isEmptySearch(plan) ? 0 : Math.floor(limit);
 }
 
 async function* searchAt(
@@ -154,7 +154,7 @@ async function* searchAt(
   const file = openToScan(path);
   try {
     const found = findInFile(file, plan, false, new Pace(options.signal));
-    yield* ordered(plan, options, hitsOf(session, found, options));
+    yield* orderHits(plan, options, toHits(session, found, options));
   } finally {
     closeFile(file);
   }
@@ -165,13 +165,13 @@ async function* searchSource(
   plan: SearchPlan,
   options: SearchSessionOptions,
 ): AsyncGenerator<SearchHit, void, undefined> {
-  const session = await rowOfLines(source);
+  const session = await makeRowOfLines(source);
   if (session === undefined) return;
   const found = findInSource(source, undefined, plan, new Pace(options.signal));
-  yield* ordered(plan, options, hitsOf(session, found, options));
+  yield* orderHits(plan, options, toHits(session, found, options));
 }
 
-async function* hitsOf<Row extends SessionRow>(
+async function* toHits<Row extends SessionRow>(
   session: Row,
   found: AsyncIterable<readonly FoundHit[]>,
   { onSkipped = ignoreSkipped }: SearchSessionOptions,
@@ -186,21 +186,21 @@ async function* hitsOf<Row extends SessionRow>(
 }
 
 /** Yields hits as they come, or the best first. */
-export async function* ordered<Hit extends EntryHit>(
+export async function* orderHits<Hit extends EntryHit>(
   plan: SearchPlan,
   options: Pick<SearchSessionOptions, "limit" | "ranked">,
   hits: AsyncIterable<Hit>,
 ): AsyncGenerator<Hit, void, undefined> {
-  const limit = limitOf(plan, options);
+  const limit = getLimit(plan, options);
   if (!(limit >= 1)) return;
   let left = limit;
-  const most = Math.min(limit, MOST_RANKED);
+  const max = Math.min(limit, MAX_RANKED);
   let found: Hit[] = [];
-  const best = () => found.toSorted(compareHits).slice(0, most);
+  const best = () => found.toSorted(compareHits).slice(0, max);
   for await (const hit of hits) {
     if (options.ranked === true) {
       // No more of them are in memory than twice as many as are wanted.
-      if (found.push(hit) >= 2 * most) found = best();
+      if (found.push(hit) >= 2 * max) found = best();
       continue;
     }
     yield hit;
@@ -218,13 +218,13 @@ function compareHits(a: EntryHit, b: EntryHit): number {
 /** A hit whose branch may be still to be found. */
 type PendingHit = Omit<FileHit, "branch"> & Pick<FoundHit, "branch">;
 
-async function* search(
+async function* runSearch(
   plan: SearchPlan,
   options: SearchOptions,
 ): AsyncGenerator<PendingHit, void, undefined> {
   const run = await CatalogRun.start(options);
   try {
-    const grams = gramsOf(requiredTexts(plan).map(({ text }) => text));
+    const grams = collectGrams(getRequiredTexts(plan).map(({ text }) => text));
     const files = options.latestFirst === true ? await run.filesLatestFirst() : run.files;
     for (const file of files) {
       if (!mayHold(run, file, grams)) continue;
@@ -253,7 +253,7 @@ async function* searchFile(
     const onFilter = isNew ? (filter: Uint8Array) => run.cache.putFilter(file, mark, filter) : undefined;
     for await (const batch of findInFile(open, plan, run.isInOrder(file, open), run.pace, onFilter)) {
       for (const hit of batch) {
-        session ??= await run.infoOf(file);
+        session ??= await run.readRow(file);
         if (session === undefined) return;
         yield { ...hit, session };
       }
@@ -274,7 +274,7 @@ function mayHold({ cache, pace }: CatalogRun, file: SessionFile, grams: Int32Arr
 }
 
 function isFrom(path: string, { filters: { source } }: SearchPlan): boolean {
-  return source === undefined || isFromSource(importOriginOf(path), source);
+  return source === undefined || isFromSource(readImportOrigin(path), source);
 }
 
 /** Reads which entries of a file are on the path to its leaf; undefined if it is no session any longer, or unreadable. */
@@ -283,7 +283,7 @@ async function readBranches(path: string, onSkipped: SkipReport, pace: Pace) {
   try {
     file = openToScan(path);
     const source = await readSource(file, pace);
-    return source && branchesOf(source.index);
+    return source && makeBranchLookup(source.index);
   } catch (error) {
     reportSkipped(path, error, onSkipped);
     return undefined;
@@ -298,9 +298,9 @@ const SEARCH_MS = 250;
 const FIRST_MATCHES = `texts.map((text) => { const m = expression.exec(text); return m && [m.index, m.index + m[0].length]; })`;
 
 /** Makes a matcher of an expression, which throws `TooSlowError` after a quarter of a second, and takes no empty match. */
-export function expressionMatcher(source: string, caseSensitive: boolean): TextMatcher {
+export function makeBoundedMatcher(source: string, caseSensitive: boolean): TextMatcher {
   const { flags } = parseExpression(source, caseSensitive ? "" : "i");
-  const firstMatches = limitedScripts([{ source, flags }])(FIRST_MATCHES);
+  const firstMatches = makeLimitedScripts([{ source, flags }])(FIRST_MATCHES);
   return (texts) =>
     firstMatches(texts, SEARCH_MS).map((found) => {
       const match = parseMatch(found);

@@ -3,14 +3,14 @@ import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { SessionError } from "../../core/format/errors.ts";
 import { assertOptions, CALLBACK, SIGNAL, TEXT, TEXTS } from "../../core/format/options.ts";
-import { namesIn } from "../../session/files/session-files.ts";
+import { listNames } from "../../session/files/session-files.ts";
 import type { FileRow } from "../../session/files/session-row.ts";
 import { ignoreSkipped, reportSkipped, type SkipReport } from "../../session/files/skipped-files.ts";
 import { Pace } from "../../session/files/time-slices.ts";
-import { importedRoot } from "../../session/files/user-folders.ts";
+import { getImportedRoot } from "../../session/files/user-folders.ts";
 import {
+  callIfPresent,
   hasErrorCode,
-  ifPresent,
   makeFolder,
   openForReading,
   readPieces,
@@ -21,12 +21,12 @@ import {
 import { removeFile } from "../../session/fs/temporary-files.ts";
 import { writeWhole } from "../../session/fs/write-whole.ts";
 import { unmarkDeleted } from "../../session/log/append-file.ts";
-import { fileError } from "../../session/log/file-errors.ts";
-import { exclusively, isThere } from "../../session/log/replace-file.ts";
-import { absolutePath, sessionsRoot } from "../../session/log/session-paths.ts";
+import { toFileError } from "../../session/log/file-errors.ts";
+import { isThere, replaceExclusively } from "../../session/log/replace-file.ts";
+import { getSessionsRoot, toAbsolutePath } from "../../session/log/session-paths.ts";
 import { parseWrittenName } from "../../session/log/written-names.ts";
-import { importOriginOf, markDeletedImport, unmarkDeletedImport } from "../list/deleted-imports.ts";
-import { fileRow, summarizeFile } from "../list/file-summary.ts";
+import { markDeletedImport, readImportOrigin, unmarkDeletedImport } from "../list/deleted-imports.ts";
+import { makeFileRow, summarizeFile } from "../list/file-summary.ts";
 
 /** A session in the system's trash. */
 export interface TrashedSession {
@@ -87,23 +87,23 @@ const MAX_INFO_BYTES = 64 * 1024;
 export async function listTrashed(options: TrashOptions = {}): Promise<TrashedSession[]> {
   assertOptions(options, { folders: TEXTS, onSkipped: CALLBACK, signal: SIGNAL });
   assertReadableTrash();
-  const { folders = [sessionsRoot(), importedRoot()], onSkipped = ignoreSkipped, signal } = options;
+  const { folders = [getSessionsRoot(), getImportedRoot()], onSkipped = ignoreSkipped, signal } = options;
   const pace = new Pace(signal);
   const found: Found[] = [];
-  for (const folder of trashFolders(folders.map(absolutePath))) {
-    for (const note of notesIn(folder, onSkipped)) {
+  for (const folder of listTrashFolders(folders.map(toAbsolutePath))) {
+    for (const note of readNotes(folder, onSkipped)) {
       const one = note.path.endsWith(SESSION_SUFFIX) ? await lookAt(note, pace, onSkipped) : undefined;
       if (one !== undefined) found.push(one);
       if (pace.isDue) await pace.rest();
     }
   }
-  return found.sort(latestFirst).map(({ trashed }) => trashed);
+  return found.sort(compareLatestFirst).map(({ trashed }) => trashed);
 }
 
 /** Lists backups of sessions in the trash, by the path that each had before. */
 export function listTrashedBackups(folders: readonly string[]): Pick<TrashedSession, "path" | "trashPath">[] {
-  return trashFolders(folders)
-    .flatMap((folder) => [...notesIn(folder, ignoreSkipped)])
+  return listTrashFolders(folders)
+    .flatMap((folder) => [...readNotes(folder, ignoreSkipped)])
     .filter(({ path }) => parseWrittenName(basename(path))?.kind === "backup");
 }
 
@@ -122,21 +122,21 @@ export async function restoreSession(
 ): Promise<string> {
   assertOptions(options, { to: TEXT });
   const { trashPath, infoPath } = trashed;
-  const path = absolutePath(options.to ?? trashed.path);
+  const path = toAbsolutePath(options.to ?? trashed.path);
   if (!isFile(trashPath)) throw notInTrash(trashPath);
   try {
     prepareFolder(dirname(path));
     // A redaction replaces the file in the trash.
-    exclusively(realFileSystem, trashPath, () => {
-      placeAt(trashPath, path);
+    replaceExclusively(realFileSystem, trashPath, () => {
+      placeFile(trashPath, path);
       unmarkDeleted(realFileSystem, path);
       syncFolder(realFileSystem, dirname(path));
       removeFile(realFileSystem, trashPath);
     });
   } catch (cause) {
-    throw isFile(trashPath) ? fileError(path, "write", cause) : notInTrash(trashPath);
+    throw isFile(trashPath) ? toFileError(path, "write", cause) : notInTrash(trashPath);
   }
-  const origin = importOriginOf(path);
+  const origin = readImportOrigin(path);
   if (origin !== undefined) {
     unmarkDeletedImport(origin);
     // Deleted once more before that.
@@ -164,7 +164,7 @@ function prepareFolder(folder: string): void {
 }
 
 /** Gives the file a second name, since that overwrites nothing; on another file system it is copied. */
-function placeAt(trashPath: string, path: string): void {
+function placeFile(trashPath: string, path: string): void {
   try {
     realFileSystem.linkSync(trashPath, path);
     return;
@@ -182,8 +182,8 @@ function placeAt(trashPath: string, path: string): void {
 }
 
 /** Yields the notes of a trash about files that are in it. */
-function* notesIn(folder: TrashFolder, report: SkipReport): Generator<Note, void> {
-  for (const name of namesIn(join(folder.path, "info"), report)) {
+function* readNotes(folder: TrashFolder, report: SkipReport): Generator<Note, void> {
+  for (const name of listNames(join(folder.path, "info"), report)) {
     const note = name.endsWith(INFO_SUFFIX) ? readNote(folder, name, report) : undefined;
     if (note !== undefined) yield note;
   }
@@ -193,7 +193,7 @@ function readNote(folder: TrashFolder, name: string, report: SkipReport): Note |
   const infoPath = join(folder.path, "info", name);
   const trashPath = join(folder.path, "files", basename(name, INFO_SUFFIX));
   try {
-    const stats = ifPresent(() => lstatSync(infoPath));
+    const stats = callIfPresent(() => lstatSync(infoPath));
     if (!stats?.isFile() || stats.size > MAX_INFO_BYTES) return undefined;
     const { path, deleted } = parseNote(readFileSync(infoPath, "utf8"), folder.top);
     if (path === undefined || !isFile(trashPath)) return undefined;
@@ -210,7 +210,7 @@ async function lookAt(note: Note, pace: Pace, report: SkipReport): Promise<Found
   const { trashPath } = trashed;
   try {
     const found = await summarizeFile(trashPath, undefined, pace);
-    const session = fileRow(trashPath, found);
+    const session = makeFileRow(trashPath, found);
     if (session !== undefined) return { trashed: { ...trashed, size: found.size, session }, notedMs };
     report({ path: trashPath, reason: "not-a-session" });
   } catch (error) {
@@ -220,7 +220,7 @@ async function lookAt(note: Note, pace: Pace, report: SkipReport): Promise<Found
 }
 
 function isFile(path: string): boolean {
-  return ifPresent(() => lstatSync(path))?.isFile() ?? false;
+  return callIfPresent(() => lstatSync(path))?.isFile() ?? false;
 }
 
 /** Reads a note: where the file was, and when it was deleted. */
@@ -230,7 +230,7 @@ function parseNote(
 ): { path: string | undefined; deleted: Date | undefined } {
   const lines = text.split(/\r?\n/);
   const valueAt = (key: string) => lines.find((line) => line.startsWith(`${key}=`))?.slice(key.length + 1);
-  const given = decoded(valueAt("Path") ?? "");
+  const given = decodePath(valueAt("Path") ?? "");
   const isUsable = !given.includes("\0");
   const isPlaced = isAbsolute(given) || (top !== undefined && !given.split("/").includes(".."));
   // By the specification, local time.
@@ -242,7 +242,7 @@ function parseNote(
 }
 
 /** Decodes a path as the trash escapes it; "" if it is invalid. */
-function decoded(escaped: string): string {
+function decodePath(escaped: string): string {
   try {
     return decodeURIComponent(escaped);
   } catch (error) {
@@ -251,9 +251,9 @@ function decoded(escaped: string): string {
   }
 }
 
-function latestFirst(a: Found, b: Found): number {
-  const timeOf = ({ trashed }: Found) => trashed.deleted?.getTime() ?? 0;
-  const byTime = timeOf(b) - timeOf(a) || b.notedMs - a.notedMs;
+function compareLatestFirst(a: Found, b: Found): number {
+  const getTime = ({ trashed }: Found) => trashed.deleted?.getTime() ?? 0;
+  const byTime = getTime(b) - getTime(a) || b.notedMs - a.notedMs;
   return byTime || (a.trashed.trashPath < b.trashed.trashPath ? -1 : 1);
 }
 
@@ -281,15 +281,15 @@ export function assertReadableTrash(platform: string = process.platform): void {
 }
 
 /** Returns the trash folders that this user has: the home folder's, then those on the file systems of some folders. */
-export function trashFolders(folders: readonly string[]): TrashFolder[] {
+export function listTrashFolders(folders: readonly string[]): TrashFolder[] {
   const { XDG_DATA_HOME: xdg } = process.env;
   // The specification says to ignore relative paths.
   const data = xdg !== undefined && isAbsolute(xdg) ? xdg : join(homedir(), ".local", "share");
-  const tops = new Set(folders.map(topOf).filter((top) => top !== undefined));
-  return [{ path: join(data, "Trash"), top: undefined }, ...[...tops].flatMap(foldersAtTop)];
+  const tops = new Set(folders.map(findTop).filter((top) => top !== undefined));
+  return [{ path: join(data, "Trash"), top: undefined }, ...[...tops].flatMap(listFoldersAtTop)];
 }
 
-function foldersAtTop(top: string): TrashFolder[] {
+function listFoldersAtTop(top: string): TrashFolder[] {
   const uid = process.getuid?.();
   if (uid === undefined) return [];
   const shared = join(top, ".Trash");
@@ -300,16 +300,16 @@ function foldersAtTop(top: string): TrashFolder[] {
 
 /** Whether a folder, which must not be a link, passes a check. */
 function isTrusted(path: string, isRight: (stats: Stats) => boolean): boolean {
-  const stats = ifPresent(() => lstatSync(path));
+  const stats = callIfPresent(() => lstatSync(path));
   return stats?.isDirectory() === true && isRight(stats);
 }
 
 /** The top of the file system that a folder is on, or would be. */
-function topOf(folder: string): string | undefined {
+function findTop(folder: string): string | undefined {
   let top: string | undefined;
   let device: number | undefined;
   for (let at = folder; ; at = dirname(at)) {
-    const stats = ifPresent(() => lstatSync(at));
+    const stats = callIfPresent(() => lstatSync(at));
     if (device !== undefined && stats?.dev !== device) return top;
     if (stats !== undefined) [top, device] = [at, stats.dev];
     if (at === dirname(at)) return top;

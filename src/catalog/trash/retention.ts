@@ -1,4 +1,4 @@
-import { assertOptions, FLAG, numberFrom, type OptionRules } from "../../core/format/options.ts";
+import { assertOptions, FLAG, makeNumberRule, type OptionRules } from "../../core/format/options.ts";
 import type { FileRow } from "../../session/files/session-row.ts";
 import { Descent, type SessionLineage } from "../list/lineage.ts";
 
@@ -15,7 +15,7 @@ export interface RetentionPolicy {
 }
 
 const RETENTION_RULES: OptionRules<RetentionPolicy> = {
-  olderThanMs: numberFrom(0, "milliseconds"),
+  olderThanMs: makeNumberRule(0, "milliseconds"),
   keepNamed: FLAG,
   keepLabeled: FLAG,
   includeParents: FLAG,
@@ -64,7 +64,7 @@ export function planRetention<S extends RetentionCandidate>(
   if (Number.isNaN(nowMs)) throw new TypeError("nowMs must be a number.");
   const reasons = new Map<SessionLineage, KeepReason>();
   for (const session of sessions) {
-    const reason = reasonToKeep(session, policy, nowMs);
+    const reason = findReasonToKeep(session, policy, nowMs);
     if (reason !== undefined) reasons.set(session, reason);
   }
   if (policy.includeParents !== true) keepParents(sessions, others, reasons);
@@ -77,7 +77,7 @@ export function planRetention<S extends RetentionCandidate>(
   };
 }
 
-function reasonToKeep(
+function findReasonToKeep(
   { name, modified, isLabeled = true }: RetentionCandidate,
   { olderThanMs, keepNamed = false, keepLabeled = false }: RetentionPolicy,
   nowMs: number,
@@ -97,7 +97,7 @@ function keepParents(
   const staying = new Set<SessionLineage>([...reasons.keys(), ...others]);
   // Elements added during the walk are walked as well.
   for (const session of staying) {
-    for (const parent of descent.parentsOf(session)) {
+    for (const parent of descent.findParents(session)) {
       if (staying.has(parent)) continue;
       staying.add(parent);
       reasons.set(parent, "parent");

@@ -2,13 +2,13 @@ import { lstatSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
-import { isSessionError, messageOf, SessionError } from "../../core/format/errors.ts";
+import { getErrorMessage, isSessionError, SessionError } from "../../core/format/errors.ts";
 import { assertOptions, FLAG, SIGNAL } from "../../core/format/options.ts";
-import { readHeaderOf } from "../../session/files/find-session.ts";
+import { readFileHeader } from "../../session/files/find-session.ts";
 import { forgetSession } from "../../session/files/forget-session.ts";
-import { unlessRefused } from "../../session/files/skipped-files.ts";
+import { callUnlessRefused } from "../../session/files/skipped-files.ts";
 import { Pace } from "../../session/files/time-slices.ts";
-import { hasErrorCode, ifPresent, realFileSystem, syncFolder } from "../../session/fs/file-system.ts";
+import { callIfPresent, hasErrorCode, realFileSystem, syncFolder } from "../../session/fs/file-system.ts";
 import { removeFile } from "../../session/fs/temporary-files.ts";
 import { markDeleted, unmarkDeleted } from "../../session/log/append-file.ts";
 import { notASessionAt } from "../../session/log/foreign-file.ts";
@@ -18,10 +18,10 @@ import {
   finishInterrupted,
   isThere,
   removeOldFile,
-  reserve,
+  reserveFile,
 } from "../../session/log/replace-file.ts";
-import { absolutePath } from "../../session/log/session-paths.ts";
-import { deleteMarked, importOriginOf } from "../list/deleted-imports.ts";
+import { toAbsolutePath } from "../../session/log/session-paths.ts";
+import { deleteMarked, readImportOrigin } from "../list/deleted-imports.ts";
 
 /** How a session is deleted. */
 export interface DeleteOptions {
@@ -57,22 +57,22 @@ export async function deleteSession(path: string, options: DeleteOptions = {}): 
   const { permanent = false, force = false, signal } = options;
   const pace = new Pace(signal);
   pace.check();
-  const absolute = absolutePath(path);
-  ifPresent(() => awaitFile(realFileSystem, absolute));
+  const absolute = toAbsolutePath(path);
+  callIfPresent(() => awaitFile(realFileSystem, absolute));
   // Checked first, because the trash package ignores missing files.
   assertPlainFile(absolute);
   if (!force) assertSession(absolute, permanent);
   const trash = permanent ? undefined : await loadTrash(absolute);
   pace.check();
   const lease = new LeaseSlot(realFileSystem, absolute, { lease: force ? "none" : "fail" });
-  unlessFull(() => lease.take(), `${absolute}.lease`);
+  takeUnlessFull(() => lease.take(), `${absolute}.lease`);
   let release: (() => void) | undefined;
   try {
-    release = unlessFull(() => reserve(realFileSystem, absolute));
+    release = takeUnlessFull(() => reserveFile(realFileSystem, absolute));
     // Another process may have deleted it meanwhile.
     assertPlainFile(absolute);
     await deleteMarked(
-      unlessRefused(() => importOriginOf(absolute)),
+      callUnlessRefused(() => readImportOrigin(absolute)),
       () => deleteFile(absolute, trash),
     );
   } finally {
@@ -86,7 +86,7 @@ export async function deleteSession(path: string, options: DeleteOptions = {}): 
 /** Refuses what is no session: for good, anything; into the trash, what is known to be another program's. */
 function assertSession(path: string, isForGood: boolean): void {
   if (isForGood) {
-    if (readHeaderOf(path) === undefined) throw notASessionAt(path);
+    if (readFileHeader(path) === undefined) throw notASessionAt(path);
     return;
   }
   const error = notASessionAt(path);
@@ -94,7 +94,7 @@ function assertSession(path: string, isForGood: boolean): void {
 }
 
 /** Takes a lease or lock, or does without on a full disk, unless its file is there: or nothing could be deleted there. */
-function unlessFull<T>(take: () => T, file?: string): T | undefined {
+function takeUnlessFull<T>(take: () => T, file?: string): T | undefined {
   try {
     return take();
   } catch (error) {
@@ -106,7 +106,7 @@ function unlessFull<T>(take: () => T, file?: string): T | undefined {
 
 /** Checks that a path is a plain file, and neither a link to one nor anything else. */
 export function assertPlainFile(path: string): void {
-  const stats = ifPresent(() => lstatSync(path));
+  const stats = callIfPresent(() => lstatSync(path));
   if (stats?.isFile()) return;
   const message = stats?.isSymbolicLink()
     ? `${path} is a symbolic link, and no session file. Delete the session that it leads to, or remove the link by hand.`
@@ -134,7 +134,7 @@ function removeForGood(path: string): void {
     removeOldFile(realFileSystem, path);
     syncFolder(realFileSystem, dirname(path));
   } catch (cause) {
-    throw refused(path, "remove it", "Remove it by hand if it must go.", cause);
+    throw makeRefusedError(path, "remove it", "Remove it by hand if it must go.", cause);
   }
 }
 
@@ -152,7 +152,7 @@ async function loadTrash(path: string): Promise<Trash> {
     const { default: trash }: { default: Trash } = await import(pathToFileURL(found).href);
     return trash;
   } catch (cause) {
-    throw refused(
+    throw makeRefusedError(
       path,
       "put it into the trash without the package trash",
       "Install that beside the program, also beside a bundle, or remove the session for good.",
@@ -166,12 +166,12 @@ async function putIntoTrash(path: string, trash: Trash): Promise<void> {
     // Without glob: a name such as `a[1].jsonl` would be a pattern that matches other files.
     await trash(path, { glob: false });
   } catch (cause) {
-    throw refused(path, "put it into the trash", "Remove it for good if it must go.", cause);
+    throw makeRefusedError(path, "put it into the trash", "Remove it for good if it must go.", cause);
   }
 }
 
-function refused(path: string, what: string, advice: string, cause: unknown): SessionError {
-  const [reason = ""] = messageOf(cause).split(/\.?(?:\n|$)/, 1);
+function makeRefusedError(path: string, what: string, advice: string, cause: unknown): SessionError {
+  const [reason = ""] = getErrorMessage(cause).split(/\.?(?:\n|$)/, 1);
   return new SessionError(
     "WRITE_FAILED",
     `${path} stays, because the system does not ${what}: ${reason}. ${advice}`,

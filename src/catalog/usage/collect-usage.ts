@@ -1,8 +1,8 @@
 import { assertOptions, CALLBACK, DATE, FLAG, type OptionRule, TEXT } from "../../core/format/options.ts";
 import { reportSkipped } from "../../session/files/skipped-files.ts";
-import { namedSessionPath } from "../../session/log/session-paths.ts";
+import { findNamedSessionPath } from "../../session/log/session-paths.ts";
 import { CATALOG_RULES, type CatalogOptions, CatalogRun } from "../list/catalog-run.ts";
-import { callsIn, fileRow, summarizeFile } from "../list/file-summary.ts";
+import { decodeSummaryCalls, makeFileRow, summarizeFile } from "../list/file-summary.ts";
 import {
   type CallsOfSession,
   type GroupOptions,
@@ -62,7 +62,7 @@ export async function collectCalls(
   const damaged: string[] = [];
   try {
     for (const file of run.files) {
-      const looked = run.callsOf(file);
+      const looked = run.readCalls(file);
       const found = looked instanceof Promise ? await looked : looked;
       if (found !== undefined) sessions.push(found);
       if (found?.row.issueCount !== undefined) damaged.push(found.row.path);
@@ -71,11 +71,11 @@ export async function collectCalls(
   } finally {
     await run.finish();
   }
-  return { sessions: [...sessions, ...(await parentsOutside(sessions, run))], damaged };
+  return { sessions: [...sessions, ...(await readParentsOutside(sessions, run))], damaged };
 }
 
 /** Reads the parents of forks that are not in the scope, to know which calls the forks have inherited. */
-async function parentsOutside(
+async function readParentsOutside(
   sessions: readonly CallsOfSession[],
   run: CatalogRun,
 ): Promise<CallsOfSession[]> {
@@ -84,14 +84,14 @@ async function parentsOutside(
   for (const { row, recorded } of sessions) {
     const { parentSession, path } = row;
     if (parentSession === undefined || recorded.isSubagent) continue;
-    const parent = namedSessionPath(parentSession, path);
+    const parent = findNamedSessionPath(parentSession, path);
     if (parent !== undefined && !known.has(parent)) parents.add(parent);
   }
   const found: CallsOfSession[] = [];
   for (const path of parents) {
     try {
       const summary = await summarizeFile(path, undefined, run.pace, true);
-      const [row, recorded] = [fileRow(path, summary), callsIn(summary)];
+      const [row, recorded] = [makeFileRow(path, summary), decodeSummaryCalls(summary)];
       if (row !== undefined && recorded !== undefined) found.push({ row, recorded, isOutside: true });
     } catch (error) {
       // What a fork has of a parent that is gone counts in the fork.

@@ -1,7 +1,7 @@
-import { modelName } from "../../core/facts/usage.ts";
-import { dollarsOf, type ModelNames, nothingSpent, type Spent } from "../../core/facts/usage-tally.ts";
+import { formatModelName } from "../../core/facts/usage.ts";
+import { getDollars, type ModelNames, makeEmptySpent, type Spent } from "../../core/facts/usage-tally.ts";
 import type { Usage } from "../../core/format/content.ts";
-import { messageOf, SessionError } from "../../core/format/errors.ts";
+import { getErrorMessage, SessionError } from "../../core/format/errors.ts";
 import { addTo, groupBy } from "../../core/format/group-by.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";
 import type { CallTable } from "../list/call-table.ts";
@@ -94,11 +94,11 @@ export function groupCalls(
   sessions: readonly CallsOfSession[],
   options: GroupOptions,
 ): { groups: UsageGroup[]; total: UsageGroup } {
-  const nodes = sessions.map(nodeOf);
+  const nodes = sessions.map(makeNode);
   const descent = new Descent(nodes);
   const grouping = new Grouping(options, descent);
   const seen = new SeenCalls(nodes.map(({ recorded }) => recorded.calls));
-  for (const node of parentsFirst(nodes, descent)) {
+  for (const node of orderParentsFirst(nodes, descent)) {
     const own = seen.add(node.recorded.calls);
     if (node.isOutside !== true && isWanted(node, options.source)) grouping.add(node, own);
   }
@@ -107,12 +107,12 @@ export function groupCalls(
 }
 
 /** Returns the session that started each subagent's, by the row of the latter, where both are among some sessions. */
-export function startersOf(sessions: readonly CallsOfSession[]): Map<SessionRow, SessionRow> {
-  const nodes = sessions.map(nodeOf);
+export function findStarters(sessions: readonly CallsOfSession[]): Map<SessionRow, SessionRow> {
+  const nodes = sessions.map(makeNode);
   const descent = new Descent(nodes);
   const starters = new Map<SessionRow, SessionRow>();
   for (const node of nodes) {
-    const starter = starterOf(node, descent)?.row;
+    const starter = findStarter(node, descent)?.row;
     let first = starter;
     for (let above = starter; above !== undefined; above = starters.get(above)) first = above;
     // Headers can name each other in a cycle.
@@ -121,14 +121,14 @@ export function startersOf(sessions: readonly CallsOfSession[]): Map<SessionRow,
   return starters;
 }
 
-function nodeOf({ row, recorded, isOutside = false }: CallsOfSession): Node {
+function makeNode({ row, recorded, isOutside = false }: CallsOfSession): Node {
   const { path = row.id, id, parentSession } = row;
   const node = { row, recorded, isOutside, path, id };
   return parentSession === undefined ? node : { ...node, parentSession };
 }
 
-function starterOf(node: Node, descent: Descent<Node>): Node | undefined {
-  const [starter] = node.recorded.isSubagent ? descent.parentsOf(node) : [];
+function findStarter(node: Node, descent: Descent<Node>): Node | undefined {
+  const [starter] = node.recorded.isSubagent ? descent.findParents(node) : [];
   return starter?.isOutside === true ? undefined : starter;
 }
 
@@ -137,7 +137,7 @@ function isWanted({ recorded: { source } }: Node, wanted: string | undefined): b
 }
 
 /** Orders sessions so that each comes after those it descends from, of equals the oldest first. */
-function parentsFirst(nodes: readonly Node[], descent: Descent<Node>): Node[] {
+function orderParentsFirst(nodes: readonly Node[], descent: Descent<Node>): Node[] {
   const oldest = [...nodes].sort(
     (a, b) => a.row.created.getTime() - b.row.created.getTime() || (a.path < b.path ? -1 : 1),
   );
@@ -149,7 +149,7 @@ function parentsFirst(nodes: readonly Node[], descent: Descent<Node>): Node[] {
     }
     // Elements added during the walk are walked as well, so that headers in a cycle end it.
     const line = new Set([node]);
-    for (const one of line) for (const parent of descent.parentsOf(one)) line.add(parent);
+    for (const one of line) for (const parent of descent.findParents(one)) line.add(parent);
     for (const one of [...line].reverse()) ordered.add(one);
   }
   return [...ordered];
@@ -164,8 +164,8 @@ interface GrowingGroup {
   readonly sum: Spent;
 }
 
-function newGroup(by: UsageGroup["by"] = {}, subagentOf?: SessionRow, parentKey?: string): GrowingGroup {
-  return { by, subagentOf, parentKey, sessions: new Set(), sum: nothingSpent() };
+function makeGroup(by: UsageGroup["by"] = {}, subagentOf?: SessionRow, parentKey?: string): GrowingGroup {
+  return { by, subagentOf, parentKey, sessions: new Set(), sum: makeEmptySpent() };
 }
 
 /** Puts calls into their groups. */
@@ -174,7 +174,7 @@ class Grouping {
   readonly #by: readonly UsageKey[];
   readonly #descent: Descent<Node>;
   readonly #calendar: Calendar;
-  readonly #total = newGroup();
+  readonly #total = makeGroup();
   readonly #groups = new Map<string, GrowingGroup>();
   readonly #bills = new Map<Node, Bills>();
 
@@ -192,20 +192,20 @@ class Grouping {
     const fromMs = since?.getTime() ?? Number.NEGATIVE_INFINITY;
     const toMs = until?.getTime() ?? Number.POSITIVE_INFINITY;
     const isBounded = since !== undefined || until !== undefined;
-    const starters = this.#lineOf(node);
-    const bills = starters.map((one) => this.#billsOf(one)).filter(({ size }) => size > 0);
-    const groupsOf = this.#finderOf(node, this.#by.includes("session") ? starters : [node]);
+    const starters = this.#getLine(node);
+    const bills = starters.map((one) => this.#getBills(one)).filter(({ size }) => size > 0);
+    const getGroups = this.#makeFinder(node, this.#by.includes("session") ? starters : [node]);
     for (const i of own) {
       const timeMs = calls.timeAt(i);
       if (isBounded && !(timeMs >= fromMs && timeMs < toMs)) continue;
-      const price: Price = isStated(calls, i, bills) ? "stated" : priceOf(calls, i, prices);
+      const price: Price = isStated(calls, i, bills) ? "stated" : estimatePrice(calls, i, prices);
       addCall(this.#total, node, i, price);
-      for (const group of groupsOf(i)) addCall(group, node, i, price);
+      for (const group of getGroups(i)) addCall(group, node, i, price);
     }
   }
 
   /** Makes the function that returns the groups of a session's call. Calls of one day and model are in the same ones. */
-  #finderOf(node: Node, line: readonly Node[]): (i: number) => readonly GrowingGroup[] {
+  #makeFinder(node: Node, line: readonly Node[]): (i: number) => readonly GrowingGroup[] {
     const { calls } = node.recorded;
     const hasTime = TIMES.some((name) => this.#by.includes(name));
     let times: CalendarNames | undefined;
@@ -217,14 +217,14 @@ class Grouping {
       times = at;
       const model = calls.modelAt(i);
       byModel[model] ??= line.map((of, n) =>
-        this.#groupOf({ node, times, model: calls.modelOf(i) }, of, line[n + 1]),
+        this.#getGroup({ node, times, model: calls.getModel(i) }, of, line[n + 1]),
       );
       return byModel[model];
     };
   }
 
   get total(): UsageGroup {
-    return finished(this.#total);
+    return finishGroup(this.#total);
   }
 
   get groups(): UsageGroup[] {
@@ -232,36 +232,36 @@ class Grouping {
     const withChildren = (key: string | undefined): UsageGroup[] =>
       (byParent.get(key) ?? [])
         .sort(([, a], [, b]) => this.#compare(a, b))
-        .flatMap(([own, group]) => [finished(group), ...withChildren(own)]);
+        .flatMap(([own, group]) => [finishGroup(group), ...withChildren(own)]);
     return withChildren(undefined);
   }
 
   /** Returns the session, and those that started it as a subagent, each behind the one that it started. */
-  #lineOf(node: Node): Node[] {
+  #getLine(node: Node): Node[] {
     const line = new Set([node]);
     // Elements added during the walk are walked as well.
     for (const one of line) {
-      const starter = starterOf(one, this.#descent);
+      const starter = findStarter(one, this.#descent);
       if (starter !== undefined) line.add(starter);
     }
     return [...line];
   }
 
-  #billsOf(node: Node): Bills {
-    const known = this.#bills.get(node) ?? billsIn(node.recorded.calls);
+  #getBills(node: Node): Bills {
+    const known = this.#bills.get(node) ?? countBills(node.recorded.calls);
     this.#bills.set(node, known);
     return known;
   }
 
-  #groupOf(call: CallKeys, of: Node, parent: Node | undefined): GrowingGroup {
-    const values = this.#by.map((name) => (name === "session" ? null : keyValue(name, call)));
+  #getGroup(call: CallKeys, of: Node, parent: Node | undefined): GrowingGroup {
+    const values = this.#by.map((name) => (name === "session" ? null : getKeyValue(name, call)));
     const keyFor = (session: Node) => JSON.stringify([session.path, ...values]);
     const hasSession = this.#by.includes("session");
     const key = hasSession ? keyFor(of) : JSON.stringify(values);
     const known = this.#groups.get(key);
     if (known !== undefined) return known;
     const named = this.#by.map((name, i) => [name, name === "session" ? of.row : values[i]]);
-    const group = newGroup(Object.fromEntries(named), parent?.row, parent && keyFor(parent));
+    const group = makeGroup(Object.fromEntries(named), parent?.row, parent && keyFor(parent));
     this.#groups.set(key, group);
     return group;
   }
@@ -273,7 +273,7 @@ class Grouping {
       const [first, second] = [a.by[name] ?? LAST, b.by[name] ?? LAST];
       if (first !== second) return first < second ? -1 : 1;
     }
-    return dollarsOf(b.sum) - dollarsOf(a.sum) || b.sum.total - a.sum.total;
+    return getDollars(b.sum) - getDollars(a.sum) || b.sum.total - a.sum.total;
   }
 }
 
@@ -284,8 +284,8 @@ interface CallKeys {
   readonly model: ModelNames;
 }
 
-function keyValue(name: Exclude<UsageKey, "session">, { node, times, model }: CallKeys): string | null {
-  if (name === "model") return modelName(model) || null;
+function getKeyValue(name: Exclude<UsageKey, "session">, { node, times, model }: CallKeys): string | null {
+  if (name === "model") return formatModelName(model) || null;
   if (name === "project") return node.row.cwd || null;
   if (name === "source") return node.recorded.source;
   return times?.[name] ?? null;
@@ -308,19 +308,19 @@ function addCall({ sessions, sum }: GrowingGroup, node: Node, i: number, price: 
 /** When each model was last billed for earlier calls: programs such as Claude Code record dollars apart from tokens. */
 type Bills = ReadonlyMap<string, number>;
 
-function billsIn(calls: CallTable): Bills {
+function countBills(calls: CallTable): Bills {
   const bills = new Map<string, number>();
   for (let i = 0; i < calls.size; i++) {
     const timeMs = calls.timeAt(i);
     if (calls.tokensAt(i) > 0 || Number.isNaN(calls.costAt(i)) || Number.isNaN(timeMs)) continue;
-    const name = modelName(calls.modelOf(i));
+    const name = formatModelName(calls.getModel(i));
     bills.set(name, Math.max(timeMs, bills.get(name) ?? timeMs));
   }
   return bills;
 }
 
 function isBilled(calls: CallTable, i: number, bills: Bills): boolean {
-  return calls.timeAt(i) <= (bills.get(modelName(calls.modelOf(i))) ?? Number.NEGATIVE_INFINITY);
+  return calls.timeAt(i) <= (bills.get(formatModelName(calls.getModel(i))) ?? Number.NEGATIVE_INFINITY);
 }
 
 /** Whether a call has a cost of its own, or a bill holds it. */
@@ -333,22 +333,22 @@ function isStated(calls: CallTable, i: number, bills: readonly Bills[]): boolean
  *
  * @throws {SessionError} `PRICE_FAILED`
  */
-export function estimatesOf({ calls }: SessionCalls, prices: PriceFunction): Map<string, number> {
-  const bills = [billsIn(calls)];
+export function estimateCalls({ calls }: SessionCalls, prices: PriceFunction): Map<string, number> {
+  const bills = [countBills(calls)];
   const estimates = new Map<string, number>();
   for (let i = 0; i < calls.size; i++) {
     const { id } = calls.call(i);
-    const price = isStated(calls, i, bills) ? undefined : priceOf(calls, i, prices);
+    const price = isStated(calls, i, bills) ? undefined : estimatePrice(calls, i, prices);
     if (price !== undefined && id !== undefined) estimates.set(id, price);
   }
   return estimates;
 }
 
-function finished({ by, subagentOf, sessions, sum }: GrowingGroup): UsageGroup {
+function finishGroup({ by, subagentOf, sessions, sum }: GrowingGroup): UsageGroup {
   return { by, ...(subagentOf !== undefined && { subagentOf }), sessions: sessions.size, ...sum };
 }
 
-function priceOf(calls: CallTable, i: number, prices: PriceFunction | undefined): number | undefined {
+function estimatePrice(calls: CallTable, i: number, prices: PriceFunction | undefined): number | undefined {
   if (prices === undefined) return undefined;
   const call = calls.call(i);
   const { provider, model, timeMs, totalTokens } = call;
@@ -356,14 +356,14 @@ function priceOf(calls: CallTable, i: number, prices: PriceFunction | undefined)
   const { input, output, cacheRead, cacheWrite, cacheWrite1h, reasoning } = call;
   const usage = { input, output, cacheRead, cacheWrite, cacheWrite1h, reasoning, totalTokens };
   const failed = (why: string, cause?: unknown) => {
-    const message = `The price of ${modelName(call)} cannot be computed: ${why}. Mend the prices, or leave them out to count tokens alone.`;
+    const message = `The price of ${formatModelName(call)} cannot be computed: ${why}. Mend the prices, or leave them out to count tokens alone.`;
     return new SessionError("PRICE_FAILED", message, { details: { provider, model, usage, timeMs }, cause });
   };
   let price: unknown;
   try {
     price = prices(provider, model, usage, timeMs === null ? null : new Date(timeMs));
   } catch (error) {
-    throw failed(messageOf(error), error);
+    throw failed(getErrorMessage(error), error);
   }
   if (price === undefined) return undefined;
   if (typeof price === "number" && price >= 0 && Number.isFinite(price)) return price;
@@ -371,7 +371,7 @@ function priceOf(calls: CallTable, i: number, prices: PriceFunction | undefined)
 }
 
 /** Returns the times at which several calls are recorded: no other can be a copy. */
-function repeatedTimes(tables: readonly CallTable[]): ReadonlySet<number> {
+function findRepeatedTimes(tables: readonly CallTable[]): ReadonlySet<number> {
   const times = new Float64Array(tables.reduce((sum, { size }) => sum + size, 0));
   let count = 0;
   for (const calls of tables) for (let i = 0; i < calls.size; i++) times[count++] = calls.timeAt(i);
@@ -393,7 +393,7 @@ class SeenCalls {
 
   /** @param tables - All calls that will be added. */
   constructor(tables: readonly CallTable[]) {
-    this.#repeated = repeatedTimes(tables);
+    this.#repeated = findRepeatedTimes(tables);
   }
 
   /** Adds the calls of a session; returns the indexes of those that no earlier session has. */
@@ -446,7 +446,7 @@ class Calendar {
     const dateMs = this.#isUtc
       ? Math.floor(timeMs / DAY_MS) * DAY_MS
       : Date.UTC(time.getFullYear(), time.getMonth(), time.getDate());
-    const names = this.#byDate.get(dateMs) ?? namesOf(dateMs);
+    const names = this.#byDate.get(dateMs) ?? getCalendarNames(dateMs);
     this.#byDate.set(dateMs, names);
     this.#byQuarter.set(quarter, names);
     return names;
@@ -454,7 +454,7 @@ class Calendar {
 }
 
 /** @param dateMs - Midnight, as if it were of UTC. */
-function namesOf(dateMs: number): CalendarNames {
+function getCalendarNames(dateMs: number): CalendarNames {
   const day = new Date(dateMs).toISOString().slice(0, 10);
   // A week belongs to the year of its Thursday.
   const thursday = new Date(dateMs + (3 - ((new Date(dateMs).getUTCDay() + 6) % 7)) * DAY_MS);

@@ -1,20 +1,20 @@
-import { textsOf } from "../context/content-text.ts";
+import { getTexts } from "../context/content-text.ts";
 import { convertToLlm } from "../context/convert-to-llm.ts";
-import { fieldsOf } from "../context/entry-fields.ts";
+import { toRecord } from "../context/entry-fields.ts";
 import { isContextEdit, projectContextEntry } from "../context/project-entry.ts";
 import type { Usage } from "../format/content.ts";
 import type { AnySessionEntry, ContextEditEntry, SessionEntry } from "../format/entry.ts";
 import { SessionError } from "../format/errors.ts";
 import type { AgentMessage } from "../format/message.ts";
 import {
-  addFileListsOf,
+  addFilesOfSummary,
   computeFileLists,
   createFileOps,
   extractFileOpsFromMessage,
   type FileOperations,
   formatFileOperations,
 } from "./file-operations.ts";
-import { promptOf } from "./prompts.ts";
+import { buildPrompt } from "./prompts.ts";
 import { refuseCancelled, requestSummary, type Summarize } from "./request-summary.ts";
 import type { CompactOptions } from "./summarize.ts";
 import { estimateAll, type TokenCounter } from "./tokens.ts";
@@ -114,12 +114,12 @@ export function prepareBranchEntries(
   tokenBudget = 0,
   counter?: TokenCounter,
 ): BranchPreparation {
-  const edits = editsAmong(entries);
+  const edits = collectEdits(entries);
   const newestFirst: AgentMessage[][] = [];
   let totalTokens = 0;
   for (let index = entries.length - 1; index >= 0; index--) {
     const entry = entries[index];
-    const messages = entry === undefined ? [] : summarizable(entry, edits.get(entry.id));
+    const messages = entry === undefined ? [] : selectSummarizable(entry, edits.get(entry.id));
     const tokens = estimateAll(messages, counter);
     if (tokenBudget > 0 && totalTokens + tokens > tokenBudget) {
       const squeezed = totalTokens < tokenBudget * SQUEEZE_IN_BELOW ? messages.filter(isSummary) : [];
@@ -130,20 +130,20 @@ export function prepareBranchEntries(
     newestFirst.push(messages);
     totalTokens += tokens;
   }
-  return { messages: newestFirst.reverse().flat(), fileOps: filesOf(entries), totalTokens };
+  return { messages: newestFirst.reverse().flat(), fileOps: collectFiles(entries), totalTokens };
 }
 
 function isSummary({ role }: AgentMessage): boolean {
   return role === "compactionSummary" || role === "branchSummary";
 }
 
-function editsAmong(entries: readonly AnySessionEntry[]): Map<string, ContextEditEntry> {
+function collectEdits(entries: readonly AnySessionEntry[]): Map<string, ContextEditEntry> {
   const edits = new Map<string, ContextEditEntry>();
   for (const entry of entries) if (isContextEdit(entry)) edits.set(entry.targetId, entry);
   return edits;
 }
 
-function summarizable(entry: AnySessionEntry, edit: ContextEditEntry | undefined): AgentMessage[] {
+function selectSummarizable(entry: AnySessionEntry, edit: ContextEditEntry | undefined): AgentMessage[] {
   return projectContextEntry(entry, edit)
     .filter(({ role }) => role !== "system")
     .map(withShortResult);
@@ -151,7 +151,7 @@ function summarizable(entry: AnySessionEntry, edit: ContextEditEntry | undefined
 
 function withShortResult(message: AgentMessage): AgentMessage {
   if (message.role !== "toolResult") return message;
-  const text = textsOf(message.content).join("");
+  const text = getTexts(message.content).join("");
   const isShort = text.length <= TOOL_RESULT_LENGTH;
   // Transcripts have no images, so images must not use up the budget.
   if (isShort && !hasImage(message.content)) return message;
@@ -159,13 +159,13 @@ function withShortResult(message: AgentMessage): AgentMessage {
 }
 
 function hasImage(content: unknown): boolean {
-  return Array.isArray(content) && content.some((block) => fieldsOf(block)["type"] === "image");
+  return Array.isArray(content) && content.some((block) => toRecord(block)["type"] === "image");
 }
 
-function filesOf(entries: readonly AnySessionEntry[]): FileOperations {
+function collectFiles(entries: readonly AnySessionEntry[]): FileOperations {
   const fileOps = createFileOps();
   for (const entry of entries) {
-    if (entry.type === "compaction" || entry.type === "branch_summary") addFileListsOf(entry, fileOps);
+    if (entry.type === "compaction" || entry.type === "branch_summary") addFilesOfSummary(entry, fileOps);
     for (const message of projectContextEntry(entry)) extractFileOpsFromMessage(message, fileOps);
   }
   return fileOps;
@@ -197,7 +197,7 @@ export async function generateBranchSummary(
     assertNothingLeftOut(entries, messages, budget);
     return { summary: "", readFiles, modifiedFiles };
   }
-  const prompt = promptOf("branch", { conversation, customInstructions, replaceInstructions });
+  const prompt = buildPrompt("branch", { conversation, customInstructions, replaceInstructions });
   const { text, usage } = await requestSummary(summarize, { kind: "branch", prompt, signal });
   const summary = text + formatFileOperations(readFiles, modifiedFiles);
   return { summary, readFiles, modifiedFiles, ...(usage === undefined ? {} : { usage }) };

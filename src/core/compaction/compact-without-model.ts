@@ -1,6 +1,6 @@
-import { textsOf } from "../context/content-text.ts";
-import { fieldsOf } from "../context/entry-fields.ts";
-import { headOf, partsOf, textOf } from "../context/message-parts.ts";
+import { getTexts } from "../context/content-text.ts";
+import { toRecord } from "../context/entry-fields.ts";
+import { getMessageParts, takeStart, toText } from "../context/message-parts.ts";
 import type { AgentMessage } from "../format/message.ts";
 import type { CompactionPreparation } from "./plan.ts";
 import type { Summarize } from "./request-summary.ts";
@@ -10,8 +10,8 @@ import {
   type CompactionDetails,
   type CompactionResult,
   type CompactOptions,
-  compactionResult,
-  previousText,
+  getPreviousText,
+  makeCompactionResult,
   writeSummary,
 } from "./summarize.ts";
 import { expectSummarySize } from "./summary-size.ts";
@@ -45,7 +45,7 @@ export function compactWithoutModel(
 ): CompactionResult<CompactionDetails> {
   assertSomethingToCompact(preparation);
   const length = Math.min(expectSummarySize(preparation).textTokens, maxTokens) * CHARACTERS_PER_TOKEN;
-  const result = compactionResult(preparation, extract(preparation, length));
+  const result = makeCompactionResult(preparation, extractSummary(preparation, length));
   return { ...result, details: { ...result.details, withoutModel: true } };
 }
 
@@ -56,18 +56,18 @@ interface Extract {
   readonly notes: string;
 }
 
-function extract(preparation: CompactionPreparation, length: number): string {
+function extractSummary(preparation: CompactionPreparation, length: number): string {
   const messages = [...preparation.messagesToSummarize, ...preparation.turnPrefixMessages];
-  const { goals, steps, notes } = parseExtract(previousText(preparation) ?? "");
+  const { goals, steps, notes } = parseExtract(getPreviousText(preparation) ?? "");
   const left = length - INTRODUCTION.length - 2 * GLUE.length;
   const share = Math.floor(left / (notes === "" ? 2 : 4));
   const sections = [
     INTRODUCTION,
-    section(GOAL_HEADING, [...goals, ...messages.flatMap(goalsOf)], share),
-    section(PROGRESS_HEADING, [...steps, ...messages.flatMap(stepsOf)], share),
+    formatLineSection(GOAL_HEADING, [...goals, ...messages.flatMap(extractGoals)], share),
+    formatLineSection(PROGRESS_HEADING, [...steps, ...messages.flatMap(extractSteps)], share),
     notes === "" ? "" : NOTES_HEADING + notes,
   ];
-  return headOf(sections.filter((text) => text !== "").join(GLUE), length).trimEnd();
+  return takeStart(sections.filter((text) => text !== "").join(GLUE), length).trimEnd();
 }
 
 /** Parses the previous summary if it was extracted as well, so that extracts do not nest. */
@@ -78,15 +78,15 @@ function parseExtract(previous: string): Extract {
   const [goals = "", steps = ""] = (notesAt === -1 ? previous : previous.slice(0, notesAt)).split(
     PROGRESS_HEADING,
   );
-  return { goals: linesOf(goals), steps: linesOf(steps), notes };
+  return { goals: splitLines(goals), steps: splitLines(steps), notes };
 }
 
-function linesOf(text: string): string[] {
+function splitLines(text: string): string[] {
   return text.split("\n").filter((line) => line.startsWith("- ") && line !== GAP);
 }
 
 /** Writes a heading and the lines that fit: the first one, and the newest. */
-function section(heading: string, lines: readonly string[], length: number): string {
+function formatLineSection(heading: string, lines: readonly string[], length: number): string {
   const [first, ...others] = lines;
   if (first === undefined) return "";
   let left = length - heading.length - first.length - GAP.length - 1;
@@ -100,44 +100,46 @@ function section(heading: string, lines: readonly string[], length: number): str
   return heading + [first, ...gap, ...others.slice(from)].join("\n");
 }
 
-function goalsOf(message: AgentMessage): string[] {
-  const { role, content } = fieldsOf(message);
-  return role === "user" ? line(textsOf(content).join(" ")) : [];
+function extractGoals(message: AgentMessage): string[] {
+  const { role, content } = toRecord(message);
+  return role === "user" ? formatLine(getTexts(content).join(" ")) : [];
 }
 
-function stepsOf(message: AgentMessage): string[] {
-  const fields = fieldsOf(message);
+function extractSteps(message: AgentMessage): string[] {
+  const fields = toRecord(message);
   switch (fields["role"]) {
     case "assistant":
-      return partsOf(message).flatMap((part) => {
-        if (part.kind === "toolCall") return line(describeCall(part));
-        return part.kind === "text" ? line(part.text) : [];
+      return getMessageParts(message).flatMap((part) => {
+        if (part.kind === "toolCall") return formatLine(describeCall(part));
+        return part.kind === "text" ? formatLine(part.text) : [];
       });
     case "toolResult":
-      return fields["isError"] === true ? line(`Failed: ${textsOf(fields["content"]).join(" ")}`) : [];
+      return fields["isError"] === true ? formatLine(`Failed: ${getTexts(fields["content"]).join(" ")}`) : [];
     case "bashExecution":
-      return fields["excludeFromContext"] === true ? [] : line(`The user ran: ${textOf(fields["command"])}`);
+      return fields["excludeFromContext"] === true
+        ? []
+        : formatLine(`The user ran: ${toText(fields["command"])}`);
     case "branchSummary":
     case "compactionSummary":
-      return line(`Summary: ${textOf(fields["summary"])}`);
+      return formatLine(`Summary: ${toText(fields["summary"])}`);
     default:
       return [];
   }
 }
 
-function line(text: string): string[] {
+function formatLine(text: string): string[] {
   // Only the beginning can fit; the rest may be megabytes.
-  const words = headOf(text, LINE_LENGTH * 4)
+  const words = takeStart(text, LINE_LENGTH * 4)
     .replaceAll(/\s+/g, " ")
     .trim();
   if (words === "") return [];
-  return [words.length <= LINE_LENGTH ? `- ${words}` : `- ${headOf(words, LINE_LENGTH)}…`];
+  return [words.length <= LINE_LENGTH ? `- ${words}` : `- ${takeStart(words, LINE_LENGTH)}…`];
 }
 
 /** What a summary must fit. */
 interface SummaryFit {
   readonly contextWindow: number;
-  /** The most tokens that the text of the summary may have; see `roomForSummary`. */
+  /** The most tokens that the text of the summary may have; see `getSummaryRoom`. */
   readonly room: number;
   readonly counter?: TokenCounter | undefined;
 }
@@ -160,7 +162,7 @@ export async function compactToFit(
   { contextWindow, room, counter }: SummaryFit,
 ): Promise<CompactionResult<CompactionDetails>> {
   const { textTokens, fileListTokens } = expectSummarySize(preparation, counter);
-  const others = estimateTextTokens(previousText(preparation) ?? "", counter) + INSTRUCTION_TOKENS;
+  const others = estimateTextTokens(getPreviousText(preparation) ?? "", counter) + INSTRUCTION_TOKENS;
   const conversationTokens = contextWindow - others - Math.min(room, textTokens);
   const maxConversationLength = Math.max(0, conversationTokens) * CHARACTERS_PER_TOKEN;
   const fits = ({ summary }: CompactionResult) =>

@@ -1,5 +1,5 @@
-import { fieldsOf } from "../context/entry-fields.ts";
-import { partsOf } from "../context/message-parts.ts";
+import { toRecord } from "../context/entry-fields.ts";
+import { getMessageParts } from "../context/message-parts.ts";
 import { sessionEntryToContextMessages } from "../context/project-entry.ts";
 import type { AnySessionEntry } from "../format/entry.ts";
 import type { AgentMessage } from "../format/message.ts";
@@ -69,7 +69,7 @@ export function findTurnStartIndex(
   startIndex: number,
 ): number {
   return entries.findLastIndex(
-    (entry, i) => i >= startIndex && i <= entryIndex && startsTurn(onItsOwn(entry)),
+    (entry, i) => i >= startIndex && i <= entryIndex && isTurnStart(onItsOwn(entry)),
   );
 }
 
@@ -86,21 +86,21 @@ export function cutContributions(
   keepRecentTokens: number,
   counter?: TokenCounter,
 ): CutPointResult | undefined {
-  const legal = legalPositions(entries, startIndex);
-  const reachedAt = whereReached(entries, startIndex, keepRecentTokens, counter);
+  const legal = findLegalPositions(entries, startIndex);
+  const reachedAt = findBudgetStart(entries, startIndex, keepRecentTokens, counter);
   const cut = reachedAt === -1 ? legal[0] : (legal.find((position) => position >= reachedAt) ?? legal.at(-1));
   if (cut === undefined) return undefined;
-  const turnAt = entries.findLastIndex((entry, i) => i >= startIndex && i <= cut && startsTurn(entry));
+  const turnAt = entries.findLastIndex((entry, i) => i >= startIndex && i <= cut && isTurnStart(entry));
   const isSplitTurn = turnAt !== -1 && turnAt !== cut;
   return {
-    firstKeptEntryIndex: beforeMetadata(entries, cut, startIndex),
+    firstKeptEntryIndex: skipMetadata(entries, cut, startIndex),
     turnStartIndex: isSplitTurn ? turnAt : -1,
     isSplitTurn,
   };
 }
 
 /** Returns the newest entry that reaches the budget; -1 if none does. System messages do not count: they are replayed. */
-function whereReached(
+function findBudgetStart(
   entries: readonly CutEntry[],
   startIndex: number,
   keepRecentTokens: number,
@@ -116,18 +116,18 @@ function whereReached(
   return -1;
 }
 
-function legalPositions(entries: readonly CutEntry[], startIndex: number): number[] {
-  const tornBy = pairsTornAt(entries);
+function findLegalPositions(entries: readonly CutEntry[], startIndex: number): number[] {
+  const tornBy = countTornPairs(entries);
   const positions: number[] = [];
   entries.forEach((entry, index) => {
     if (index < startIndex || tornBy[index] !== 0) return;
-    if (startsTurn(entry) || isAnswer(entry)) positions.push(index);
+    if (isTurnStart(entry) || isAnswer(entry)) positions.push(index);
   });
   return positions;
 }
 
 /** Counts for each index the earlier tool calls whose results are at or after it. */
-function pairsTornAt(entries: readonly CutEntry[]): number[] {
+function countTornPairs(entries: readonly CutEntry[]): number[] {
   const changes = new Array<number>(entries.length + 1).fill(0);
   const open = new Map<string, number>();
   const change = (index: number, by: number) => {
@@ -135,8 +135,8 @@ function pairsTornAt(entries: readonly CutEntry[]): number[] {
   };
   entries.forEach(({ messages }, index) => {
     for (const message of messages) {
-      for (const id of callIdsOf(message)) open.set(id, index);
-      const answered = answeredIdOf(message);
+      for (const id of getCallIds(message)) open.set(id, index);
+      const answered = findAnsweredId(message);
       const calledAt = answered === undefined ? undefined : open.get(answered);
       if (answered === undefined || calledAt === undefined) continue;
       change(calledAt + 1, 1);
@@ -149,17 +149,17 @@ function pairsTornAt(entries: readonly CutEntry[]): number[] {
   return changes.map((by) => (torn += by));
 }
 
-function callIdsOf(message: AgentMessage): string[] {
+function getCallIds(message: AgentMessage): string[] {
   if (message.role !== "assistant") return [];
-  return partsOf(message).flatMap((part) => (part.kind === "toolCall" ? part.id : []));
+  return getMessageParts(message).flatMap((part) => (part.kind === "toolCall" ? part.id : []));
 }
 
-function answeredIdOf(message: AgentMessage): string | undefined {
-  const { role, toolCallId } = fieldsOf(message);
+function findAnsweredId(message: AgentMessage): string | undefined {
+  const { role, toolCallId } = toRecord(message);
   return role === "toolResult" && typeof toolCallId === "string" ? toolCallId : undefined;
 }
 
-function beforeMetadata(entries: readonly CutEntry[], cut: number, startIndex: number): number {
+function skipMetadata(entries: readonly CutEntry[], cut: number, startIndex: number): number {
   let first = cut;
   while (first > startIndex && isMetadata(entries[first - 1])) first--;
   return first;
@@ -169,7 +169,7 @@ function isMetadata(entry: CutEntry | undefined): boolean {
   return entry !== undefined && entry.messages.length === 0 && entry.sourceEntry.type !== "compaction";
 }
 
-function startsTurn(entry: CutEntry): boolean {
+function isTurnStart(entry: CutEntry): boolean {
   return hasRole(entry, (role) => TURN_STARTING_ROLES.has(role));
 }
 

@@ -1,6 +1,6 @@
-import { fieldsOf } from "../context/entry-fields.ts";
+import { toRecord } from "../context/entry-fields.ts";
 import type { SessionEntry } from "../format/entry.ts";
-import { entryNotFound } from "../format/errors.ts";
+import { makeEntryNotFoundError } from "../format/errors.ts";
 import {
   computeFileLists,
   createFileOps,
@@ -48,8 +48,8 @@ export function diffBranches(session: EntrySource, x: string, y: string): Branch
   }
   return {
     commonAncestorId: meeting ?? null,
-    x: sideOf(one.below(meeting)),
-    y: sideOf(other.below(meeting)),
+    x: makeSide(one.below(meeting)),
+    y: makeSide(other.below(meeting)),
   };
 }
 
@@ -61,7 +61,7 @@ class Climb {
   constructor(session: EntrySource, id: string) {
     this.#session = session;
     const entry = session.getEntry(id);
-    if (entry === undefined) throw entryNotFound(id);
+    if (entry === undefined) throw makeEntryNotFoundError(id);
     this.#passed.set(id, entry);
     this.#next = entry.parentId;
   }
@@ -96,8 +96,8 @@ class Climb {
   }
 }
 
-function sideOf(entries: SessionEntry[]): BranchSide {
+function makeSide(entries: SessionEntry[]): BranchSide {
   const fileOps = createFileOps();
-  for (const entry of entries) extractFileOpsFromMessage(fieldsOf(entry)["message"], fileOps);
+  for (const entry of entries) extractFileOpsFromMessage(toRecord(entry)["message"], fileOps);
   return { entries, ...computeFileLists(fileOps) };
 }

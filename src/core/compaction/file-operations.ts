@@ -1,5 +1,5 @@
-import { fieldsOf } from "../context/entry-fields.ts";
-import { partsOf, textOf } from "../context/message-parts.ts";
+import { toRecord } from "../context/entry-fields.ts";
+import { getMessageParts, toText } from "../context/message-parts.ts";
 
 /** Paths that tools were called with. */
 export interface FileOperations {
@@ -26,21 +26,21 @@ export function createFileOps(): FileOperations {
 
 /** Adds the paths of a message's tool calls named `read`, `write` and `edit`, nested ones too; what is malformed counts as nothing. */
 export function extractFileOpsFromMessage(message: unknown, fileOps: FileOperations): void {
-  for (const part of partsOf(message)) if (part.kind === "toolCall") addCall(part, fileOps);
-  const { calls } = fieldsOf(fieldsOf(message)["nestedCalls"]);
-  if (Array.isArray(calls)) for (const call of calls) addCall(fieldsOf(call), fileOps);
+  for (const part of getMessageParts(message)) if (part.kind === "toolCall") addCall(part, fileOps);
+  const { calls } = toRecord(toRecord(message)["nestedCalls"]);
+  if (Array.isArray(calls)) for (const call of calls) addCall(toRecord(call), fileOps);
 }
 
 function addCall(
   call: { readonly name?: unknown; readonly arguments?: unknown },
   fileOps: FileOperations,
 ): void {
-  const paths = pathsOfTool(call.name, fileOps);
-  const path = textOf(fieldsOf(call.arguments)["path"]);
+  const paths = findToolPaths(call.name, fileOps);
+  const path = toText(toRecord(call.arguments)["path"]);
   if (path !== "") paths?.add(path);
 }
 
-function pathsOfTool(name: unknown, fileOps: FileOperations): Set<string> | undefined {
+function findToolPaths(name: unknown, fileOps: FileOperations): Set<string> | undefined {
   switch (name) {
     case "read":
       return fileOps.read;
@@ -54,15 +54,15 @@ function pathsOfTool(name: unknown, fileOps: FileOperations): Set<string> | unde
 }
 
 /** Adds the lists of an earlier summary, unless an extension wrote it; its modified files count as edited. */
-export function addFileListsOf(summary: unknown, fileOps: FileOperations): void {
-  const { details, fromHook } = fieldsOf(summary);
+export function addFilesOfSummary(summary: unknown, fileOps: FileOperations): void {
+  const { details, fromHook } = toRecord(summary);
   if (fromHook === true) return;
-  const { readFiles, modifiedFiles } = fieldsOf(details);
-  for (const path of pathsIn(readFiles)) fileOps.read.add(path);
-  for (const path of pathsIn(modifiedFiles)) fileOps.edited.add(path);
+  const { readFiles, modifiedFiles } = toRecord(details);
+  for (const path of readPaths(readFiles)) fileOps.read.add(path);
+  for (const path of readPaths(modifiedFiles)) fileOps.edited.add(path);
 }
 
-function pathsIn(list: unknown): string[] {
+function readPaths(list: unknown): string[] {
   return Array.isArray(list) ? list.filter((path) => typeof path === "string" && path !== "") : [];
 }
 
@@ -79,14 +79,14 @@ export function computeFileLists(fileOps: FileOperations): FileLists {
  * @returns `""` if both are empty; else a blank line and the sections, one path a line; an empty one is left out.
  */
 export function formatFileOperations(readFiles: readonly string[], modifiedFiles: readonly string[]): string {
-  const sections = [section(READ_TAG, readFiles), section(MODIFIED_TAG, modifiedFiles)];
+  const sections = [formatFileSection(READ_TAG, readFiles), formatFileSection(MODIFIED_TAG, modifiedFiles)];
   return sections
     .filter((text) => text !== "")
     .map((text) => `\n\n${text}`)
     .join("");
 }
 
-function section(tag: string, paths: readonly string[]): string {
+function formatFileSection(tag: string, paths: readonly string[]): string {
   return paths.length === 0 ? "" : `<${tag}>\n${paths.join("\n")}\n</${tag}>`;
 }
 

@@ -1,6 +1,6 @@
-import { fieldsOf } from "../context/entry-fields.ts";
-import { entryPathOf } from "../context/entry-path.ts";
-import { textOf } from "../context/message-parts.ts";
+import { toRecord } from "../context/entry-fields.ts";
+import { makeEntryPath } from "../context/entry-path.ts";
+import { toText } from "../context/message-parts.ts";
 import type { ModelChoice } from "../context/path-settings.ts";
 import {
   type ProjectedSessionEntry,
@@ -12,7 +12,7 @@ import type { AnySessionEntry } from "../format/entry.ts";
 import type { AgentMessage } from "../format/message.ts";
 import { type CutPointResult, cutContributions } from "./cut-point.ts";
 import {
-  addFileListsOf,
+  addFilesOfSummary,
   createFileOps,
   extractFileOpsFromMessage,
   type FileOperations,
@@ -85,7 +85,7 @@ export function planCompaction(
 ): CompactionPlan {
   const { counter, model } = options;
   if (pathEntries.at(-1)?.type === "compaction") return { kind: "skip", reason: "justCompacted" };
-  const projection = projectPath(entryPathOf(pathEntries));
+  const projection = projectPath(makeEntryPath(pathEntries));
   if (projection.messages.length === 0) return { kind: "skip", reason: "empty" };
   const { entries } = projection;
   assertSettings(settings);
@@ -94,7 +94,7 @@ export function planCompaction(
   const cut = cutContributions(entries, boundary, applied.keepRecentTokens, counter);
   const firstKept = cut && entries[cut.firstKeptEntryIndex];
   if (cut === undefined || firstKept === undefined) return { kind: "skip", reason: "noCutPoint" };
-  const parts = partsAt(entries, boundary, cut);
+  const parts = splitParts(entries, boundary, cut);
   if (parts.messagesToSummarize.length + parts.turnPrefixMessages.length === 0) {
     return { kind: "skip", reason: "nothingToSummarize" };
   }
@@ -104,7 +104,7 @@ export function planCompaction(
     isSplitTurn: cut.isSplitTurn,
     tokensBefore: estimateProjectedContextTokens(projection, pathEntries, counter).tokens,
     settings: applied,
-    ...outlook(projection, cut, parts, counter),
+    ...estimateOutlook(projection, cut, parts, counter),
   };
   return { kind: "compact", preparation };
 }
@@ -128,16 +128,16 @@ type Parts = Pick<
   "messagesToSummarize" | "turnPrefixMessages" | "previousSummary" | "fileOps"
 >;
 
-function partsAt(entries: readonly ProjectedSessionEntry[], boundary: number, cut: CutPointResult): Parts {
+function splitParts(entries: readonly ProjectedSessionEntry[], boundary: number, cut: CutPointResult): Parts {
   const previous = boundary === 1 ? entries[0] : undefined;
   const historyEnd = cut.isSplitTurn ? cut.turnStartIndex : cut.firstKeptEntryIndex;
-  const messagesToSummarize = [...retainedBy(previous), ...messagesIn(entries, boundary, historyEnd)];
-  const turnPrefixMessages = messagesIn(entries, historyEnd, cut.firstKeptEntryIndex);
+  const messagesToSummarize = [...getRetained(previous), ...getMessages(entries, boundary, historyEnd)];
+  const turnPrefixMessages = getMessages(entries, historyEnd, cut.firstKeptEntryIndex);
   const fileOps = createFileOps();
-  if (previous !== undefined) addFileListsOf(previous.sourceEntry, fileOps);
+  if (previous !== undefined) addFilesOfSummary(previous.sourceEntry, fileOps);
   for (const message of messagesToSummarize) extractFileOpsFromMessage(message, fileOps);
   for (const message of turnPrefixMessages) extractFileOpsFromMessage(message, fileOps);
-  const previousSummary = textOf(fieldsOf(previous?.sourceEntry)["summary"]);
+  const previousSummary = toText(toRecord(previous?.sourceEntry)["summary"]);
   return {
     messagesToSummarize,
     turnPrefixMessages,
@@ -147,13 +147,13 @@ function partsAt(entries: readonly ProjectedSessionEntry[], boundary: number, cu
 }
 
 /** Returns the messages in a compaction's `retainedTail`. They cannot be kept again, because they are no entries. */
-function retainedBy(compaction: ProjectedSessionEntry | undefined): AgentMessage[] {
+function getRetained(compaction: ProjectedSessionEntry | undefined): AgentMessage[] {
   const messages = compaction?.messages ?? [];
   const summaryAt = messages.findIndex(({ role }) => role === "compactionSummary");
   return messages.slice(summaryAt + 1).filter(isNoSystemMessage);
 }
 
-function messagesIn(entries: readonly ProjectedSessionEntry[], start: number, end: number): AgentMessage[] {
+function getMessages(entries: readonly ProjectedSessionEntry[], start: number, end: number): AgentMessage[] {
   return entries.slice(start, end).flatMap(({ messages }) => messages.filter(isNoSystemMessage));
 }
 
@@ -161,7 +161,7 @@ function isNoSystemMessage(message: AgentMessage): boolean {
   return message.role !== "system";
 }
 
-function outlook(
+function estimateOutlook(
   projection: SessionProjection,
   cut: CutPointResult,
   parts: Parts,
@@ -170,7 +170,7 @@ function outlook(
   const { entries, messages } = projection;
   const system = foldSystemMessages(messages, 0);
   const systemTokens = system === undefined ? 0 : estimateTokens(system, counter);
-  const keptTokens = estimateAll(messagesIn(entries, cut.firstKeptEntryIndex, entries.length), counter);
+  const keptTokens = estimateAll(getMessages(entries, cut.firstKeptEntryIndex, entries.length), counter);
   const { replacedTokens, textTokens, fileListTokens } = expectSummarySize(parts, counter);
   const summaryTokens = textTokens + fileListTokens;
   return {

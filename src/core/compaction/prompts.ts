@@ -1,4 +1,4 @@
-import { wellFormedText } from "../format/well-formed-text.ts";
+import { toWellFormedText } from "../format/well-formed-text.ts";
 
 /** The variable parts of a prompt. */
 export interface PromptParts {
@@ -87,21 +87,21 @@ const INSTRUCTIONS = {
 export type SummaryKind = keyof typeof INSTRUCTIONS;
 
 /** Returns the prompt that asks for a text, or for an update of the previous summary. */
-export function promptOf(kind: SummaryKind, parts: PromptParts): string {
+export function buildPrompt(kind: SummaryKind, parts: PromptParts): string {
   const { conversation, previousSummary } = parts;
   const instructions = previousSummary === undefined ? INSTRUCTIONS[kind] : UPDATE_INSTRUCTIONS;
   const sections = [`<conversation>\n${conversation}\n</conversation>`];
   if (previousSummary !== undefined) {
     sections.push(`<previous-summary>\n${previousSummary}\n</previous-summary>`);
   }
-  sections.push(...instructionsOf(parts, instructions));
+  sections.push(...buildInstructions(parts, instructions));
   if (parts.maxWords !== undefined) {
     sections.push(`Write at most ${parts.maxWords} words in all: longer notes cannot be used.`);
   }
-  return wellFormedText(sections.join("\n\n"));
+  return toWellFormedText(sections.join("\n\n"));
 }
 
-function instructionsOf(
+function buildInstructions(
   { customInstructions, replaceInstructions }: PromptParts,
   instructions: string,
 ): string[] {

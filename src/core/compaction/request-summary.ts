@@ -1,7 +1,7 @@
-import { fieldsOf } from "../context/entry-fields.ts";
-import { textOf } from "../context/message-parts.ts";
+import { toRecord } from "../context/entry-fields.ts";
+import { toText } from "../context/message-parts.ts";
 import { isUsage } from "../context/usage.ts";
-import { untilAborted } from "../format/abort.ts";
+import { waitUnlessAborted } from "../format/abort.ts";
 import type { Usage } from "../format/content.ts";
 import { isSessionError, SessionError } from "../format/errors.ts";
 import { SUMMARY_SYSTEM_PROMPT, type SummaryKind } from "./prompts.ts";
@@ -60,39 +60,39 @@ export async function requestSummary(
   wanted: WantedSummary,
 ): Promise<{ text: string; usage: Usage | undefined }> {
   const { kind } = wanted;
-  const reply = fieldsOf(await replyTo(summarize, wanted));
-  const text = textOf(reply["text"]).trim();
-  const stopReason = textOf(reply["stopReason"]);
+  const reply = toRecord(await requestReply(summarize, wanted));
+  const text = toText(reply["text"]).trim();
+  const stopReason = toText(reply["stopReason"]);
   const reason = stopReason.toLowerCase().replaceAll(/[-_]/g, "");
-  if (reason === "aborted") throw cancelled(kind, undefined);
+  if (reason === "aborted") throw makeCancelledError(kind, undefined);
   if (UNFINISHED.has(reason)) {
-    throw failed(kind, `the model stopped for "${stopReason}" before it was done`, { stopReason });
+    throw makeFailedError(kind, `the model stopped for "${stopReason}" before it was done`, { stopReason });
   }
-  if (text === "") throw failed(kind, "the reply is empty", { stopReason });
+  if (text === "") throw makeFailedError(kind, "the reply is empty", { stopReason });
   const { usage } = reply;
   return { text, usage: isUsage(usage) ? usage : undefined };
 }
 
-async function replyTo(summarize: Summarize, wanted: WantedSummary): Promise<unknown> {
+async function requestReply(summarize: Summarize, wanted: WantedSummary): Promise<unknown> {
   const { kind, prompt, signal } = wanted;
   refuseCancelled(kind, signal);
   try {
     const request = { systemPrompt: SUMMARY_SYSTEM_PROMPT, prompt, kind, ...(signal && { signal }) };
     // A summarizer that throws at once rejects like any other.
     const asked = (async () => summarize(request))();
-    return await untilAborted(asked, signal, CANCELLED[kind]);
+    return await waitUnlessAborted(asked, signal, CANCELLED[kind]);
   } catch (error) {
-    if (signal?.aborted) throw cancelled(kind, signal.reason);
-    if (isSessionError(error, "ABORTED")) throw cancelled(kind, error);
-    throw failed(kind, error instanceof Error ? error.message : "the summarizer failed", {}, error);
+    if (signal?.aborted) throw makeCancelledError(kind, signal.reason);
+    if (isSessionError(error, "ABORTED")) throw makeCancelledError(kind, error);
+    throw makeFailedError(kind, error instanceof Error ? error.message : "the summarizer failed", {}, error);
   }
 }
 
-function cancelled(kind: SummaryKind, cause: unknown): SessionError {
+function makeCancelledError(kind: SummaryKind, cause: unknown): SessionError {
   return new SessionError("ABORTED", CANCELLED[kind], { details: { kind }, cause });
 }
 
-function failed(
+function makeFailedError(
   kind: SummaryKind,
   what: string,
   details: { readonly [key: string]: unknown },
@@ -108,5 +108,5 @@ function failed(
  * @throws {SessionError} `ABORTED`
  */
 export function refuseCancelled(kind: SummaryKind, signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw cancelled(kind, signal.reason);
+  if (signal?.aborted) throw makeCancelledError(kind, signal.reason);
 }

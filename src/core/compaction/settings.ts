@@ -1,5 +1,5 @@
 import type { ModelChoice } from "../context/path-settings.ts";
-import { assertOptions, FLAG, numberFrom, OBJECT, type OptionRules } from "../format/options.ts";
+import { assertOptions, FLAG, makeNumberRule, OBJECT, type OptionRules } from "../format/options.ts";
 
 /** Settings that may differ by model. */
 export interface CompactionLimits {
@@ -19,8 +19,8 @@ export interface CompactionSettings extends CompactionLimits {
 
 const LIMIT_RULES: OptionRules<CompactionLimits> = {
   enabled: FLAG,
-  reserveTokens: numberFrom(0, "tokens"),
-  keepRecentTokens: numberFrom(0, "tokens"),
+  reserveTokens: makeNumberRule(0, "tokens"),
+  keepRecentTokens: makeNumberRule(0, "tokens"),
 };
 
 /** Refuses invalid settings: comparisons with NaN are never true. */
@@ -43,7 +43,7 @@ export const DEFAULT_COMPACTION_SETTINGS: CompactionSettings = Object.freeze({
  *   than half of the window, `reserveTokens` and `keepRecentTokens` are a quarter of it each.
  * @param contextWindow - In tokens; undefined if unknown.
  */
-export function settingsForWindow(
+export function fitSettingsToWindow(
   settings: CompactionSettings | undefined,
   contextWindow: number | undefined,
 ): CompactionSettings {

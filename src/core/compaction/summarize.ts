@@ -1,5 +1,5 @@
 import { convertToLlm } from "../context/convert-to-llm.ts";
-import { fieldsOf, numberOf } from "../context/entry-fields.ts";
+import { toNumber, toRecord } from "../context/entry-fields.ts";
 import type { Usage } from "../format/content.ts";
 import { SessionError } from "../format/errors.ts";
 import type { AgentMessage } from "../format/message.ts";
@@ -10,7 +10,7 @@ import {
   withoutFileOperations,
 } from "./file-operations.ts";
 import type { CompactionPreparation } from "./plan.ts";
-import { promptOf, type SummaryKind } from "./prompts.ts";
+import { buildPrompt, type SummaryKind } from "./prompts.ts";
 import { refuseCancelled, requestSummary, type Summarize } from "./request-summary.ts";
 import { serializeConversation, withoutMiddle } from "./transcript.ts";
 
@@ -94,10 +94,10 @@ export async function writeSummary(
   assertSomethingToCompact(preparation);
   const { messagesToSummarize, turnPrefixMessages } = preparation;
   const writer = { summarize, options };
-  const history = await writeText(writer, "history", messagesToSummarize, previousText(preparation));
+  const history = await writeText(writer, "history", messagesToSummarize, getPreviousText(preparation));
   const prefix = await writeText(writer, "turnPrefix", turnPrefixMessages);
   const usage = addUsage(history.usage, prefix.usage);
-  const result = compactionResult(preparation, joinTexts(history.text, prefix.text));
+  const result = makeCompactionResult(preparation, joinTexts(history.text, prefix.text));
   return { ...result, ...(usage === undefined ? {} : { usage }) };
 }
 
@@ -112,7 +112,7 @@ async function writeText(
   const whole = serializeConversation(convertToLlm(messages));
   if (whole === "") return { text: previousSummary ?? "" };
   const conversation = withoutMiddle(whole, maxConversationLength);
-  const prompt = promptOf(kind, { ...parts, conversation, previousSummary });
+  const prompt = buildPrompt(kind, { ...parts, conversation, previousSummary });
   return requestSummary(summarize, { kind, prompt, signal });
 }
 
@@ -123,7 +123,7 @@ function joinTexts(history: string, turnPrefix: string): string {
 }
 
 /** Returns the summary to update, without the file lists, which the new one gets at its end. */
-export function previousText(
+export function getPreviousText(
   planned: Pick<CompactionPreparation, "previousSummary" | "fileOps">,
 ): string | undefined {
   const { previousSummary, fileOps } = planned;
@@ -131,7 +131,7 @@ export function previousText(
 }
 
 /** Makes the result from a preparation and its text, and appends the file lists. */
-export function compactionResult(
+export function makeCompactionResult(
   { firstKeptEntryId, tokensBefore, fileOps }: CompactionPreparation,
   text: string,
 ): CompactionResult<CompactionDetails> & { details: CompactionDetails } {
@@ -161,10 +161,10 @@ export function assertSomethingToCompact(preparation: CompactionPreparation): vo
 /** Adds the usage of two model calls as an adapter returned it: missing numbers count as 0. */
 export function addUsage(first: Usage | undefined, second: Usage | undefined): Usage | undefined {
   if (first === undefined || second === undefined) return first ?? second;
-  const sum = (name: keyof Usage) => numberOf(fieldsOf(first)[name]) + numberOf(fieldsOf(second)[name]);
+  const sum = (name: keyof Usage) => toNumber(toRecord(first)[name]) + toNumber(toRecord(second)[name]);
   const has = (name: keyof Usage) => first[name] !== undefined || second[name] !== undefined;
   const sumCost = (name: keyof Usage["cost"]) =>
-    numberOf(fieldsOf(first.cost)[name]) + numberOf(fieldsOf(second.cost)[name]);
+    toNumber(toRecord(first.cost)[name]) + toNumber(toRecord(second.cost)[name]);
   return {
     input: sum("input"),
     output: sum("output"),

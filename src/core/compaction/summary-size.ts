@@ -18,12 +18,12 @@ export interface SummarySize {
   readonly fileListTokens: number;
 }
 
-const LEAST_TEXT_TOKENS = 256;
-const MOST_TEXT_TOKENS = 2048;
+const MIN_TEXT_TOKENS = 256;
+const MAX_TEXT_TOKENS = 2048;
 const REPLACED_PER_TEXT_TOKEN = 8;
 
 /** The fewest tokens in which a summary says anything. */
-const LEAST_ROOM = 64;
+const MIN_SUMMARY_TOKENS = 64;
 
 /**
  * Estimates the length of a summary before it is written: an eighth of what it replaces, between 256 and 2,048
@@ -41,7 +41,7 @@ export function expectSummarySize(replaced: Replaced, counter?: TokenCounter): S
   const share = Math.ceil(replacedTokens / REPLACED_PER_TEXT_TOKEN);
   return {
     replacedTokens,
-    textTokens: Math.min(MOST_TEXT_TOKENS, Math.max(LEAST_TEXT_TOKENS, share)),
+    textTokens: Math.min(MAX_TEXT_TOKENS, Math.max(MIN_TEXT_TOKENS, share)),
     fileListTokens: estimateTextTokens(formatFileOperations(readFiles, modifiedFiles), counter),
   };
 }
@@ -53,7 +53,7 @@ export function expectSummarySize(replaced: Replaced, counter?: TokenCounter): S
  *
  * @returns Undefined if what is kept leaves no room for a summary.
  */
-export function roomForSummary(
+export function getSummaryRoom(
   planned: Replaced & { readonly estimatedTokensAfter: number; readonly settings: CompactionLimits },
   contextWindow: number,
   counter?: TokenCounter,
@@ -61,5 +61,5 @@ export function roomForSummary(
   const { textTokens } = expectSummarySize(planned, counter);
   const left = contextWindow - (planned.estimatedTokensAfter - textTokens);
   const { reserveTokens } = planned.settings;
-  return [left - reserveTokens, left].find((room) => room >= LEAST_ROOM);
+  return [left - reserveTokens, left].find((room) => room >= MIN_SUMMARY_TOKENS);
 }

@@ -1,5 +1,5 @@
-import { fieldsOf, listOf } from "../context/entry-fields.ts";
-import { jsonOf, partsOf, textOf } from "../context/message-parts.ts";
+import { toArray, toRecord } from "../context/entry-fields.ts";
+import { getMessageParts, toJson, toText } from "../context/message-parts.ts";
 import type { SessionProjection } from "../context/session-context.ts";
 import { foldSystemMessages } from "../context/system-message.ts";
 import { calculateContextTokens, isUsage } from "../context/usage.ts";
@@ -44,12 +44,12 @@ interface Weight {
  * @remarks Cost: O(size of the message). Source: docs/compaction.md#tokens
  */
 export function estimateTokens(message: AgentMessage, counter?: TokenCounter): number {
-  return tokensOf(weigh(message), counter);
+  return countTokens(weighMessage(message), counter);
 }
 
 /** Estimates the tokens of a text, as `estimateTokens` does for a message that holds nothing else. */
 export function estimateTextTokens(text: string, counter?: TokenCounter): number {
-  return tokensOf({ texts: [text], images: 0 }, counter);
+  return countTokens({ texts: [text], images: 0 }, counter);
 }
 
 /** Adds up the estimates of messages. */
@@ -57,50 +57,50 @@ export function estimateAll(messages: readonly AgentMessage[], counter?: TokenCo
   return messages.reduce((sum, message) => sum + estimateTokens(message, counter), 0);
 }
 
-function tokensOf({ texts, images }: Weight, counter: TokenCounter | undefined): number {
+function countTokens({ texts, images }: Weight, counter: TokenCounter | undefined): number {
   const imageCharacters = images * CHARACTERS_PER_IMAGE;
   if (counter === undefined) {
     const characters = texts.reduce((sum, text) => sum + text.length, imageCharacters);
     return Math.ceil(characters / CHARACTERS_PER_TOKEN);
   }
   const imageTokens = imageCharacters / CHARACTERS_PER_TOKEN;
-  return texts.reduce((sum, text) => sum + (text === "" ? 0 : count(text, counter)), imageTokens);
+  return texts.reduce((sum, text) => sum + (text === "" ? 0 : countText(text, counter)), imageTokens);
 }
 
-function count(text: string, counter: TokenCounter): number {
+function countText(text: string, counter: TokenCounter): number {
   const tokens = counter(text);
   if (Number.isFinite(tokens) && tokens >= 0) return tokens;
   throw new TypeError(`A token counter must return a number of at least 0, but returned ${String(tokens)}.`);
 }
 
-function weigh(message: AgentMessage): Weight {
-  const fields = fieldsOf(message);
+function weighMessage(message: AgentMessage): Weight {
+  const fields = toRecord(message);
   switch (fields["role"]) {
     case "bashExecution":
-      return { texts: [textOf(fields["command"]), textOf(fields["output"])], images: 0 };
+      return { texts: [toText(fields["command"]), toText(fields["output"])], images: 0 };
     case "branchSummary":
     case "compactionSummary":
-      return { texts: [textOf(fields["summary"])], images: 0 };
+      return { texts: [toText(fields["summary"])], images: 0 };
     case "system":
-      return { texts: [...weighContent(message).texts, ...instructionTexts(fields)], images: 0 };
+      return { texts: [...weighContent(message).texts, ...getInstructionTexts(fields)], images: 0 };
     default:
       return weighContent(message);
   }
 }
 
 function weighContent(message: AgentMessage): Weight {
-  const parts = partsOf(message);
+  const parts = getMessageParts(message);
   const texts = parts.flatMap((part) => {
     if (part.kind === "image") return [];
-    return part.kind === "toolCall" ? [part.name, jsonOf(part.arguments)] : part.text;
+    return part.kind === "toolCall" ? [part.name, toJson(part.arguments)] : part.text;
   });
   return { texts, images: parts.filter(({ kind }) => kind === "image").length };
 }
 
-function instructionTexts(system: JsonRecord): string[] {
+function getInstructionTexts(system: JsonRecord): string[] {
   const { sections, toolsAdded } = system;
-  const tools = listOf(toolsAdded);
-  return [...Object.values(fieldsOf(sections)).map(textOf), ...tools.map(jsonOf)];
+  const tools = toArray(toolsAdded);
+  return [...Object.values(toRecord(sections)).map(toText), ...tools.map(toJson)];
 }
 
 /**
@@ -111,16 +111,16 @@ function instructionTexts(system: JsonRecord): string[] {
  */
 export function getLastAssistantUsage(entries: readonly AnySessionEntry[]): Usage | undefined {
   for (let index = entries.length - 1; index >= 0; index--) {
-    const { type, message } = fieldsOf(entries[index]);
-    const usage = type === "message" ? countedUsage(message) : undefined;
+    const { type, message } = toRecord(entries[index]);
+    const usage = type === "message" ? findCountedUsage(message) : undefined;
     if (usage !== undefined) return usage;
   }
   return undefined;
 }
 
 /** Returns the usage of a message if it tells the size of its context. */
-function countedUsage(message: unknown): Usage | undefined {
-  const { role, stopReason, usage } = fieldsOf(message);
+function findCountedUsage(message: unknown): Usage | undefined {
+  const { role, stopReason, usage } = toRecord(message);
   if (role !== "assistant" || stopReason === "aborted" || stopReason === "error") return undefined;
   return isUsage(usage) && calculateContextTokens(usage) > 0 ? usage : undefined;
 }
@@ -138,8 +138,8 @@ export function estimateContextTokens(
   counter?: TokenCounter,
 ): ContextUsageEstimate {
   for (let index = messages.length - 1; index >= 0; index--) {
-    const usage = countedUsage(messages[index]);
-    if (usage !== undefined) return sinceUsage(messages, index, usage, counter);
+    const usage = findCountedUsage(messages[index]);
+    if (usage !== undefined) return countSinceUsage(messages, index, usage, counter);
   }
   return withoutUsage(messages, counter);
 }
@@ -169,21 +169,21 @@ export function estimateProjectedContextTokens(
   for (let at = entries.length - 1; at >= 0; at--) {
     const entry = entries[at];
     if (entry === undefined || !later.has(entry.sourceEntry.id)) break;
-    const within = entry.messages.findLastIndex((message) => countedUsage(message) !== undefined);
+    const within = entry.messages.findLastIndex((message) => findCountedUsage(message) !== undefined);
     end -= entry.messages.length;
-    const usage = countedUsage(entry.messages[within]);
-    if (usage !== undefined) return sinceUsage(messages, end + within, usage, counter);
+    const usage = findCountedUsage(entry.messages[within]);
+    if (usage !== undefined) return countSinceUsage(messages, end + within, usage, counter);
   }
   return withoutUsage(withFoldedSystem(messages), counter);
 }
 
 function withFoldedSystem(messages: readonly AgentMessage[]): AgentMessage[] {
   const system = foldSystemMessages(messages, 0);
-  const others = messages.filter((message) => fieldsOf(message)["role"] !== "system");
+  const others = messages.filter((message) => toRecord(message)["role"] !== "system");
   return system === undefined ? others : [system, ...others];
 }
 
-function sinceUsage(
+function countSinceUsage(
   messages: readonly AgentMessage[],
   index: number,
   usage: Usage,

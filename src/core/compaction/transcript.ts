@@ -1,6 +1,6 @@
-import { textsOf } from "../context/content-text.ts";
-import { fieldsOf } from "../context/entry-fields.ts";
-import { headOf, jsonOf, partsOf } from "../context/message-parts.ts";
+import { getTexts } from "../context/content-text.ts";
+import { toRecord } from "../context/entry-fields.ts";
+import { getMessageParts, takeStart, toJson } from "../context/message-parts.ts";
 import { isJsonRecord } from "../format/json.ts";
 import type { Message } from "../format/message.ts";
 
@@ -16,39 +16,42 @@ const TRANSCRIPT_TOOL_RESULT_LENGTH = 2000;
  * @remarks Cost: O(size of the messages). Source: docs/compaction.md#summary-text
  */
 export function serializeConversation(messages: readonly Message[]): string {
-  return messages.flatMap(partsOfTranscript).join("\n\n");
+  return messages.flatMap(formatTranscriptParts).join("\n\n");
 }
 
-function partsOfTranscript(message: Message): string[] {
-  const { role, content } = fieldsOf(message);
+function formatTranscriptParts(message: Message): string[] {
+  const { role, content } = toRecord(message);
   switch (role) {
     case "user":
-      return labeled("User", textsOf(content).join(""));
+      return formatLabeled("User", getTexts(content).join(""));
     case "assistant":
       return [
-        ...labeled("Assistant", textsOf(content).join("\n")),
-        ...labeled("Assistant tool calls", callsOf(message).join("; ")),
+        ...formatLabeled("Assistant", getTexts(content).join("\n")),
+        ...formatLabeled("Assistant tool calls", formatCalls(message).join("; ")),
       ];
     case "toolResult":
-      return labeled("Tool result", shortenText(textsOf(content).join(""), TRANSCRIPT_TOOL_RESULT_LENGTH));
+      return formatLabeled(
+        "Tool result",
+        shortenText(getTexts(content).join(""), TRANSCRIPT_TOOL_RESULT_LENGTH),
+      );
     default:
       return [];
   }
 }
 
-function labeled(label: string, text: string): string[] {
+function formatLabeled(label: string, text: string): string[] {
   return text === "" ? [] : [`[${label}]: ${text}`];
 }
 
-function callsOf(message: Message): string[] {
-  return partsOf(message).flatMap((part) => (part.kind === "toolCall" ? describeCall(part) : []));
+function formatCalls(message: Message): string[] {
+  return getMessageParts(message).flatMap((part) => (part.kind === "toolCall" ? describeCall(part) : []));
 }
 
 /** Writes a call as `name(key=json, …)`; omits keys without a JSON value. Arguments that are no object are written as JSON. */
 export function describeCall(call: { readonly name: string; readonly arguments: unknown }): string {
-  if (!isJsonRecord(call.arguments)) return `${call.name}(${jsonOf(call.arguments ?? undefined)})`;
+  if (!isJsonRecord(call.arguments)) return `${call.name}(${toJson(call.arguments ?? undefined)})`;
   const described = Object.entries(call.arguments).flatMap(([key, value]) => {
-    const json = jsonOf(value);
+    const json = toJson(value);
     return json === "" ? [] : `${key}=${json}`;
   });
   return `${call.name}(${described.join(", ")})`;
@@ -57,7 +60,7 @@ export function describeCall(call: { readonly name: string; readonly arguments: 
 /** Cuts a text after some UTF-16 units, no surrogate pair in two, and says how much was cut off: `[... N more characters truncated]`. */
 export function shortenText(text: string, limit: number): string {
   if (text.length <= limit) return text;
-  const head = headOf(text, limit);
+  const head = takeStart(text, limit);
   return `${head}\n\n[... ${text.length - head.length} more characters truncated]`;
 }
 
@@ -65,8 +68,8 @@ export function shortenText(text: string, limit: number): string {
 export function withoutMiddle(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const half = Math.max(0, Math.floor(limit / 2));
-  const head = headOf(text, half);
-  const tail = text.slice(headOf(text, text.length - half).length);
+  const head = takeStart(text, half);
+  const tail = text.slice(takeStart(text, text.length - half).length);
   const left = text.length - head.length - tail.length;
   return `${head}\n\n[... ${left} characters left out]\n\n${tail}`;
 }

@@ -1,6 +1,6 @@
 import type { ImageContent, TextContent } from "../format/content.ts";
 import type { AgentMessage, Message } from "../format/message.ts";
-import { fieldsOf } from "./entry-fields.ts";
+import { toRecord } from "./entry-fields.ts";
 
 /** Reference to an image that oh-my-pi stores beside the sessions, by the digest of its bytes. */
 const BLOB = /^blob:sha256:([0-9a-f]{64})$/i;
@@ -30,7 +30,7 @@ export function withBlobImages(message: AgentMessage, readBlob?: ReadBlob): Agen
     case "custom": {
       const { content } = message;
       if (!Array.isArray(content) || !content.some(isBlobImage)) return message;
-      return { ...message, content: content.map((block) => resolved(block, readBlob)) };
+      return { ...message, content: content.map((block) => resolveBlock(block, readBlob)) };
     }
     default:
       return message;
@@ -42,25 +42,25 @@ export function withBlobImages(message: AgentMessage, readBlob?: ReadBlob): Agen
  *
  * @returns Empty for content without references.
  */
-export function blobDigests(content: unknown): (string | undefined)[] {
-  return Array.isArray(content) ? content.filter(isBlobImage).map(({ data }) => digestIn(data)) : [];
+export function listBlobDigests(content: unknown): (string | undefined)[] {
+  return Array.isArray(content) ? content.filter(isBlobImage).map(({ data }) => findDigest(data)) : [];
 }
 
-function digestIn(data: string): string | undefined {
+function findDigest(data: string): string | undefined {
   return BLOB.exec(data)?.[1]?.toLowerCase();
 }
 
 function isBlobImage(block: unknown): block is ImageContent {
-  const { type, data } = fieldsOf(block);
+  const { type, data } = toRecord(block);
   return type === "image" && typeof data === "string" && data.startsWith(BLOB_PREFIX);
 }
 
-function resolved(
+function resolveBlock(
   block: TextContent | ImageContent,
   readBlob: ReadBlob | undefined,
 ): TextContent | ImageContent {
   if (!isBlobImage(block)) return block;
-  const digest = digestIn(block.data);
+  const digest = findDigest(block.data);
   const data = digest === undefined ? undefined : readBlob?.(digest);
   if (data !== undefined) return { ...block, data };
   return { type: "text", text: `[An image is missing here: ${digest ?? "its name is damaged"}]` };

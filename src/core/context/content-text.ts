@@ -1,4 +1,4 @@
-import { fieldsOf } from "./entry-fields.ts";
+import { toRecord } from "./entry-fields.ts";
 
 /**
  * Returns the texts of a message's content, one for each text block.
@@ -6,12 +6,12 @@ import { fieldsOf } from "./entry-fields.ts";
  * @param content - As stored: a text, a list of blocks, or anything else.
  * @returns Empty if there is no text. Skips other kinds of blocks.
  */
-export function textsOf(content: unknown): string[] {
+export function getTexts(content: unknown): string[] {
   if (typeof content === "string") return [content];
   if (!Array.isArray(content)) return [];
   const texts: string[] = [];
   for (const block of content) {
-    const { type, text } = fieldsOf(block);
+    const { type, text } = toRecord(block);
     if (type === "text" && typeof text === "string") texts.push(text);
   }
   return texts;

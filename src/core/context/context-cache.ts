@@ -1,9 +1,9 @@
 import type { AnySessionEntry, ContextEditEntry, SessionEntry } from "../format/entry.ts";
 import type { AgentMessage } from "../format/message.ts";
 import { type ReadBlob, withBlobImages } from "./blob-images.ts";
-import { fieldsOf } from "./entry-fields.ts";
+import { toRecord } from "./entry-fields.ts";
 import type { EntryPath } from "./entry-path.ts";
-import { projectSelected } from "./project-entry.ts";
+import { projectSelectedEntry } from "./project-entry.ts";
 import type { SelectionIssue } from "./select-entries.ts";
 import {
   PathProjection,
@@ -77,9 +77,9 @@ export class ContextCache {
   readonly #project: ProjectEntry = (entry, edit, keepsTail) => {
     const made = this.#made.get(entry);
     if (made !== undefined && made.edit === edit && made.keepsTail === keepsTail) return made.messages;
-    const projected = projectSelected(entry, edit, keepsTail);
+    const projected = projectSelectedEntry(entry, edit, keepsTail);
     const messages = projected.map((message) => withBlobImages(message, this.#readBlob));
-    const isStored = messages.length === 0 || messages[0] === fieldsOf(entry)["message"];
+    const isStored = messages.length === 0 || messages[0] === toRecord(entry)["message"];
     if (!isStored) this.#made.set(entry, { messages, edit, keepsTail });
     return messages;
   };

@@ -1,9 +1,9 @@
 import type { ImageContent, TextContent } from "../format/content.ts";
 import type { AgentMessage, BashExecutionMessage, Message, UserMessage } from "../format/message.ts";
 import { assertOptions, FLAG } from "../format/options.ts";
-import { fieldsOf } from "./entry-fields.ts";
+import { toRecord } from "./entry-fields.ts";
 import { repairToolPairs } from "./tool-pairs.ts";
-import { wellFormed } from "./well-formed.ts";
+import { toWellFormed } from "./well-formed.ts";
 
 type UserBlock = TextContent | ImageContent;
 
@@ -35,46 +35,49 @@ export function convertToLlm(
 
 function convertMessage(message: AgentMessage): Message | undefined {
   // A list of another program may hold anything; only messages have a role.
-  if (typeof fieldsOf(message)["role"] !== "string") return undefined;
+  if (typeof toRecord(message)["role"] !== "string") return undefined;
   switch (message.role) {
     case "system":
     case "user":
     case "assistant":
     case "toolResult":
-      return wellFormed(message);
+      return toWellFormed(message);
     case "bashExecution":
       return message.excludeFromContext
         ? undefined
-        : userMessage([textBlock(bashText(message))], message.timestamp);
+        : makeUserMessage([makeTextBlock(formatBash(message))], message.timestamp);
     case "custom":
-      return userMessage(blocksOf(message.content), message.timestamp);
+      return makeUserMessage(toUserBlocks(message.content), message.timestamp);
     case "branchSummary":
-      return userMessage([summaryBlock(BRANCH_SUMMARY_SENTENCE, message.summary)], message.timestamp);
+      return makeUserMessage([makeSummaryBlock(BRANCH_SUMMARY_SENTENCE, message.summary)], message.timestamp);
     case "compactionSummary":
-      return userMessage([summaryBlock(COMPACTION_SUMMARY_SENTENCE, message.summary)], message.timestamp);
+      return makeUserMessage(
+        [makeSummaryBlock(COMPACTION_SUMMARY_SENTENCE, message.summary)],
+        message.timestamp,
+      );
     default:
       return undefined;
   }
 }
 
-function userMessage(content: UserBlock[], timestamp: number): UserMessage {
+function makeUserMessage(content: UserBlock[], timestamp: number): UserMessage {
   return { role: "user", content, timestamp };
 }
 
-function textBlock(text: string): TextContent {
+function makeTextBlock(text: string): TextContent {
   return { type: "text", text };
 }
 
-function blocksOf(content: string | UserBlock[]): UserBlock[] {
-  if (typeof content === "string") return [textBlock(content)];
+function toUserBlocks(content: string | UserBlock[]): UserBlock[] {
+  if (typeof content === "string") return [makeTextBlock(content)];
   return Array.isArray(content) ? content : [];
 }
 
-function summaryBlock(sentence: string, summary: string): TextContent {
-  return textBlock(`${sentence}\n\n<summary>\n${summary ?? ""}\n</summary>`);
+function makeSummaryBlock(sentence: string, summary: string): TextContent {
+  return makeTextBlock(`${sentence}\n\n<summary>\n${summary ?? ""}\n</summary>`);
 }
 
-function bashText(message: BashExecutionMessage): string {
+function formatBash(message: BashExecutionMessage): string {
   const { command, output, exitCode, cancelled, truncated, fullOutputPath } = message;
   const parts = [`Ran \`${command ?? ""}\`\n${output ? `\`\`\`\n${output}\n\`\`\`` : "(no output)"}`];
   if (cancelled) parts.push("(command cancelled)");

@@ -10,34 +10,34 @@ const NO_FIELDS: JsonRecord = Object.freeze({});
  *
  * @returns The value itself; an empty record if it is not an object.
  */
-export function fieldsOf(value: unknown): JsonRecord {
+export function toRecord(value: unknown): JsonRecord {
   return isJsonRecord(value) ? value : NO_FIELDS;
 }
 
 /** Returns the fields of the message of an entry; none if it is no message. */
-export function messageFieldsOf(entry: unknown): JsonRecord {
-  const { type, message } = fieldsOf(entry);
-  return fieldsOf(type === "message" ? message : undefined);
+export function getMessageFields(entry: unknown): JsonRecord {
+  const { type, message } = toRecord(entry);
+  return toRecord(type === "message" ? message : undefined);
 }
 
 /** Returns a stored value if it is a list, else an empty one. */
-export function listOf(value: unknown): readonly unknown[] {
+export function toArray(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
 /** Returns a stored value if it is a finite number, else 0. */
-export function numberOf(value: unknown): number {
+export function toNumber(value: unknown): number {
   return typeof value === "number" && Number.isFinite(value) ? value : 0;
 }
 
 /** Returns the blocks of stored content: a text as one block; none for what is neither text nor list. */
-export function blocksOf(content: unknown): readonly unknown[] {
-  return typeof content === "string" ? [{ type: "text", text: content }] : listOf(content);
+export function toContentBlocks(content: unknown): readonly unknown[] {
+  return typeof content === "string" ? [{ type: "text", text: content }] : toArray(content);
 }
 
 /** Tells whether a stored value is a message: an object with a role. Its other fields may hold anything. */
 export function isStoredMessage(value: unknown): value is AgentMessage {
-  return typeof fieldsOf(value)["role"] === "string";
+  return typeof toRecord(value)["role"] === "string";
 }
 
 /** Tells whether a stored value can be a message's content: a text, or a list of blocks. */

@@ -25,7 +25,7 @@ export interface EntryPath {
  *
  * If two entries have the same id, the first one has it, as in a session file.
  */
-export function entryPathOf(entries: readonly AnySessionEntry[]): EntryPath {
+export function makeEntryPath(entries: readonly AnySessionEntry[]): EntryPath {
   return {
     length: entries.length,
     mayHold: () => true,

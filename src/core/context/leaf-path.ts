@@ -1,6 +1,6 @@
 import type { AnySessionEntry } from "../format/entry.ts";
 import type { SessionHeader } from "../format/header.ts";
-import { fieldsOf } from "./entry-fields.ts";
+import { toRecord } from "./entry-fields.ts";
 
 /**
  * Finds the entries root → leaf among entries in memory.
@@ -20,25 +20,25 @@ export function findLeafPath(
   byId?: ReadonlyMap<string, AnySessionEntry>,
 ): AnySessionEntry[] {
   if (leafId === null) return [];
-  if (byId === undefined) return climbByPlace(records.filter(isEntry), leafId);
+  if (byId === undefined) return climbByPlace(records.filter(isNotHeader), leafId);
   const named = leafId === undefined ? undefined : byId.get(leafId);
-  const leaf = named ?? records.findLast(isEntry);
-  const { climbed } = climb(leaf, (entry) =>
+  const leaf = named ?? records.findLast(isNotHeader);
+  const { climbed } = climbPath(leaf, (entry) =>
     entry.parentId === null ? undefined : byId.get(entry.parentId),
   );
   return climbed.reverse();
 }
 
-function isEntry(record: AnySessionEntry | SessionHeader): record is AnySessionEntry {
-  const { type } = fieldsOf(record);
+function isNotHeader(record: AnySessionEntry | SessionHeader): record is AnySessionEntry {
+  const { type } = toRecord(record);
   return typeof type === "string" && type !== "session";
 }
 
 function climbByPlace(entries: readonly AnySessionEntry[], leafId: string | undefined): AnySessionEntry[] {
-  const { parents, places } = linkPlaces(entries);
+  const { parents, places } = linkEntries(entries);
   const last = entries.length === 0 ? undefined : entries.length - 1;
   const leaf = leafId === undefined ? last : (places.get(leafId) ?? last);
-  const { climbed, reentered } = climb(leaf, (place) => parents[place]);
+  const { climbed, reentered } = climbPath(leaf, (place) => parents[place]);
   if (reentered !== undefined) cutCycle(climbed, reentered);
   return climbed.reverse().flatMap((place) => entries[place] ?? []);
 }
@@ -52,7 +52,7 @@ function cutCycle(climbed: number[], reentered: number): void {
 }
 
 /** Returns the index of each entry's parent, and of each id's first entry. */
-function linkPlaces(entries: readonly AnySessionEntry[]) {
+function linkEntries(entries: readonly AnySessionEntry[]) {
   const parents: (number | undefined)[] = [];
   const places = new Map<string, number>();
   const latest = new Map<string, number>();
@@ -68,15 +68,15 @@ function linkPlaces(entries: readonly AnySessionEntry[]) {
 }
 
 /** Follows parents up from a leaf; ends at a root, or at an entry that it has visited. */
-function climb<T>(
+function climbPath<T>(
   leaf: T | undefined,
-  parentOf: (at: T) => T | undefined,
+  getParent: (at: T) => T | undefined,
 ): { climbed: T[]; reentered: T | undefined } {
   const climbed = new Set<T>();
   let at = leaf;
   while (at !== undefined && !climbed.has(at)) {
     climbed.add(at);
-    at = parentOf(at);
+    at = getParent(at);
   }
   return { climbed: [...climbed], reentered: at };
 }

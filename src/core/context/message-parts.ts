@@ -1,4 +1,4 @@
-import { blocksOf, fieldsOf } from "./entry-fields.ts";
+import { toContentBlocks, toRecord } from "./entry-fields.ts";
 
 /** One validated part of a message's content. */
 export type MessagePart =
@@ -16,25 +16,25 @@ export type MessagePart =
  * @returns A new array, in the order of the content.
  * @remarks Cost: O(blocks).
  */
-export function partsOf(message: unknown): MessagePart[] {
-  const { content } = fieldsOf(message);
-  return blocksOf(content).flatMap((block) => partOf(block) ?? []);
+export function getMessageParts(message: unknown): MessagePart[] {
+  const { content } = toRecord(message);
+  return toContentBlocks(content).flatMap((block) => toMessagePart(block) ?? []);
 }
 
-function partOf(block: unknown): MessagePart | undefined {
-  const fields = fieldsOf(block);
+function toMessagePart(block: unknown): MessagePart | undefined {
+  const fields = toRecord(block);
   switch (fields["type"]) {
     case "text":
-      return { kind: "text", text: textOf(fields["text"]) };
+      return { kind: "text", text: toText(fields["text"]) };
     case "thinking":
-      return { kind: "thinking", text: textOf(fields["thinking"]) };
+      return { kind: "thinking", text: toText(fields["thinking"]) };
     case "image":
       return { kind: "image" };
     case "toolCall":
       return {
         kind: "toolCall",
-        id: textOf(fields["id"]),
-        name: textOf(fields["name"]),
+        id: toText(fields["id"]),
+        name: toText(fields["name"]),
         arguments: fields["arguments"],
       };
     default:
@@ -43,7 +43,7 @@ function partOf(block: unknown): MessagePart | undefined {
 }
 
 /** Returns a value if it is a string, else the empty string. */
-export function textOf(value: unknown): string {
+export function toText(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
@@ -52,11 +52,11 @@ export function textOf(value: unknown): string {
  *
  * @returns `""` for what JSON leaves out, such as undefined; `"[not JSON]"` for a cycle, a BigInt, or a nesting deeper than the stack.
  */
-export function jsonOf(value: unknown): string {
+export function toJson(value: unknown): string {
   try {
     // Despite its declared type, `JSON.stringify` returns undefined for undefined, functions and symbols.
     const json: unknown = JSON.stringify(value);
-    return textOf(json);
+    return toText(json);
   } catch {
     return "[not JSON]";
   }
@@ -69,7 +69,7 @@ export function jsonOf(value: unknown): string {
  * @param limit - Greatest length, in UTF-16 units.
  * @returns At most `limit` units; one less if the cut would split a surrogate pair.
  */
-export function headOf(text: string, limit: number): string {
+export function takeStart(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const end = isInsidePair(text, limit) ? limit - 1 : limit;
   return text.slice(0, end);

@@ -1,6 +1,6 @@
 import type { AnySessionEntry } from "../format/entry.ts";
 import type { JsonRecord } from "../format/json.ts";
-import { fieldsOf } from "./entry-fields.ts";
+import { toRecord } from "./entry-fields.ts";
 import type { EntryPath } from "./entry-path.ts";
 
 /** A model and its provider. */
@@ -25,15 +25,15 @@ const MODEL_TYPES = ["model_change", "message"];
  */
 export function findSettings(path: EntryPath): PathSettings {
   return {
-    thinkingLevel: findLast(path, LEVEL_TYPES, thinkingLevelSetBy),
-    model: findLast(path, MODEL_TYPES, modelSetBy),
+    thinkingLevel: findLast(path, LEVEL_TYPES, findThinkingLevel),
+    model: findLast(path, MODEL_TYPES, findModel),
   };
 }
 
 /** Returns the thinking level that an entry sets, or undefined if it sets none. */
-export function thinkingLevelSetBy(entry: AnySessionEntry): string | undefined {
+export function findThinkingLevel(entry: AnySessionEntry): string | undefined {
   if (!LEVEL_TYPES.includes(entry.type)) return undefined;
-  const { thinkingLevel } = fieldsOf(entry);
+  const { thinkingLevel } = toRecord(entry);
   return typeof thinkingLevel === "string" ? thinkingLevel : undefined;
 }
 
@@ -41,23 +41,23 @@ export function thinkingLevelSetBy(entry: AnySessionEntry): string | undefined {
  * Returns the model that an entry sets, as a model change or an answer; undefined if it does not name provider and
  * model.
  */
-export function modelSetBy(entry: AnySessionEntry): ModelChoice | undefined {
-  const fields = fieldsOf(entry);
+export function findModel(entry: AnySessionEntry): ModelChoice | undefined {
+  const fields = toRecord(entry);
   if (entry.type === "model_change") {
-    return modelChoice(fields["provider"], fields["modelId"]) ?? mainModelIn(fields);
+    return toModelChoice(fields["provider"], fields["modelId"]) ?? parseMainModel(fields);
   }
   if (entry.type !== "message") return undefined;
-  const message = fieldsOf(fields["message"]);
-  return message["role"] === "assistant" ? modelChoice(message["provider"], message["model"]) : undefined;
+  const message = toRecord(fields["message"]);
+  return message["role"] === "assistant" ? toModelChoice(message["provider"], message["model"]) : undefined;
 }
 
 /** Returns a model in oh-my-pi's form, `provider/model`, if it is for the main role. */
-function mainModelIn({ model, role = "default" }: JsonRecord): ModelChoice | undefined {
+function parseMainModel({ model, role = "default" }: JsonRecord): ModelChoice | undefined {
   const [, provider, modelId] = (typeof model === "string" && /^([^/]+)\/(.+)$/s.exec(model)) || [];
-  return role === "default" ? modelChoice(provider, modelId) : undefined;
+  return role === "default" ? toModelChoice(provider, modelId) : undefined;
 }
 
-function modelChoice(provider: unknown, modelId: unknown): ModelChoice | undefined {
+function toModelChoice(provider: unknown, modelId: unknown): ModelChoice | undefined {
   return typeof provider === "string" && typeof modelId === "string" ? { provider, modelId } : undefined;
 }
 

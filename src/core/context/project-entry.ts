@@ -8,8 +8,8 @@ import type {
   ToolResultMessage,
   UserMessage,
 } from "../format/message.ts";
-import { fieldsOf, isContent, isStoredMessage } from "./entry-fields.ts";
-import { textOf } from "./message-parts.ts";
+import { isContent, isStoredMessage, toRecord } from "./entry-fields.ts";
+import { toText } from "./message-parts.ts";
 import { withContent } from "./well-formed.ts";
 
 /** The messages whose content a context edit can replace. */
@@ -27,7 +27,7 @@ type EditableMessage = UserMessage | AssistantMessage | ToolResultMessage | Cust
  * @remarks Cost: O(1); O(retained tail) for a compaction that has one. Source: docs/format.md#context
  */
 export function projectContextEntry(entry: AnySessionEntry, edit?: ContextEditEntry): AgentMessage[] {
-  return projectSelected(entry, edit);
+  return projectSelectedEntry(entry, edit);
 }
 
 /**
@@ -35,23 +35,23 @@ export function projectContextEntry(entry: AnySessionEntry, edit?: ContextEditEn
  *
  * @param keepsTail - Whether a compaction's `retainedTail` counts. Default: if the compaction names no kept entry.
  */
-export function projectSelected(
+export function projectSelectedEntry(
   entry: AnySessionEntry,
   edit: ContextEditEntry | undefined,
   keepsTail?: boolean,
 ): AgentMessage[] {
   const replacement = edit !== undefined && isContextEdit(edit) ? edit.replacement : undefined;
   if (replacement === null) return [];
-  const fields = fieldsOf(entry);
+  const fields = toRecord(entry);
   switch (entry.type) {
     case "message":
-      return editable(storedMessage(fields["message"]), replacement?.content);
+      return toEditedMessages(toStoredMessage(fields["message"]), replacement?.content);
     case "custom_message":
-      return editable(customMessage(fields), replacement?.content);
+      return toEditedMessages(makeCustomMessage(fields), replacement?.content);
     case "compaction":
-      return compactionMessages(fields, keepsTail ?? namesNoKeptEntry(entry));
+      return makeCompactionMessages(fields, keepsTail ?? hasNoKeptEntry(entry));
     case "branch_summary":
-      return branchSummaryMessages(fields);
+      return makeBranchSummaryMessages(fields);
     default:
       return [];
   }
@@ -60,7 +60,7 @@ export function projectSelected(
 /**
  * Returns the message of an entry if a context without edits has it as it is stored, which nearly all are.
  *
- * @returns Undefined if `projectSelected` must decide, or if an image may be beside the session.
+ * @returns Undefined if `projectSelectedEntry` must decide, or if an image may be beside the session.
  */
 export function getStoredMessage(entry: AnySessionEntry): AgentMessage | undefined {
   const message = entry.type === "message" && "message" in entry ? entry.message : undefined;
@@ -87,21 +87,21 @@ export function sessionEntryToContextMessages(entry: AnySessionEntry): AgentMess
 
 /** Tells whether an entry is a well-formed context edit. */
 export function isContextEdit(entry: AnySessionEntry): entry is ContextEditEntry {
-  const { targetId, replacement } = fieldsOf(entry);
+  const { targetId, replacement } = toRecord(entry);
   if (entry.type !== "context_edit" || typeof targetId !== "string") return false;
-  return replacement === null || isContent(fieldsOf(replacement)["content"]);
+  return replacement === null || isContent(toRecord(replacement)["content"]);
 }
 
-function namesNoKeptEntry(entry: AnySessionEntry): boolean {
-  const { firstKeptEntryId } = fieldsOf(entry);
+function hasNoKeptEntry(entry: AnySessionEntry): boolean {
+  const { firstKeptEntryId } = toRecord(entry);
   return typeof firstKeptEntryId !== "string" || firstKeptEntryId === "" || firstKeptEntryId === entry.id;
 }
 
-function storedMessage(value: unknown): AgentMessage | undefined {
+function toStoredMessage(value: unknown): AgentMessage | undefined {
   return isStoredMessage(value) ? withContent(value) : undefined;
 }
 
-function editable(message: AgentMessage | undefined, content: unknown): AgentMessage[] {
+function toEditedMessages(message: AgentMessage | undefined, content: unknown): AgentMessage[] {
   if (message === undefined) return [];
   return [content === undefined ? message : withReplacement(message, content)];
 }
@@ -123,56 +123,56 @@ function withReplacement(message: AgentMessage, content: unknown): AgentMessage 
 }
 
 function replaceContent<M extends EditableMessage>(message: M, content: unknown): M {
-  return isContentOf<M>(content) ? { ...message, content } : message;
+  return isValidContent<M>(content) ? { ...message, content } : message;
 }
 
-function isContentOf<M extends EditableMessage>(content: unknown): content is M["content"] {
+function isValidContent<M extends EditableMessage>(content: unknown): content is M["content"] {
   return isContent(content);
 }
 
 /** Makes the message of a `custom_message`, only with fields that the entry has. */
-function customMessage(fields: JsonRecord): AgentMessage | undefined {
+function makeCustomMessage(fields: JsonRecord): AgentMessage | undefined {
   const message: JsonRecord = { role: "custom" };
   for (const name of ["customType", "content", "display", "details"]) {
     if (fields[name] !== undefined) message[name] = fields[name];
   }
   if (!isContent(message["content"])) message["content"] = [];
-  message["timestamp"] = unixMillis(fields["timestamp"]);
+  message["timestamp"] = toUnixMillis(fields["timestamp"]);
   return isStoredMessage(message) ? message : undefined;
 }
 
-function compactionMessages(fields: JsonRecord, keepsTail: boolean): AgentMessage[] {
+function makeCompactionMessages(fields: JsonRecord, keepsTail: boolean): AgentMessage[] {
   const messages: AgentMessage[] = [];
-  const system = storedMessage(fields["systemMessage"]);
+  const system = toStoredMessage(fields["systemMessage"]);
   if (system?.role === "system") messages.push(system);
-  messages.push(compactionSummary(fields));
+  messages.push(makeCompactionSummary(fields));
   if (!keepsTail || !Array.isArray(fields["retainedTail"])) return messages;
   for (const value of fields["retainedTail"]) {
-    const message = storedMessage(value);
+    const message = toStoredMessage(value);
     if (message !== undefined) messages.push(message);
   }
   return messages;
 }
 
-function compactionSummary(fields: JsonRecord): CompactionSummaryMessage {
+function makeCompactionSummary(fields: JsonRecord): CompactionSummaryMessage {
   const { summary, tokensBefore } = fields;
   return {
     role: "compactionSummary",
-    summary: textOf(summary),
+    summary: toText(summary),
     tokensBefore: typeof tokensBefore === "number" ? tokensBefore : 0,
-    timestamp: unixMillis(fields["timestamp"]),
+    timestamp: toUnixMillis(fields["timestamp"]),
   };
 }
 
-function branchSummaryMessages(fields: JsonRecord): AgentMessage[] {
+function makeBranchSummaryMessages(fields: JsonRecord): AgentMessage[] {
   const { summary, fromId } = fields;
   if (typeof summary !== "string" || summary === "") return [];
   const from = typeof fromId === "string" ? fromId : null;
-  return [{ role: "branchSummary", summary, fromId: from, timestamp: unixMillis(fields["timestamp"]) }];
+  return [{ role: "branchSummary", summary, fromId: from, timestamp: toUnixMillis(fields["timestamp"]) }];
 }
 
 /** Returns an entry's time in Unix milliseconds, from a number or ISO 8601; 0 if it is unreadable. */
-function unixMillis(timestamp: unknown): number {
+function toUnixMillis(timestamp: unknown): number {
   const timeMs = typeof timestamp === "string" ? Date.parse(timestamp) : timestamp;
   return typeof timeMs === "number" && Number.isFinite(timeMs) ? timeMs : 0;
 }

@@ -1,5 +1,5 @@
 import type { AnySessionEntry } from "../format/entry.ts";
-import { fieldsOf } from "./entry-fields.ts";
+import { toRecord } from "./entry-fields.ts";
 import type { EntryPath } from "./entry-path.ts";
 
 /** Type of the entry with which oh-my-pi clears the context. */
@@ -49,12 +49,12 @@ interface KeptPart {
 export function selectEntries(path: EntryPath): SelectedEntries {
   const parsed = new Map<number, AnySessionEntry | undefined>();
   const indices: number[] = [];
-  const start = latestReset(path) + 1;
-  const compactionIndex = latestCompaction(path, parsed, start);
+  const start = findLatestReset(path) + 1;
+  const compactionIndex = findLatestCompaction(path, parsed, start);
   const compaction = parsed.get(compactionIndex);
   let kept: KeptPart = { from: 0, keepsTail: false, issue: undefined };
   if (compaction !== undefined) {
-    kept = keptPart(path, compaction, compactionIndex);
+    kept = selectKeptPart(path, compaction, compactionIndex);
     indices.push(compactionIndex);
     const from = Math.max(kept.from, start);
     readMessages(path, from, compactionIndex, parsed);
@@ -67,7 +67,7 @@ export function selectEntries(path: EntryPath): SelectedEntries {
 }
 
 /** Returns the index of the latest `reset_boundary`; -1 if there is none. */
-function latestReset(path: EntryPath): number {
+function findLatestReset(path: EntryPath): number {
   if (!path.mayHold(RESET_TYPE)) return -1;
   for (let index = path.length - 1; index >= 0; index--) {
     if (path.typeAt(index) === RESET_TYPE) return index;
@@ -76,7 +76,7 @@ function latestReset(path: EntryPath): number {
 }
 
 /** Returns the index of the latest compaction; skips damaged ones, since what they keep is unknown. */
-function latestCompaction(
+function findLatestCompaction(
   path: EntryPath,
   parsed: Map<number, AnySessionEntry | undefined>,
   start: number,
@@ -91,19 +91,19 @@ function latestCompaction(
   return -1;
 }
 
-function keptPart(path: EntryPath, compaction: AnySessionEntry, compactionIndex: number): KeptPart {
-  const { firstKeptEntryId: keptId, retainedTail } = fieldsOf(compaction);
+function selectKeptPart(path: EntryPath, compaction: AnySessionEntry, compactionIndex: number): KeptPart {
+  const { firstKeptEntryId: keptId, retainedTail } = toRecord(compaction);
   // oh-my-pi writes an empty id where others write the compaction's own.
   if (keptId === compaction.id || keptId === "")
     return { from: compactionIndex, keepsTail: true, issue: undefined };
   const from = typeof keptId === "string" ? path.indexOf(keptId) : -1;
   if (from >= 0 && from < compactionIndex) return { from, keepsTail: false, issue: undefined };
   const isOtherForm = Array.isArray(retainedTail) && (keptId === undefined || keptId === null);
-  const issue = isOtherForm ? undefined : missing(compaction.id, compactionIndex, keptId);
+  const issue = isOtherForm ? undefined : makeMissingIssue(compaction.id, compactionIndex, keptId);
   return { from: compactionIndex, keepsTail: true, issue };
 }
 
-function missing(entryId: string, index: number, keptId: unknown): SelectionIssue {
+function makeMissingIssue(entryId: string, index: number, keptId: unknown): SelectionIssue {
   const named =
     typeof keptId === "string" ? `${JSON.stringify(keptId)}, which is not before it on its branch` : "none";
   const message = `Compaction ${entryId} must name the first entry that it keeps and names ${named}: it keeps nothing.`;
@@ -126,6 +126,6 @@ function readMessages(
 }
 
 function isSystemMessage(entry: AnySessionEntry | undefined): boolean {
-  const { message } = fieldsOf(entry);
-  return entry?.type === "message" && fieldsOf(message)["role"] === "system";
+  const { message } = toRecord(entry);
+  return entry?.type === "message" && toRecord(message)["role"] === "system";
 }

@@ -8,11 +8,11 @@ import {
 } from "../format/entry.ts";
 import type { SessionHeader } from "../format/header.ts";
 import type { AgentMessage } from "../format/message.ts";
-import { fieldsOf } from "./entry-fields.ts";
-import { type EntryPath, entryPathOf } from "./entry-path.ts";
+import { toRecord } from "./entry-fields.ts";
+import { type EntryPath, makeEntryPath } from "./entry-path.ts";
 import { findLeafPath } from "./leaf-path.ts";
-import { findSettings, type ModelChoice, modelSetBy, thinkingLevelSetBy } from "./path-settings.ts";
-import { getStoredMessage, isContextEdit, projectSelected } from "./project-entry.ts";
+import { findModel, findSettings, findThinkingLevel, type ModelChoice } from "./path-settings.ts";
+import { getStoredMessage, isContextEdit, projectSelectedEntry } from "./project-entry.ts";
 import { RESET_TYPE, type SelectedEntries, type SelectionIssue, selectEntries } from "./select-entries.ts";
 
 /** What a model sees at a leaf, and the model. */
@@ -50,8 +50,8 @@ type Settings = Pick<SessionContext, "thinkingLevel" | "model">;
  */
 const COPIED_AT_ONCE = 1000;
 
-/** Returns the messages of one entry: `projectSelected`, or a caching version of it. */
-export type ProjectEntry = typeof projectSelected;
+/** Returns the messages of one entry: `projectSelectedEntry`, or a caching version of it. */
+export type ProjectEntry = typeof projectSelectedEntry;
 
 /**
  * The projection of one path, which grows with the path.
@@ -72,7 +72,7 @@ export class PathProjection {
   #thinkingLevel: string | undefined;
   #model: ModelChoice | undefined;
 
-  constructor(path: EntryPath, project: ProjectEntry = projectSelected) {
+  constructor(path: EntryPath, project: ProjectEntry = projectSelectedEntry) {
     this.#project = project;
     const selected = selectEntries(path);
     this.issue = selected.issue;
@@ -94,8 +94,8 @@ export class PathProjection {
     const { role } = this.#add(entry, this.#edits.size === 0 ? undefined : this.#edits.get(entry.id)) ?? {};
     // They set neither.
     if (role === "user" || role === "toolResult") return true;
-    this.#thinkingLevel = thinkingLevelSetBy(entry) ?? this.#thinkingLevel;
-    this.#model = modelSetBy(entry) ?? this.#model;
+    this.#thinkingLevel = findThinkingLevel(entry) ?? this.#thinkingLevel;
+    this.#model = findModel(entry) ?? this.#model;
     return true;
   }
 
@@ -109,7 +109,7 @@ export class PathProjection {
     const settings = this.#settings(fallback);
     const messages = this.#messages;
     if (messages.length <= COPIED_AT_ONCE) return { messages: messages.slice(), ...settings };
-    return copiedOnDemand(messages, settings);
+    return copyOnDemand(messages, settings);
   }
 
   /** Returns the current projection; `entries` and `messages` are copies. */
@@ -198,7 +198,7 @@ function readSelected(
  *
  * Copying 100,000 messages takes far longer than an append, and some callers only need the settings.
  */
-function copiedOnDemand(growing: readonly AgentMessage[], settings: Settings): SessionContext {
+function copyOnDemand(growing: readonly AgentMessage[], settings: Settings): SessionContext {
   const length = growing.length;
   let copy: AgentMessage[] | undefined;
   return {
@@ -238,7 +238,7 @@ export function buildContextEntries(
   leafId?: string | null,
   byId?: ReadonlyMap<string, AnySessionEntry>,
 ): SessionEntry[] {
-  return projectionAt(entries, leafId, byId).contextEntries();
+  return projectLeaf(entries, leafId, byId).contextEntries();
 }
 
 /**
@@ -254,7 +254,7 @@ export function buildSessionProjection(
   leafId?: string | null,
   byId?: ReadonlyMap<string, AnySessionEntry>,
 ): SessionProjection {
-  return projectionAt(entries, leafId, byId).projection();
+  return projectLeaf(entries, leafId, byId).projection();
 }
 
 /**
@@ -270,7 +270,7 @@ export function buildSessionContext(
   leafId?: string | null,
   byId?: ReadonlyMap<string, AnySessionEntry>,
 ): SessionContext {
-  return projectionAt(entries, leafId, byId).context();
+  return projectLeaf(entries, leafId, byId).context();
 }
 
 /** Returns the last compaction in an array of entries, or null if it holds none. */
@@ -281,13 +281,13 @@ export function getLatestCompactionEntry(
 }
 
 function isCompaction(entry: AnySessionEntry | SessionHeader): entry is CompactionEntry {
-  return fieldsOf(entry)["type"] === "compaction";
+  return toRecord(entry)["type"] === "compaction";
 }
 
-function projectionAt(
+function projectLeaf(
   entries: readonly (AnySessionEntry | SessionHeader)[],
   leafId: string | null | undefined,
   byId: ReadonlyMap<string, AnySessionEntry> | undefined,
 ): PathProjection {
-  return new PathProjection(entryPathOf(findLeafPath(entries, leafId, byId)));
+  return new PathProjection(makeEntryPath(findLeafPath(entries, leafId, byId)));
 }

@@ -1,6 +1,6 @@
 import type { AgentMessage, SystemMessage, ToolDeclaration } from "../format/message.ts";
-import { textsOf } from "./content-text.ts";
-import { fieldsOf } from "./entry-fields.ts";
+import { getTexts } from "./content-text.ts";
+import { toRecord } from "./entry-fields.ts";
 
 /**
  * Folds the system messages of a context into one, which a compaction replays.
@@ -21,10 +21,10 @@ export function foldSystemMessages(
   const sections = new Map<string, string>();
   const tools = new Map<unknown, ToolDeclaration>();
   for (const message of messages) {
-    const { role, content, ...patch } = fieldsOf(message);
+    const { role, content, ...patch } = toRecord(message);
     if (role !== "system") continue;
     isThere = true;
-    const texts = textsOf(content);
+    const texts = getTexts(content);
     if (texts.some((text) => text !== "")) contents.push(texts.join("\n"));
     patchSections(sections, patch["sections"]);
     patchTools(tools, patch["toolsRemoved"], patch["toolsAdded"]);
@@ -41,38 +41,38 @@ export function foldSystemMessages(
 }
 
 /** Returns the texts of one system message: its content, then the sections that it sets. */
-export function textsOfSystemMessage(message: unknown): string[] {
-  const { content, sections } = fieldsOf(message);
-  const set = Object.values(fieldsOf(sections)).filter((text) => typeof text === "string");
-  return [...textsOf(content), ...set].filter((text) => text !== "");
+export function getSystemTexts(message: unknown): string[] {
+  const { content, sections } = toRecord(message);
+  const set = Object.values(toRecord(sections)).filter((text) => typeof text === "string");
+  return [...getTexts(content), ...set].filter((text) => text !== "");
 }
 
 function patchSections(sections: Map<string, string>, patch: unknown): void {
-  for (const [name, text] of Object.entries(fieldsOf(patch))) {
+  for (const [name, text] of Object.entries(toRecord(patch))) {
     if (text === null) sections.delete(name);
     else if (typeof text === "string") sections.set(name, text);
   }
 }
 
 function patchTools(tools: Map<unknown, ToolDeclaration>, removed: unknown, added: unknown): void {
-  if (Array.isArray(removed)) for (const tool of removed) tools.delete(removedName(tool));
+  if (Array.isArray(removed)) for (const tool of removed) tools.delete(getRemovedName(tool));
   if (!Array.isArray(added)) return;
   for (const tool of added) if (isToolDeclaration(tool)) tools.set(tool.name, tool);
 }
 
 /** Returns the name of a removed tool: in an object, or bare as in old files. */
-function removedName(tool: unknown): unknown {
-  return typeof tool === "string" ? tool : fieldsOf(tool)["name"];
+function getRemovedName(tool: unknown): unknown {
+  return typeof tool === "string" ? tool : toRecord(tool)["name"];
 }
 
 /** Tells whether a value is a tool declaration: it has a name. The rest is the host's, and is not changed. */
 function isToolDeclaration(tool: unknown): tool is ToolDeclaration {
-  return typeof fieldsOf(tool)["name"] === "string";
+  return typeof toRecord(tool)["name"] === "string";
 }
 
 /** Returns the text of system messages: their contents, then the sections in force. */
-export function systemText(messages: readonly SystemMessage[]): string {
+export function joinSystemText(messages: readonly SystemMessage[]): string {
   const folded = foldSystemMessages(messages, 0);
-  const parts = [...textsOf(folded?.content), ...Object.values(folded?.sections ?? {})];
+  const parts = [...getTexts(folded?.content), ...Object.values(folded?.sections ?? {})];
   return parts.filter((part) => typeof part === "string" && part !== "").join("\n\n");
 }

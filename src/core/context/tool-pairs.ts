@@ -1,7 +1,7 @@
 import type { ToolCall } from "../format/content.ts";
 import type { AgentMessage, AssistantMessage, Message, ToolResultMessage } from "../format/message.ts";
-import { textsOf } from "./content-text.ts";
-import { fieldsOf } from "./entry-fields.ts";
+import { getTexts } from "./content-text.ts";
+import { toRecord } from "./entry-fields.ts";
 import { isUnfinished } from "./unfinished-answer.ts";
 
 /** One repair. */
@@ -84,7 +84,7 @@ function gatherTurns(messages: readonly AgentMessage[], repairs: ToolPairRepair[
   const waiting = new Map<string, Turn>();
   messages.forEach((message, index) => {
     if (isToolResult(message)) {
-      const id = idOf(message.toolCallId);
+      const id = toId(message.toolCallId);
       const turn = id === undefined ? undefined : waiting.get(id);
       if (id === undefined || turn === undefined) {
         repairs.push({ kind: "resultDropped", index, toolCallId: id ?? "" });
@@ -95,7 +95,7 @@ function gatherTurns(messages: readonly AgentMessage[], repairs: ToolPairRepair[
       turn.answers.set(id, { index, message, isDisplaced: items.at(-1) !== turn });
     } else if (isCaller(message)) {
       const turn: Turn = { index, message, answers: new Map() };
-      if (!isUnfinished(message)) for (const id of callIds(message)) waiting.set(id, turn);
+      if (!isUnfinished(message)) for (const id of listCallIds(message)) waiting.set(id, turn);
       items.push(turn);
     } else {
       items.push(message);
@@ -116,7 +116,8 @@ class TurnWriter {
 
   constructor(items: readonly (AgentMessage | Turn)[], repairs: ToolPairRepair[]) {
     this.#repairs = repairs;
-    for (const item of items) if (isTurn(item)) for (const id of callIds(item.message)) this.#taken.add(id);
+    for (const item of items)
+      if (isTurn(item)) for (const id of listCallIds(item.message)) this.#taken.add(id);
   }
 
   /** Returns the assistant message and its results; nothing if nothing is left of it. */
@@ -138,7 +139,7 @@ class TurnWriter {
   /** Returns the call to send, or none, and records its id in `newIds`. */
   #writeCall(turn: Turn, call: ToolCall, newIds: Map<string, string>): ToolCall[] {
     const { index, message } = turn;
-    const id = idOf(call.id);
+    const id = toId(call.id);
     if (id === undefined || newIds.has(id) || isUnfinished(message)) {
       this.#repairs.push({ kind: "callDropped", index, toolCallId: id ?? "" });
       return [];
@@ -170,7 +171,7 @@ class TurnWriter {
       if (call === undefined || turn.answers.has(id)) continue;
       const renamed = newId === id ? {} : { newToolCallId: newId };
       this.#repairs.push({ kind: "resultMade", index: turn.index, toolCallId: id, ...renamed });
-      results.push(interruptedResult(call, turn.message.timestamp));
+      results.push(makeInterruptedResult(call, turn.message.timestamp));
     }
     return results;
   }
@@ -191,10 +192,10 @@ const INTERRUPTED = "The tool call was interrupted: it has no result.";
 
 /** Tells whether a repair made a result. */
 export function isMadeResult({ content, isError }: ToolResultMessage): boolean {
-  return isError && content.length === 1 && textsOf(content)[0] === INTERRUPTED;
+  return isError && content.length === 1 && getTexts(content)[0] === INTERRUPTED;
 }
 
-function interruptedResult(call: ToolCall, timestamp: unknown): ToolResultMessage {
+function makeInterruptedResult(call: ToolCall, timestamp: unknown): ToolResultMessage {
   return {
     role: "toolResult",
     toolCallId: call.id,
@@ -206,32 +207,32 @@ function interruptedResult(call: ToolCall, timestamp: unknown): ToolResultMessag
 }
 
 function isTurn(item: AgentMessage | Turn): item is Turn {
-  return fieldsOf(item)["answers"] instanceof Map;
+  return toRecord(item)["answers"] instanceof Map;
 }
 
 function isToolResult(message: AgentMessage): message is ToolResultMessage {
-  return fieldsOf(message)["role"] === "toolResult";
+  return toRecord(message)["role"] === "toolResult";
 }
 
 /** Tells whether this is an assistant message with at least one tool call. */
 function isCaller(message: AgentMessage): message is AssistantMessage {
-  const { role, content } = fieldsOf(message);
+  const { role, content } = toRecord(message);
   return role === "assistant" && Array.isArray(content) && content.some(isToolCall);
 }
 
 function isToolCall(block: unknown): block is ToolCall {
-  return fieldsOf(block)["type"] === "toolCall";
+  return toRecord(block)["type"] === "toolCall";
 }
 
 /** Thinking alone is no answer, and providers refuse it. */
 function isWorthSending(block: Block): boolean {
-  return fieldsOf(block)["type"] !== "thinking";
+  return toRecord(block)["type"] !== "thinking";
 }
 
-function callIds(message: AssistantMessage): string[] {
-  return message.content.flatMap((block) => (isToolCall(block) ? (idOf(block.id) ?? []) : []));
+function listCallIds(message: AssistantMessage): string[] {
+  return message.content.flatMap((block) => (isToolCall(block) ? (toId(block.id) ?? []) : []));
 }
 
-function idOf(value: unknown): string | undefined {
+function toId(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }

@@ -1,6 +1,6 @@
 import type { Usage } from "../format/content.ts";
 import { isJsonRecord } from "../format/json.ts";
-import { fieldsOf } from "./entry-fields.ts";
+import { toRecord } from "./entry-fields.ts";
 
 /** Tells whether a stored value is a usage: an object. Its fields may hold anything. */
 export function isUsage(value: unknown): value is Usage {
@@ -13,10 +13,10 @@ export function isUsage(value: unknown): value is Usage {
  * @returns 0 if the usage has none of these.
  */
 export function calculateContextTokens(usage: Usage): number {
-  const { totalTokens, input, output, cacheRead, cacheWrite } = fieldsOf(usage);
-  return sizeOf(totalTokens) || sizeOf(input) + sizeOf(output) + sizeOf(cacheRead) + sizeOf(cacheWrite);
+  const { totalTokens, input, output, cacheRead, cacheWrite } = toRecord(usage);
+  return toCount(totalTokens) || toCount(input) + toCount(output) + toCount(cacheRead) + toCount(cacheWrite);
 }
 
-function sizeOf(value: unknown): number {
+function toCount(value: unknown): number {
   return typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;
 }

@@ -1,7 +1,7 @@
 import type { TextContent } from "../format/content.ts";
 import type { AgentMessage, Message, SystemMessage } from "../format/message.ts";
 import { withBlobImages } from "./blob-images.ts";
-import { fieldsOf, isContent } from "./entry-fields.ts";
+import { isContent, toRecord } from "./entry-fields.ts";
 
 /**
  * Adds missing content to a stored message, and turns an assistant's text into a block.
@@ -16,7 +16,9 @@ export function withContent(message: AgentMessage): AgentMessage {
     case "toolResult":
       return isContent(message.content) ? message : { ...message, content: [] };
     case "assistant":
-      return Array.isArray(message.content) ? message : { ...message, content: blocksOf(message.content) };
+      return Array.isArray(message.content)
+        ? message
+        : { ...message, content: toTextBlocks(message.content) };
     case "system":
       return isContent(message.content) ? message : { ...message, content: "" };
     default:
@@ -32,20 +34,20 @@ export function withContent(message: AgentMessage): AgentMessage {
  *
  * @returns The same object if nothing had to change.
  */
-export function wellFormed(stored: Message): Message {
+export function toWellFormed(stored: Message): Message {
   const message = withBlobImages(withContent(stored));
   if (message.role === "system") return withToolReferences(message);
   if (message.role !== "toolResult" || Array.isArray(message.content)) return message;
-  return { ...message, content: blocksOf(message.content) };
+  return { ...message, content: toTextBlocks(message.content) };
 }
 
 /** Returns a text as a block; nothing for anything else. */
-function blocksOf(content: unknown): TextContent[] {
+function toTextBlocks(content: unknown): TextContent[] {
   return typeof content === "string" ? [{ type: "text", text: content }] : [];
 }
 
 function withToolReferences(message: SystemMessage): SystemMessage {
-  const { toolsRemoved: removed } = fieldsOf(message);
+  const { toolsRemoved: removed } = toRecord(message);
   if (!Array.isArray(removed) || !removed.some((tool) => typeof tool === "string")) return message;
   return {
     ...message,

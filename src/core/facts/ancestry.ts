@@ -1,7 +1,7 @@
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 
 /** Returns all entries, each behind its parent: a parent that came late stands behind its children in the file. */
-export function parentsFirst(tree: EntryTree): Int32Array {
+export function sortParentsFirst(tree: EntryTree): Int32Array {
   const order = new Int32Array(tree.size);
   let filled = 0;
   for (const root of tree.children(NONE)) order[filled++] = root;
@@ -12,7 +12,7 @@ export function parentsFirst(tree: EntryTree): Int32Array {
 }
 
 /** Returns for each entry how many entries hang on it, itself included; `order` has all entries, parents first. */
-export function subtreeSizes(tree: EntryTree, order: Int32Array): Int32Array {
+export function countSubtrees(tree: EntryTree, order: Int32Array): Int32Array {
   const sizes = new Int32Array(tree.size).fill(1);
   for (let i = order.length - 1; i >= 0; i--) {
     const ordinal = order[i] ?? NONE;
@@ -23,7 +23,7 @@ export function subtreeSizes(tree: EntryTree, order: Int32Array): Int32Array {
 }
 
 /** Returns for each entry the tip that came last into the file, of those at and below it; `order` has all entries, parents first. */
-export function newestTips(tree: EntryTree, order: Int32Array): Int32Array {
+export function findNewestTips(tree: EntryTree, order: Int32Array): Int32Array {
   const tips = new Int32Array(tree.size).fill(NONE);
   for (let i = order.length - 1; i >= 0; i--) {
     const ordinal = order[i] ?? NONE;
@@ -36,7 +36,7 @@ export function newestTips(tree: EntryTree, order: Int32Array): Int32Array {
 }
 
 /** Yields some entries and all that hangs on them. */
-export function* entriesFrom(tree: EntryTree, heads: readonly number[]): Generator<number, void> {
+export function* walkEntries(tree: EntryTree, heads: readonly number[]): Generator<number, void> {
   const open = [...heads];
   for (let ordinal = open.pop(); ordinal !== undefined; ordinal = open.pop()) {
     yield ordinal;
@@ -46,8 +46,8 @@ export function* entriesFrom(tree: EntryTree, heads: readonly number[]): Generat
 
 /** Makes a test whether one entry is another or above it on its path: O(1) for each question, however long the paths are. */
 export function makeAncestorTest(tree: EntryTree): (ancestor: number, ordinal: number) => boolean {
-  const order = parentsFirst(tree);
-  const sizes = subtreeSizes(tree, order);
+  const order = sortParentsFirst(tree);
+  const sizes = countSubtrees(tree, order);
   // Numbered so that an entry and all that hangs on it have numbers in a row.
   const numbers = new Int32Array(tree.size);
   const nextNumber = new Int32Array(tree.size);

@@ -1,5 +1,5 @@
-import { blocksOf, fieldsOf, isContent, numberOf } from "../context/entry-fields.ts";
-import { textOf } from "../context/message-parts.ts";
+import { isContent, toContentBlocks, toNumber, toRecord } from "../context/entry-fields.ts";
+import { toText } from "../context/message-parts.ts";
 import type { AnySessionEntry } from "../format/entry.ts";
 import { isJsonRecord, type JsonRecord } from "../format/json.ts";
 import type { EntryOutcome } from "./outcome.ts";
@@ -59,7 +59,7 @@ class Fields {
   /** Takes a text; what is none stays for the others. */
   text(name: string): string {
     const value = this.all[name];
-    return typeof value === "string" ? textOf(this.take(name)) : "";
+    return typeof value === "string" ? toText(this.take(name)) : "";
   }
 
   get others(): [string, unknown][] {
@@ -68,39 +68,39 @@ class Fields {
 }
 
 /** Takes an entry apart for reading; undefined stands for a damaged body. */
-export function contentOf(entry: AnySessionEntry | undefined): EntryContent {
+export function getEntryContent(entry: AnySessionEntry | undefined): EntryContent {
   if (entry === undefined || entry.type === "damaged") {
     const text = "This entry cannot be read. It keeps its position in the tree.";
     return { parts: [{ kind: "failure", of: "damaged", text }], others: [] };
   }
-  const fields = new Fields(fieldsOf(entry), HEAD);
-  if (entry.type !== "message") return { parts: partsOfEntry(entry, fields), others: fields.others };
+  const fields = new Fields(toRecord(entry), HEAD);
+  if (entry.type !== "message") return { parts: makeEntryParts(entry, fields), others: fields.others };
   const stored = fields.take("message");
-  const message = new Fields(fieldsOf(stored));
-  const parts = [...partsOfMessage(stored, message), ...storedWithResult(message)];
+  const message = new Fields(toRecord(stored));
+  const parts = [...makeMessageParts(stored, message), ...makeStoredParts(message)];
   return { parts, others: [...fields.others, ...message.others] };
 }
 
 /** Returns what a message says, whatever is stored in it, without what a model never gets of it. */
-export function contentOfMessage(message: unknown): ContentPart[] {
-  return partsOfMessage(message, new Fields(fieldsOf(message)));
+export function getMessageContent(message: unknown): ContentPart[] {
+  return makeMessageParts(message, new Fields(toRecord(message)));
 }
 
-function partsOfEntry(entry: AnySessionEntry, fields: Fields): ContentPart[] {
+function makeEntryParts(entry: AnySessionEntry, fields: Fields): ContentPart[] {
   switch (entry.type) {
     case "custom_message":
-      return [...partsIn(fields.take("content")), ...data("Details", fields.take("details"))];
+      return [...getContentParts(fields.take("content")), ...toDataParts("Details", fields.take("details"))];
     case "compaction":
     case "branch_summary":
-      return [...markdown(fields.text("summary")), ...data("Details", fields.take("details"))];
+      return [...toMarkdownParts(fields.text("summary")), ...toDataParts("Details", fields.take("details"))];
     case "custom":
-      return data("Data", fields.take("data"));
+      return toDataParts("Data", fields.take("data"));
     case "context_edit":
       return isJsonRecord(fields.all["replacement"])
-        ? partsIn(fieldsOf(fields.take("replacement"))["content"])
+        ? getContentParts(toRecord(fields.take("replacement"))["content"])
         : [];
     case "usage":
-      return data("Usage", fields.take("usage"));
+      return toDataParts("Usage", fields.take("usage"));
     case "model_change":
     case "thinking_level_change":
     case "label":
@@ -108,37 +108,41 @@ function partsOfEntry(entry: AnySessionEntry, fields: Fields): ContentPart[] {
       return [];
     default:
       for (const name of Object.keys(fields.all)) fields.take(name);
-      return data("Data", entry);
+      return toDataParts("Data", entry);
   }
 }
 
-function partsOfMessage(message: unknown, fields: Fields): ContentPart[] {
+function makeMessageParts(message: unknown, fields: Fields): ContentPart[] {
   switch (fields.all["role"]) {
     case "assistant":
-      return [...partsIn(fields.take("content")), ...ending(fields)];
+      return [...getContentParts(fields.take("content")), ...makeEndingParts(fields)];
     case "toolResult":
-      return resultParts(fields);
+      return makeResultParts(fields);
     case "bashExecution":
-      return [commandPart(fields)];
+      return [makeCommandPart(fields)];
     case "system":
-      return [...partsIn(fields.take("content")), ...systemParts(fields)];
+      return [...getContentParts(fields.take("content")), ...makeSystemParts(fields)];
     case "branchSummary":
     case "compactionSummary":
-      return markdown(fields.text("summary"));
+      return toMarkdownParts(fields.text("summary"));
     case "user":
     case "custom":
-      return partsIn(fields.take("content"));
+      return getContentParts(fields.take("content"));
     default:
-      return "content" in fields.all ? partsIn(fields.take("content")) : data("Message", message);
+      return "content" in fields.all
+        ? getContentParts(fields.take("content"))
+        : toDataParts("Message", message);
   }
 }
 
 /** The parts of stored content. What is of an unknown kind is shown as it stands. */
-function partsIn(content: unknown): ContentPart[] {
-  return isContent(content) ? blocksOf(content).flatMap(partsOfBlock) : data(UNKNOWN, content);
+function getContentParts(content: unknown): ContentPart[] {
+  return isContent(content)
+    ? toContentBlocks(content).flatMap(makeBlockParts)
+    : toDataParts(UNKNOWN, content);
 }
 
-function partsOfBlock(block: unknown): ContentPart[] {
+function makeBlockParts(block: unknown): ContentPart[] {
   const {
     type,
     text,
@@ -149,41 +153,41 @@ function partsOfBlock(block: unknown): ContentPart[] {
     id,
     name,
     arguments: input,
-  } = fieldsOf(block);
+  } = toRecord(block);
   switch (type) {
     case "text":
-      return markdown(textOf(text));
+      return toMarkdownParts(toText(text));
     case "thinking": {
       const isRedacted = redacted === true;
-      const isShown = isRedacted || textOf(thinking).trim() !== "";
-      return isShown ? [{ kind: "thinking", text: textOf(thinking), isRedacted }] : [];
+      const isShown = isRedacted || toText(thinking).trim() !== "";
+      return isShown ? [{ kind: "thinking", text: toText(thinking), isRedacted }] : [];
     }
     case "image":
-      return [{ kind: "image", mimeType: textOf(mimeType), data: textOf(encoded) }];
+      return [{ kind: "image", mimeType: toText(mimeType), data: toText(encoded) }];
     case "toolCall":
-      return [{ kind: "call", id: textOf(id), name: textOf(name) || "(unnamed tool)", input }];
+      return [{ kind: "call", id: toText(id), name: toText(name) || "(unnamed tool)", input }];
     default:
-      return data(UNKNOWN, block);
+      return toDataParts(UNKNOWN, block);
   }
 }
 
-function markdown(text: string): ContentPart[] {
+function toMarkdownParts(text: string): ContentPart[] {
   return text.trim() === "" ? [] : [{ kind: "text", text }];
 }
 
-function data(title: string, value: unknown): ContentPart[] {
+function toDataParts(title: string, value: unknown): ContentPart[] {
   return value === undefined || value === null ? [] : [{ kind: "data", title, value }];
 }
 
-function resultParts(fields: Fields): ContentPart[] {
+function makeResultParts(fields: Fields): ContentPart[] {
   const content = fields.take("content");
-  const parts = blocksOf(content);
+  const parts = toContentBlocks(content);
   const text = parts
-    .map((part) => textOf(fieldsOf(part)["text"]))
+    .map((part) => toText(toRecord(part)["text"]))
     .filter(Boolean)
     .join("\n");
   const { toolName, isError } = fields.all;
-  const title = textOf(toolName) || "result";
+  const title = toText(toolName) || "result";
   const output: OutputPart = {
     kind: "output",
     of: "tool",
@@ -192,23 +196,28 @@ function resultParts(fields: Fields): ContentPart[] {
     text,
     isError: isError === true,
   };
-  const others = isContent(content) ? parts.filter(isNoText).flatMap(partsOfBlock) : partsIn(content);
+  const others = isContent(content)
+    ? parts.filter(isNoText).flatMap(makeBlockParts)
+    : getContentParts(content);
   return text === "" && others.length > 0 ? others : [output, ...others];
 }
 
 /** Tells whether a part of a result is not text, of whatever type. */
 function isNoText(part: unknown): boolean {
-  const { type, text } = fieldsOf(part);
-  return type !== "text" && (type === "image" || textOf(text) === "");
+  const { type, text } = toRecord(part);
+  return type !== "text" && (type === "image" || toText(text) === "");
 }
 
 /** What a program keeps with a result, and the model never gets. */
-function storedWithResult(fields: Fields): ContentPart[] {
+function makeStoredParts(fields: Fields): ContentPart[] {
   if (fields.all["role"] !== "toolResult") return [];
-  return [...data("Details", fields.take("details")), ...data("Nested calls", fields.take("nestedCalls"))];
+  return [
+    ...toDataParts("Details", fields.take("details")),
+    ...toDataParts("Nested calls", fields.take("nestedCalls")),
+  ];
 }
 
-function commandPart(fields: Fields): OutputPart {
+function makeCommandPart(fields: Fields): OutputPart {
   const { exitCode, cancelled, truncated, excludeFromContext } = fields.all;
   return {
     kind: "output",
@@ -221,25 +230,25 @@ function commandPart(fields: Fields): OutputPart {
       excludeFromContext === true ? "kept from the model" : "",
     ].filter(Boolean),
     text: fields.text("output"),
-    isError: cancelled !== true && numberOf(exitCode) !== 0,
+    isError: cancelled !== true && toNumber(exitCode) !== 0,
   };
 }
 
-function systemParts(fields: Fields): ContentPart[] {
-  const stored = isJsonRecord(fields.all["sections"]) ? fieldsOf(fields.take("sections")) : {};
+function makeSystemParts(fields: Fields): ContentPart[] {
+  const stored = isJsonRecord(fields.all["sections"]) ? toRecord(fields.take("sections")) : {};
   const sections = Object.entries(stored).map(([name, text]): ContentPart => {
     if (typeof text !== "string") return { kind: "note", text: `Section ${name} removed` };
     return { kind: "output", of: "section", title: `Section ${name}`, notes: [], text, isError: false };
   });
   return [
     ...sections,
-    ...data("Tools added", fields.take("toolsAdded")),
-    ...data("Tools removed", fields.take("toolsRemoved")),
+    ...toDataParts("Tools added", fields.take("toolsAdded")),
+    ...toDataParts("Tools removed", fields.take("toolsRemoved")),
   ];
 }
 
 /** How an answer ended, where it was not finished. */
-function ending(fields: Fields): ContentPart[] {
+function makeEndingParts(fields: Fields): ContentPart[] {
   switch (fields.all["stopReason"]) {
     case "error":
       return [{ kind: "failure", of: "failed", text: fields.text("errorMessage") || "The model failed." }];
@@ -253,7 +262,7 @@ function ending(fields: Fields): ContentPart[] {
 }
 
 /** Writes what an output is of: the tool, or a command and how it ended. */
-export function outputTitle({ of, title, notes }: OutputPart): string {
+export function formatOutputTitle({ of, title, notes }: OutputPart): string {
   if (of !== "command") return title;
   return `$ ${title}${notes.length === 0 ? "" : `  (${notes.join(", ")})`}`;
 }

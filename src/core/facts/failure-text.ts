@@ -1,21 +1,21 @@
-import { textsOf } from "../context/content-text.ts";
-import { fieldsOf } from "../context/entry-fields.ts";
-import { textOf } from "../context/message-parts.ts";
-import { joined } from "./number-text.ts";
+import { getTexts } from "../context/content-text.ts";
+import { toRecord } from "../context/entry-fields.ts";
+import { toText } from "../context/message-parts.ts";
+import { joinNonempty } from "./number-text.ts";
 import { COLOR } from "./plain-text.ts";
-import { tellingArgument } from "./tool-calls.ts";
+import { getTellingArgument } from "./tool-calls.ts";
 
 /** So much of an output is looked through at a time, from its end. */
 const PIECE = 64 * 1024;
 
 /** So much of the end of an output is looked through if no line there names an error. */
-const MOST_READ = 4 * 1024 * 1024;
+const MAX_SCANNED = 4 * 1024 * 1024;
 
 /** So much of a line is looked at. */
-const MOST_OF_LINE = 1000;
+const MAX_LINE_LENGTH = 1000;
 
 /** Characters that say what a tool was called for. */
-const MOST_OF_CALL = 80;
+const MAX_CALL_LENGTH = 80;
 
 /** What stands around an error and tells nothing of it: the ends of wrapping programs, and lines of a stack. */
 const WRAPPING =
@@ -58,9 +58,9 @@ interface Failure {
  * @returns May hold control characters of the output.
  * @remarks Cost: O(output), of which at most 4 MB are looked through.
  */
-export function failureText(message: unknown, input?: unknown): string {
-  const { what, exitCode, line } = failureOf(message, input);
-  return joined(": ", exitCode === "" ? what : `${what} (${exitCode})`, line) || "the model failed";
+export function formatFailure(message: unknown, input?: unknown): string {
+  const { what, exitCode, line } = getFailure(message, input);
+  return joinNonempty(": ", exitCode === "" ? what : `${what} (${exitCode})`, line) || "the model failed";
 }
 
 /**
@@ -72,31 +72,33 @@ export function failureText(message: unknown, input?: unknown): string {
  * @remarks Cost: O(output), of which at most 4 MB are looked through.
  */
 export function failureLine(message: unknown): string {
-  const { what, exitCode, line } = failureOf(message);
+  const { what, exitCode, line } = getFailure(message);
   const nothing = what === "" ? "the model failed" : "failed without a word";
-  return joined(": ", exitCode, line) || nothing;
+  return joinNonempty(": ", exitCode, line) || nothing;
 }
 
 /** Returns the line of an output that names the error as it stands there, up to 1,000 characters of it; may be empty. */
-export function errorLine(message: unknown): string {
-  return failureOf(message).line;
+export function getErrorLine(message: unknown): string {
+  return getFailure(message).line;
 }
 
-function failureOf(message: unknown, input?: unknown): Failure {
-  const { role, toolName, command, exitCode, content, output, errorMessage } = fieldsOf(message);
+function getFailure(message: unknown, input?: unknown): Failure {
+  const { role, toolName, command, exitCode, content, output, errorMessage } = toRecord(message);
   if (role !== "toolResult" && role !== "bashExecution") {
-    const text = textOf(errorMessage);
-    return { what: "", exitCode: "", line: telling(linesOf(text), text) };
+    const text = toText(errorMessage);
+    return { what: "", exitCode: "", line: findTellingLine(getLastLines(text), text) };
   }
   const isTool = role === "toolResult";
-  const text = isTool ? textsOf(content).join("\n") : textOf(output);
-  const lines = linesOf(text);
+  const text = isTool ? getTexts(content).join("\n") : toText(output);
+  const lines = getLastLines(text);
   const told = isTool ? lines.findLast((line) => EXIT_CODE.test(line)) : undefined;
   const code = isTool ? EXIT_CODE.exec(told ?? "")?.[1] : exitCode;
   return {
-    what: isTool ? joined(" ", textOf(toolName), calledFor(input), "failed") : `$ ${textOf(command)}`,
+    what: isTool
+      ? joinNonempty(" ", toText(toolName), describePurpose(input), "failed")
+      : `$ ${toText(command)}`,
     exitCode: typeof code === "string" || typeof code === "number" ? `exit code ${code}` : "",
-    line: telling(
+    line: findTellingLine(
       lines.filter((line) => line !== told && line !== "(no output)"),
       text,
     ),
@@ -104,33 +106,33 @@ function failureOf(message: unknown, input?: unknown): Failure {
 }
 
 /** What a tool was called for, short enough to stand before an error. */
-function calledFor(input: unknown): string {
-  const [first = "", ...others] = tellingArgument(input)
+function describePurpose(input: unknown): string {
+  const [first = "", ...others] = getTellingArgument(input)
     .trim()
     .split(/[\r\n]+/, 2);
-  const isCut = others.length > 0 || first.length > MOST_OF_CALL;
-  return isCut ? `${first.slice(0, MOST_OF_CALL - 1)}…` : first;
+  const isCut = others.length > 0 || first.length > MAX_CALL_LENGTH;
+  return isCut ? `${first.slice(0, MAX_CALL_LENGTH - 1)}…` : first;
 }
 
 /** The last lines before an index of a text that hold anything; one that is cut at their beginning is left out. */
-function linesOf(text: string, end = text.length): string[] {
+function getLastLines(text: string, end = text.length): string[] {
   const start = Math.max(0, end - PIECE);
   const cut = start === 0 ? -1 : text.indexOf("\n", start);
   return text
-    .slice(cut === -1 || cut - start > MOST_OF_LINE ? start : cut, end)
+    .slice(cut === -1 || cut - start > MAX_LINE_LENGTH ? start : cut, end)
     .replace(COLOR, "")
     .split(/[\r\n]+/)
-    .map((line) => line.trim().slice(0, MOST_OF_LINE))
+    .map((line) => line.trim().slice(0, MAX_LINE_LENGTH))
     .filter(Boolean);
 }
 
 /** The line of an output that says most about an error: the last that names one, else the last that tells anything. */
-function telling(lines: readonly string[], text: string): string {
+function findTellingLine(lines: readonly string[], text: string): string {
   const own = lines.filter((line) => !WRAPPING.test(line));
-  const last = errorsIn(lines);
+  const last = findErrors(lines);
   const stopped = own.findLast((line) => STOPPED.test(line)) ?? last.named;
   if (stopped !== undefined) return stopped;
-  const earlier = text.length > PIECE ? earlierErrors(text) : undefined;
+  const earlier = text.length > PIECE ? findEarlierErrors(text) : undefined;
   return earlier?.named ?? last.told ?? earlier?.told ?? own.at(-1) ?? lines.at(-1) ?? "";
 }
 
@@ -140,7 +142,7 @@ interface ErrorLines {
   readonly told: string | undefined;
 }
 
-function errorsIn(lines: readonly string[]): ErrorLines {
+function findErrors(lines: readonly string[]): ErrorLines {
   const bad = lines.filter(
     (line) => !WRAPPING.test(line) && !NO_FAILURE.test(line) && !BARE_COUNT.test(line),
   );
@@ -151,13 +153,13 @@ function errorsIn(lines: readonly string[]): ErrorLines {
 }
 
 /** Looks through what stands before the last lines, backwards, until one names an error. */
-function earlierErrors(text: string): ErrorLines {
+function findEarlierErrors(text: string): ErrorLines {
   let told: string | undefined;
   // Pieces overlap, so that a line that is cut in one is whole in the one before.
-  const step = PIECE - MOST_OF_LINE;
-  const least = Math.max(MOST_OF_LINE, text.length - MOST_READ);
-  for (let end = text.length - step; end > least; end -= step) {
-    const found = errorsIn(linesOf(text, end));
+  const step = PIECE - MAX_LINE_LENGTH;
+  const min = Math.max(MAX_LINE_LENGTH, text.length - MAX_SCANNED);
+  for (let end = text.length - step; end > min; end -= step) {
+    const found = findErrors(getLastLines(text, end));
     told ??= found.told;
     if (found.named !== undefined) return { named: found.named, told };
   }

@@ -1,26 +1,26 @@
 const THOUSANDS = /\B(?=(?:\d{3})+$)/g;
 
 /** Writes a number as a whole one, with separators. `Intl` would take longer for the first one than most commands. */
-export function count(value: number): string {
+export function formatCount(value: number): string {
   return String(Math.round(value)).replace(THOUSANDS, ",");
 }
 
 /** Returns the texts that are not empty, with something between them. */
-export function joined(between: string, ...texts: readonly string[]): string {
+export function joinNonempty(between: string, ...texts: readonly string[]): string {
   return texts.filter(Boolean).join(between);
 }
 
 /** Writes a number and the word for what is counted. */
-export function counted(value: number, one: string, many = `${one}s`): string {
-  return `${count(value)} ${value === 1 ? one : many}`;
+export function formatCounted(value: number, one: string, many = `${one}s`): string {
+  return `${formatCount(value)} ${value === 1 ? one : many}`;
 }
 
 const UNKNOWN = "–";
 
 /** Writes US dollars: of small sums four decimal places, of others two; a dash for what is not known. */
-export function dollars(cost: number | null): string {
+export function formatDollars(cost: number | null): string {
   if (cost === null) return UNKNOWN;
-  if (cost < 0) return `-${dollars(-cost)}`;
+  if (cost < 0) return `-${formatDollars(-cost)}`;
   if (cost > 0 && cost < 0.00005) return "<$0.0001";
   return `$${cost.toFixed(cost > 0 && cost < 0.1 ? 4 : 2)}`;
 }
@@ -31,8 +31,8 @@ export function roundDollars(value: number): string {
 }
 
 /** Writes a number of bytes in the unit that fits. */
-export function bytes(value: number): string {
-  if (value < 1000) return counted(value, "byte");
+export function formatBytes(value: number): string {
+  if (value < 1000) return formatCounted(value, "byte");
   const units = ["kB", "MB", "GB", "TB"];
   let size = value / 1000;
   let unit = 0;

@@ -1,4 +1,4 @@
-import { messageFieldsOf } from "../context/entry-fields.ts";
+import { getMessageFields } from "../context/entry-fields.ts";
 import type { AnySessionEntry } from "../format/entry.ts";
 
 /** How something went wrong: it failed, or was stopped. */
@@ -14,7 +14,7 @@ export type EntryOutcome = "failed" | "aborted";
  */
 export function outcomeOf(entry: AnySessionEntry): EntryOutcome | undefined {
   if (entry.type !== "message") return undefined;
-  const { role, isError, exitCode, cancelled, stopReason } = messageFieldsOf(entry);
+  const { role, isError, exitCode, cancelled, stopReason } = getMessageFields(entry);
   switch (role) {
     case "toolResult":
       return isError === true ? "failed" : undefined;

@@ -1,4 +1,4 @@
-import { headOf } from "../context/message-parts.ts";
+import { takeStart } from "../context/message-parts.ts";
 
 /**
  * Sequences that color, and that clear the rest of a line as grep writes behind each color: the output of tools is full of
@@ -34,9 +34,9 @@ const MAX_READ = 4000;
  *
  * Colors are taken out; other control characters are shown as pictures of themselves, so that nothing is hidden.
  */
-export function plainText(text: string): string {
+export function toPlainText(text: string): string {
   if (HARMLESS.test(text)) return text;
-  return text.replace(/\r\n?/g, "\n").replace(COLOR, "").replace(HARMFUL, picture);
+  return text.replace(/\r\n?/g, "\n").replace(COLOR, "").replace(HARMFUL, toPicture);
 }
 
 /** Characters that nobody sees, and that can carry text all the same; those that join letters and emoji stay. */
@@ -60,44 +60,44 @@ export function withoutHarmful(text: string, substitute = ""): string {
 }
 
 /** Makes harmless text of one line, of a long text its beginning: each run of white space becomes one space. */
-export function plainLine(text: string): string {
-  return wholeLine(text.trimStart().slice(0, MAX_READ));
+export function toPlainLine(text: string): string {
+  return toWholeLine(text.trimStart().slice(0, MAX_READ));
 }
 
 /** Characters of a line that stands for a longer text. */
 const LONGEST = 400;
 
 /** Makes one harmless line of the beginning of a text, with an ellipsis where it is longer than the line. */
-export function beginningOf(text: string, longest = LONGEST): string {
-  const line = plainLine(text);
-  return line.length > longest ? `${headOf(line, longest - 1).trimEnd()}…` : line;
+export function toShortLine(text: string, longest = LONGEST): string {
+  const line = toPlainLine(text);
+  return line.length > longest ? `${takeStart(line, longest - 1).trimEnd()}…` : line;
 }
 
 /** Makes harmless text of one line, however long: each run of white space becomes one space. */
-export function wholeLine(text: string): string {
-  return LINE.test(text) ? text : plainText(text).replace(WIDE_SPACE, " ").trim();
+export function toWholeLine(text: string): string {
+  return LINE.test(text) ? text : toPlainText(text).replace(WIDE_SPACE, " ").trim();
 }
 
 /** Writes the fields of a line for programs: whole, with tabs between them and none in them. */
-export function tabSeparated(fields: readonly (string | number)[]): string {
-  return fields.map((field) => wholeLine(String(field))).join("\t");
+export function joinTabs(fields: readonly (string | number)[]): string {
+  return fields.map((field) => toWholeLine(String(field))).join("\t");
 }
 
 /** Escapes in JSON what a terminal could take for a command; the value that it stands for is the same. */
-export function plainJson(json: string): string {
+export function toPlainJson(json: string): string {
   return json.replace(HARMFUL, (found) =>
-    Array.from({ length: found.length }, (_, i) => `\\u${hex(found.charCodeAt(i))}`).join(""),
+    Array.from({ length: found.length }, (_, i) => `\\u${toHex(found.charCodeAt(i))}`).join(""),
   );
 }
 
 /** A visible stand-in for a character that is not printed. */
-function picture(character: string): string {
+function toPicture(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   if (code < 0x20) return String.fromCharCode(0x2400 + code);
   return code === DELETE ? "\u2421" : "\ufffd";
 }
 
-function hex(code: number): string {
+function toHex(code: number): string {
   return code.toString(16).padStart(4, "0");
 }
 
@@ -127,7 +127,7 @@ function asTyped(text: string): string {
  * @returns The first 4,000 characters at most.
  */
 export function withoutMarkdown(text: string): string {
-  return asTyped(headOf(text.trimStart(), MAX_READ))
+  return asTyped(takeStart(text.trimStart(), MAX_READ))
     .replace(FENCE, "")
     .replace(HEADING, "")
     .replace(LINK, "$1")

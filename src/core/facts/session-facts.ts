@@ -1,9 +1,9 @@
-import { textsOf } from "../context/content-text.ts";
-import { fieldsOf } from "../context/entry-fields.ts";
+import { getTexts } from "../context/content-text.ts";
+import { toRecord } from "../context/entry-fields.ts";
 import type { SessionHeader } from "../format/header.ts";
 import type { JsonRecord } from "../format/json.ts";
-import { isNameType, nameIn, nameOf } from "../format/session-name.ts";
-import { wholeTime } from "../format/timestamps.ts";
+import { findSessionName, isNameType, toSessionName } from "../format/session-name.ts";
+import { toWholeTime } from "../format/timestamps.ts";
 
 /** The facts of a session that lists show and queries use, wherever it is kept. */
 export interface SessionFacts {
@@ -53,19 +53,19 @@ export interface EntryFacts {
 export type FactsAdded = Pick<EntryFacts, "type" | "sessionName" | "messageMs" | "userText">;
 
 /** Returns the text of a message, its blocks joined by one space; undefined if it has none. */
-export function messageText(message: JsonRecord): string | undefined {
-  const text = textsOf(message["content"]).join(" ");
+export function getMessageText(message: JsonRecord): string | undefined {
+  const text = getTexts(message["content"]).join(" ");
   return text.trim() === "" ? undefined : text;
 }
 
 /** Returns the facts of a session that only has its header. */
-export function factsOfHeader({ id, cwd, parentSession, timestamp, title }: SessionHeader): SessionFacts {
+export function makeHeaderFacts({ id, cwd, parentSession, timestamp, title }: SessionHeader): SessionFacts {
   return {
     id,
     cwd,
-    name: nameOf(title) ?? null,
+    name: toSessionName(title) ?? null,
     parentSession: parentSession ?? null,
-    createdMs: wholeTime(Date.parse(timestamp)) ?? null,
+    createdMs: toWholeTime(Date.parse(timestamp)) ?? null,
     lastMessageMs: null,
     messageCount: 0,
     firstMessage: null,
@@ -73,14 +73,14 @@ export function factsOfHeader({ id, cwd, parentSession, timestamp, title }: Sess
 }
 
 /** Reads what an entry adds to the facts of its session; a message without a time has that of the entry. */
-export function factsAdded(type: string, record: JsonRecord, entryMs: number | undefined): FactsAdded {
-  if (isNameType(type)) return { type, sessionName: nameIn(record) ?? null };
+export function readAddedFacts(type: string, record: JsonRecord, entryMs: number | undefined): FactsAdded {
+  if (isNameType(type)) return { type, sessionName: findSessionName(record) ?? null };
   if (type !== "message") return { type };
-  const message = fieldsOf(record["message"]);
+  const message = toRecord(record["message"]);
   const { role } = message;
   if (role !== "user" && role !== "assistant") return { type };
-  const messageMs = wholeTime(message["timestamp"]) ?? wholeTime(entryMs);
-  const userText = role === "user" ? messageText(message) : undefined;
+  const messageMs = toWholeTime(message["timestamp"]) ?? toWholeTime(entryMs);
+  const userText = role === "user" ? getMessageText(message) : undefined;
   return { type, ...(messageMs !== undefined && { messageMs }), ...(userText !== undefined && { userText }) };
 }
 

@@ -1,4 +1,4 @@
-import { beginningOf, plainLine, withoutMarkdown } from "./plain-text.ts";
+import { toPlainLine, toShortLine, withoutMarkdown } from "./plain-text.ts";
 
 /** Stands for a title where a session has neither name nor text. */
 const UNTITLED = "(untitled)";
@@ -12,11 +12,11 @@ export interface TitleFacts {
 }
 
 /** Names a session for people, as a harmless line: by its name, or by how it begins. */
-export function titleOf({ name = "", firstMessage = "" }: TitleFacts): string {
-  return plainLine(name) || beginningOf(withoutMarkdown(firstMessage)) || UNTITLED;
+export function getSessionTitle({ name = "", firstMessage = "" }: TitleFacts): string {
+  return toPlainLine(name) || toShortLine(withoutMarkdown(firstMessage)) || UNTITLED;
 }
 
 /** Returns the last folder of a path of any system; empty if there is none. */
-export function folderName(cwd: string): string {
+export function getFolderName(cwd: string): string {
   return cwd.split(/[/\\]/).findLast(Boolean) ?? "";
 }

@@ -14,7 +14,7 @@ export const WHOLE_ID = 200;
  * @returns 8 for ids of ours, more where there are long ids that begin alike.
  * @remarks Cost: O(1) for ids of 8 characters, else O(n log n).
  */
-export function shortIdLength(ids: Iterable<string>, longest: number = LONGEST): number {
+export function getShortIdLength(ids: Iterable<string>, longest: number = LONGEST): number {
   const long: string[] = [];
   for (const id of ids) if (id.length > SHORTEST) long.push(id);
   let length = SHORTEST;
@@ -22,12 +22,12 @@ export function shortIdLength(ids: Iterable<string>, longest: number = LONGEST):
   for (let i = 1; i < long.length && length < longest; i++) {
     const [one, other] = [long[i - 1] ?? "", long[i] ?? ""];
     // Two copies of one session cannot be told apart by their ids.
-    if (one !== other) length = Math.max(length, commonLength(one, other) + 1);
+    if (one !== other) length = Math.max(length, countCommon(one, other) + 1);
   }
   return Math.min(length, longest);
 }
 
-function commonLength(a: string, b: string): number {
+function countCommon(a: string, b: string): number {
   let length = 0;
   while (length < a.length && a[length] === b[length]) length++;
   return length;

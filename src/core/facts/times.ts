@@ -1,5 +1,5 @@
 import type { EntryTree } from "../tree/entry-tree.ts";
-import { count } from "./number-text.ts";
+import { formatCount } from "./number-text.ts";
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -7,45 +7,46 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
 /** Writes a moment in local time, to the minute; empty if it is none. */
-export function dateAndTime(timeMs: number): string {
+export function formatDateAndTime(timeMs: number): string {
   const date = new Date(timeMs);
-  return Number.isNaN(date.getTime()) ? "" : `${day(date)} ${clock(date)}`;
+  return Number.isNaN(date.getTime()) ? "" : `${formatDay(date)} ${formatClock(date)}`;
 }
 
 /** Writes a moment as ISO 8601, in UTC; empty if it is none. */
-export function isoTime(timeMs: number): string {
+export function formatIsoTime(timeMs: number): string {
   const date = new Date(timeMs);
   return Number.isNaN(date.getTime()) ? "" : date.toISOString();
 }
 
-/** How times are written so that they tell apart what is in a list: `dateAndTime` shortened by what is common to all. */
+/** How times are written so that they tell apart what is in a list: `formatDateAndTime` shortened by what is common to all. */
 export interface TimeColumn {
   readonly width: number;
   format(timeMs: number): string;
 }
 
 /** Chooses the shortest writing of times between two moments: the clock for one day, day and clock within about a year. */
-export function timeColumn(firstMs: number, lastMs: number): TimeColumn {
-  const [first, last] = [dateAndTime(firstMs), dateAndTime(lastMs)];
+export function chooseTimeColumn(firstMs: number, lastMs: number): TimeColumn {
+  const [first, last] = [formatDateAndTime(firstMs), formatDateAndTime(lastMs)];
   const skipped =
     first.slice(0, 10) === last.slice(0, 10) ? 11 : first.slice(0, 4) === last.slice(0, 4) ? 5 : 0;
   return {
     width: Math.max(0, last.length - skipped),
-    format: (timeMs) => dateAndTime(timeMs).slice(skipped),
+    format: (timeMs) => formatDateAndTime(timeMs).slice(skipped),
   };
 }
 
 /** Writes two moments as a span, the second without what it shares with the first. */
-export function span(firstMs: number, lastMs: number): string {
-  const [first, last] = [dateAndTime(firstMs), dateAndTime(lastMs)];
+export function formatSpan(firstMs: number, lastMs: number): string {
+  const [first, last] = [formatDateAndTime(firstMs), formatDateAndTime(lastMs)];
   if (first === last || last === "") return first;
   return `${first} – ${first.slice(0, 10) === last.slice(0, 10) ? last.slice(11) : last}`;
 }
 
 /** Writes how long ago a moment was, and the day where that is long. */
-export function ago(timeMs: number, nowMs: number): string {
+export function formatAgo(timeMs: number, nowMs: number): string {
   const passed = nowMs - timeMs;
-  if (passed < 0 || passed >= 7 * DAY_MS || Number.isNaN(passed)) return dateAndTime(timeMs).slice(0, 10);
+  if (passed < 0 || passed >= 7 * DAY_MS || Number.isNaN(passed))
+    return formatDateAndTime(timeMs).slice(0, 10);
   if (passed < MINUTE_MS) return "just now";
   if (passed < HOUR_MS) return `${Math.floor(passed / MINUTE_MS)} min ago`;
   if (passed < DAY_MS) return `${Math.floor(passed / HOUR_MS)} h ago`;
@@ -54,20 +55,21 @@ export function ago(timeMs: number, nowMs: number): string {
 }
 
 /** Writes a length of time in the two largest units that fit: `<0.1 s`, `0.4 s`, `12 s`, `3 min 20 s`, `2 h 14 min`, `3 d 4 h`. */
-export function duration(milliseconds: number): string {
+export function formatDuration(milliseconds: number): string {
   if (milliseconds < 0.05 * SECOND_MS) return "<0.1 s";
   if (milliseconds < 9.95 * SECOND_MS) return `${(milliseconds / SECOND_MS).toFixed(1)} s`;
   if (milliseconds < MINUTE_MS - SECOND_MS / 2) return `${Math.round(milliseconds / SECOND_MS)} s`;
-  if (milliseconds < HOUR_MS - SECOND_MS / 2) return inUnits(milliseconds, MINUTE_MS, "min", SECOND_MS, "s");
-  if (milliseconds < DAY_MS - MINUTE_MS / 2) return inUnits(milliseconds, HOUR_MS, "h", MINUTE_MS, "min");
-  return inUnits(milliseconds, DAY_MS, "d", HOUR_MS, "h");
+  if (milliseconds < HOUR_MS - SECOND_MS / 2)
+    return formatUnits(milliseconds, MINUTE_MS, "min", SECOND_MS, "s");
+  if (milliseconds < DAY_MS - MINUTE_MS / 2) return formatUnits(milliseconds, HOUR_MS, "h", MINUTE_MS, "min");
+  return formatUnits(milliseconds, DAY_MS, "d", HOUR_MS, "h");
 }
 
-function inUnits(value: number, largeMs: number, large: string, smallMs: number, small: string): string {
+function formatUnits(value: number, largeMs: number, large: string, smallMs: number, small: string): string {
   const all = Math.round(value / smallMs);
   const perLarge = largeMs / smallMs;
   const rest = all % perLarge;
-  const whole = `${count(Math.floor(all / perLarge))} ${large}`;
+  const whole = `${formatCount(Math.floor(all / perLarge))} ${large}`;
   return rest === 0 ? whole : `${whole} ${rest} ${small}`;
 }
 
@@ -119,20 +121,20 @@ export function parseMoment(text: string, nowMs: number, isUtc: boolean): Span |
 
 const HAS_ZONE = /(?:Z|[+-]\d{2}:?\d{2})$/i;
 
-function day(date: Date): string {
-  return `${String(date.getFullYear()).padStart(4, "0")}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+function formatDay(date: Date): string {
+  return `${String(date.getFullYear()).padStart(4, "0")}-${formatTwoDigits(date.getMonth() + 1)}-${formatTwoDigits(date.getDate())}`;
 }
 
-function clock(date: Date): string {
-  return `${two(date.getHours())}:${two(date.getMinutes())}`;
+function formatClock(date: Date): string {
+  return `${formatTwoDigits(date.getHours())}:${formatTwoDigits(date.getMinutes())}`;
 }
 
-function two(value: number): string {
+function formatTwoDigits(value: number): string {
   return String(value).padStart(2, "0");
 }
 
 /** Returns the earliest and the latest time of a session's entries, in Unix milliseconds; NaN if none has one. */
-export function timeRange(tree: EntryTree): [number, number] {
+export function getTimeRange(tree: EntryTree): [number, number] {
   let [first, last] = [Number.NaN, Number.NaN];
   for (const ordinal of tree.ordinals()) {
     const time = tree.timeAt(ordinal);

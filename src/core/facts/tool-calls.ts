@@ -1,5 +1,5 @@
-import { fieldsOf, messageFieldsOf } from "../context/entry-fields.ts";
-import { partsOf, textOf } from "../context/message-parts.ts";
+import { getMessageFields, toRecord } from "../context/entry-fields.ts";
+import { getMessageParts, toText } from "../context/message-parts.ts";
 import type { AnySessionEntry } from "../format/entry.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 
@@ -37,34 +37,34 @@ interface LocatedCall extends LocatedEntry, StoredCall {}
 type CallSource = Pick<ViewSource, "entryAt" | "tree">;
 
 /** Returns the tool calls of an entry; empty for everything but answers of a model. */
-export function callsIn(entry: AnySessionEntry | undefined): StoredCall[] {
-  const message = messageFieldsOf(entry);
+export function getToolCalls(entry: AnySessionEntry | undefined): StoredCall[] {
+  const message = getMessageFields(entry);
   if (message["role"] !== "assistant") return [];
-  return partsOf(message).flatMap((part) =>
+  return getMessageParts(message).flatMap((part) =>
     part.kind === "toolCall" ? { id: part.id, name: part.name, input: part.arguments } : [],
   );
 }
 
 /** Returns the id of the call that an entry is the result of; empty for entries that are no result. */
-export function resultCallId(entry: AnySessionEntry | undefined): string {
-  const { role, toolCallId } = messageFieldsOf(entry);
-  return role === "toolResult" ? textOf(toolCallId) : "";
+export function getResultCallId(entry: AnySessionEntry | undefined): string {
+  const { role, toolCallId } = getMessageFields(entry);
+  return role === "toolResult" ? toText(toolCallId) : "";
 }
 
 /** Returns the name of the tool that an entry is the result of; empty for entries that are no result. */
-export function resultToolName(entry: AnySessionEntry | undefined): string {
-  const { role, toolName } = messageFieldsOf(entry);
-  return role === "toolResult" ? textOf(toolName) : "";
+export function getResultToolName(entry: AnySessionEntry | undefined): string {
+  const { role, toolName } = getMessageFields(entry);
+  return role === "toolResult" ? toText(toolName) : "";
 }
 
 /** Finds the call that an entry is the result of, at most 50 entries above it; undefined if the entry is no result, or its call is not there. */
-export function callOf(session: CallSource, ordinal: number): LocatedCall | undefined {
-  const id = resultCallId(session.entryAt(ordinal));
+export function findCall(session: CallSource, ordinal: number): LocatedCall | undefined {
+  const id = getResultCallId(session.entryAt(ordinal));
   if (id === "") return undefined;
   let at = session.tree.parentAt(ordinal);
   for (let climbed = 0; climbed < FARTHEST && at !== NONE; climbed++) {
     const entry = session.entryAt(at);
-    const call = callsIn(entry).find((one) => one.id === id);
+    const call = getToolCalls(entry).find((one) => one.id === id);
     if (entry !== undefined && call !== undefined) return { ...call, ordinal: at, entry };
     at = session.tree.parentAt(at);
   }
@@ -72,28 +72,28 @@ export function callOf(session: CallSource, ordinal: number): LocatedCall | unde
 }
 
 /** Finds the answer of a model that an entry is, or that made the call which it is the result of; undefined for others. */
-export function answerOf(session: CallSource, ordinal: number): number | undefined {
-  const { role } = messageFieldsOf(session.entryAt(ordinal));
-  return role === "assistant" ? ordinal : callOf(session, ordinal)?.ordinal;
+export function findAnswer(session: CallSource, ordinal: number): number | undefined {
+  const { role } = getMessageFields(session.entryAt(ordinal));
+  return role === "assistant" ? ordinal : findCall(session, ordinal)?.ordinal;
 }
 
 /** Finds the results of the calls that an answer holds, within 50 entries behind it, in the order of the tree. */
-export function resultsOf(session: CallSource, ordinal: number): LocatedEntry[] {
-  const ids = new Set(callsIn(session.entryAt(ordinal)).map(({ id }) => id));
+export function findResults(session: CallSource, ordinal: number): LocatedEntry[] {
+  const ids = new Set(getToolCalls(session.entryAt(ordinal)).map(({ id }) => id));
   if (ids.size === 0) return [];
-  return behind(session, ordinal).filter(({ entry }) => {
-    const id = resultCallId(entry);
+  return findFollowing(session, ordinal).filter(({ entry }) => {
+    const id = getResultCallId(entry);
     return id !== "" && ids.has(id);
   });
 }
 
 /** Finds the answer that a model gave after an entry; undefined if it gave none. */
-export function nextAnswer(session: CallSource, ordinal: number): LocatedEntry | undefined {
-  return behind(session, ordinal).find(({ entry }) => messageFieldsOf(entry)["role"] === "assistant");
+export function findNextAnswer(session: CallSource, ordinal: number): LocatedEntry | undefined {
+  return findFollowing(session, ordinal).find(({ entry }) => getMessageFields(entry)["role"] === "assistant");
 }
 
 /** The next entries below one, nearest first. */
-function behind(session: CallSource, ordinal: number): LocatedEntry[] {
+function findFollowing(session: CallSource, ordinal: number): LocatedEntry[] {
   const found: LocatedEntry[] = [];
   const open: number[] = [];
   addChildren(session, ordinal, open);
@@ -119,7 +119,7 @@ const TELLING = [
 ];
 
 /** Returns the argument that says most about a tool call: its file, command or query; empty if none does. */
-export function tellingArgument(input: unknown): string {
-  const fields = fieldsOf(input);
-  return TELLING.map((key) => textOf(fields[key])).find(Boolean) ?? "";
+export function getTellingArgument(input: unknown): string {
+  const fields = toRecord(input);
+  return TELLING.map((key) => toText(fields[key])).find(Boolean) ?? "";
 }

@@ -1,5 +1,5 @@
-import { fieldsOf, listOf } from "../context/entry-fields.ts";
-import { textOf } from "../context/message-parts.ts";
+import { toArray, toRecord } from "../context/entry-fields.ts";
+import { toText } from "../context/message-parts.ts";
 import type { StoredCall } from "./tool-calls.ts";
 
 /** A file that a call of a tool names. */
@@ -20,30 +20,30 @@ const WRITES = /write|edit|patch|replace|create|delete|remove|move|rename|insert
 /** Lines of a patch that name the file that it changes. */
 const PATCHED = /^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$/gm;
 
-const MOST_FILES = 1000;
+const MAX_FILES = 1000;
 
 /**
  * Returns the files that a call of a tool names: read, written or searched; those that a shell command names are not told apart
  * from its other words, and left out, but for patches.
  */
-export function filesOfCall({ name, input }: Pick<StoredCall, "name" | "input">): TouchedFile[] {
-  const fields = fieldsOf(input);
+export function findCallFiles({ name, input }: Pick<StoredCall, "name" | "input">): TouchedFile[] {
+  const fields = toRecord(input);
   const named = [
     ...PATH_ARGUMENTS.map((key) => fields[key]),
-    ...LIST_ARGUMENTS.flatMap((key) => listOf(fields[key])),
+    ...LIST_ARGUMENTS.flatMap((key) => toArray(fields[key])),
   ];
   const isChanged = WRITES.test(name);
   const files = named.flatMap((value) =>
-    textOf(value).trim() === "" ? [] : { path: textOf(value), isChanged },
+    toText(value).trim() === "" ? [] : { path: toText(value), isChanged },
   );
-  return [...files, ...patchedFiles(input)].slice(0, MOST_FILES);
+  return [...files, ...findPatchedFiles(input)].slice(0, MAX_FILES);
 }
 
-function patchedFiles(input: unknown): TouchedFile[] {
-  const { input: patch, patch: other, command } = fieldsOf(input);
-  const texts = [input, patch, other, ...(Array.isArray(command) ? listOf(command) : [command])];
+function findPatchedFiles(input: unknown): TouchedFile[] {
+  const { input: patch, patch: other, command } = toRecord(input);
+  const texts = [input, patch, other, ...(Array.isArray(command) ? toArray(command) : [command])];
   return texts
-    .map(textOf)
+    .map(toText)
     .filter((text) => text.includes("*** "))
     .flatMap((text) =>
       Array.from(text.matchAll(PATCHED), ([, changed, moved]) => ({
@@ -67,14 +67,14 @@ const NEW_NAMES = ["newText", "new_string", "new_str", "newString", "new_text", 
  * Returns the changes that an edit tool was asked to make: an old and a new text in its arguments, or a list `edits` of such;
  * empty for other tools.
  */
-export function editsOfCall(input: unknown): TextEdit[] {
-  const fields = fieldsOf(input);
-  const edits = Array.isArray(fields["edits"]) ? listOf(fields["edits"]) : [input];
+export function findCallEdits(input: unknown): TextEdit[] {
+  const fields = toRecord(input);
+  const edits = Array.isArray(fields["edits"]) ? toArray(fields["edits"]) : [input];
   return edits.flatMap((edit) => {
-    const texts = fieldsOf(edit);
+    const texts = toRecord(edit);
     const pick = (names: readonly string[]) => names.find((name) => typeof texts[name] === "string");
     const [before, after] = [pick(OLD_NAMES), pick(NEW_NAMES)];
     if (before === undefined || after === undefined) return [];
-    return [{ before: textOf(texts[before]), after: textOf(texts[after]) }];
+    return [{ before: toText(texts[before]), after: toText(texts[after]) }];
   });
 }

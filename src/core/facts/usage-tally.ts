@@ -1,8 +1,8 @@
-import { fieldsOf, numberOf } from "../context/entry-fields.ts";
+import { toNumber, toRecord } from "../context/entry-fields.ts";
 import { calculateContextTokens } from "../context/usage.ts";
 import type { Usage } from "../format/content.ts";
 import { UNKNOWN_NAME } from "../format/message.ts";
-import { dollars } from "./number-text.ts";
+import { formatDollars } from "./number-text.ts";
 
 /** Tokens and cost, added up. */
 export interface UsageTotals {
@@ -37,7 +37,7 @@ export interface ModelUsage extends UsageTotals {
 
 /** Adds up usages, in total and by model. */
 export class UsageTally {
-  readonly #total = noUsage();
+  readonly #total = makeEmptyUsage();
   readonly #byModel = new Map<string, ModelUsage>();
 
   /** The sum so far; a copy. */
@@ -55,7 +55,7 @@ export class UsageTally {
   add(usage: UsageTotals, { provider, model }: ModelNames): void {
     const names = { provider, model };
     const key = JSON.stringify(names);
-    const ofModel = this.#byModel.get(key) ?? { ...names, ...noUsage() };
+    const ofModel = this.#byModel.get(key) ?? { ...names, ...makeEmptyUsage() };
     this.#byModel.set(key, ofModel);
     addTo(this.#total, usage);
     addTo(ofModel, usage);
@@ -67,32 +67,32 @@ function byCost(a: UsageTotals, b: UsageTotals): number {
   return (b.cost ?? 0) - (a.cost ?? 0) || b.totalTokens - a.totalTokens;
 }
 
-function noUsage(): UsageTotals {
+function makeEmptyUsage(): UsageTotals {
   const tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0, totalTokens: 0 };
   return { count: 0, ...tokens, cost: null };
 }
 
 /** Returns the numbers of one stored usage; those that are missing are 0. */
-export function usageTotals(usage: Usage): UsageTotals {
-  const { input, output, cacheRead, cacheWrite, reasoning, cost } = fieldsOf(usage);
+export function toUsageTotals(usage: Usage): UsageTotals {
+  const { input, output, cacheRead, cacheWrite, reasoning, cost } = toRecord(usage);
   const totalTokens = calculateContextTokens(usage);
   return {
     count: totalTokens > 0 ? 1 : 0,
-    input: numberOf(input),
-    output: numberOf(output),
-    cacheRead: numberOf(cacheRead),
-    cacheWrite: numberOf(cacheWrite),
-    reasoning: numberOf(reasoning),
+    input: toNumber(input),
+    output: toNumber(output),
+    cacheRead: toNumber(cacheRead),
+    cacheWrite: toNumber(cacheWrite),
+    reasoning: toNumber(reasoning),
     totalTokens,
-    cost: costOf(cost),
+    cost: toKnownCost(cost),
   };
 }
 
 /** Writers that know no price write zeros, since readers expect numbers: only a billed zero says that a call was free. */
-function costOf(cost: unknown): number | null {
-  const { total, input, output, cacheRead, cacheWrite, totalFromProvider } = fieldsOf(cost);
-  const sum = numberOf(input) + numberOf(output) + numberOf(cacheRead) + numberOf(cacheWrite);
-  const dollars = typeof total === "number" ? numberOf(total) : sum;
+function toKnownCost(cost: unknown): number | null {
+  const { total, input, output, cacheRead, cacheWrite, totalFromProvider } = toRecord(cost);
+  const sum = toNumber(input) + toNumber(output) + toNumber(cacheRead) + toNumber(cacheWrite);
+  const dollars = typeof total === "number" ? toNumber(total) : sum;
   return dollars !== 0 || totalFromProvider === true ? dollars : null;
 }
 
@@ -107,7 +107,7 @@ export function addDollars(sum: number | null, more: number | null): number | nu
 }
 
 /** Returns a stored name; null if there is none, or the writer did not know it. */
-export function nameOrNull(value: unknown): string | null {
+export function toNameOrNull(value: unknown): string | null {
   return typeof value === "string" && value !== "" && value !== UNKNOWN_NAME ? value : null;
 }
 
@@ -132,14 +132,14 @@ export interface Spent {
 const SPENT_NUMBERS = ["calls", "input", "output", "cacheRead", "cacheWrite", "total", "unpriced"] as const;
 
 /** Returns a sum of nothing. */
-export function nothingSpent(): Spent {
+export function makeEmptySpent(): Spent {
   const tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
   return { calls: 0, ...tokens, unpriced: 0, cost: null, estimated: null };
 }
 
 /** Adds up what was used. */
 export function sumSpent(parts: Iterable<Readonly<Spent>>): Spent {
-  const sum = nothingSpent();
+  const sum = makeEmptySpent();
   for (const part of parts) {
     for (const name of SPENT_NUMBERS) sum[name] += part[name];
     sum.cost = addDollars(sum.cost, part.cost);
@@ -149,20 +149,20 @@ export function sumSpent(parts: Iterable<Readonly<Spent>>): Spent {
 }
 
 /** Returns what was spent as far as it is known: stated and estimated, or 0. */
-export function dollarsOf({ cost, estimated }: Readonly<Spent>): number {
+export function getDollars({ cost, estimated }: Readonly<Spent>): number {
   return (cost ?? 0) + (estimated ?? 0);
 }
 
 /** Returns what a usage says was spent: what states no cost is unpriced. */
-export function spentOf({ count: calls, totalTokens: total, ...usage }: UsageTotals): Spent {
+export function toSpent({ count: calls, totalTokens: total, ...usage }: UsageTotals): Spent {
   const { input, output, cacheRead, cacheWrite, cost } = usage;
   const unpriced = cost === null ? total : 0;
   return { calls, input, output, cacheRead, cacheWrite, total, cost, estimated: null, unpriced };
 }
 
 /** Writes what was spent: `$3.50`, `$0.20 estimated`, or both; a dash for what is not known. */
-export function costText({ cost, estimated }: Pick<Spent, "cost" | "estimated">): string {
-  const stated = cost === null && estimated !== null ? "" : dollars(cost);
-  const guess = estimated === null ? "" : `${dollars(estimated)} estimated`;
+export function formatCost({ cost, estimated }: Pick<Spent, "cost" | "estimated">): string {
+  const stated = cost === null && estimated !== null ? "" : formatDollars(cost);
+  const guess = estimated === null ? "" : `${formatDollars(estimated)} estimated`;
   return [stated, guess].filter(Boolean).join(" + ");
 }

@@ -1,7 +1,7 @@
 import { SessionError } from "./errors.ts";
 
 /** Makes the error of work that nobody wants any longer. */
-export function aborted(message: string, cause?: unknown): SessionError {
+export function makeAbortedError(message: string, cause?: unknown): SessionError {
   return new SessionError("ABORTED", message, cause === undefined ? {} : { cause });
 }
 
@@ -13,7 +13,7 @@ const CANCELLED = "The work was cancelled by its caller. Start it again if it is
  * @throws {SessionError} `ABORTED` with the message and the signal's reason, if the signal was aborted.
  */
 export function refuseAborted(signal: AbortSignal | undefined, message = CANCELLED): void {
-  if (signal?.aborted) throw aborted(message, signal.reason);
+  if (signal?.aborted) throw makeAbortedError(message, signal.reason);
 }
 
 /** What waits for a signal, and the one listener that calls it. */
@@ -66,7 +66,7 @@ function listenTo(signal: AbortSignal): Waiting {
  *
  * @throws {SessionError} `ABORTED` with the message; whatever the work comes to then is dropped.
  */
-export async function untilAborted<T>(
+export async function waitUnlessAborted<T>(
   work: Promise<T>,
   signal: AbortSignal | undefined,
   message = CANCELLED,
@@ -74,7 +74,7 @@ export async function untilAborted<T>(
   if (signal === undefined) return work;
   let stop: () => void = () => undefined;
   const end = new Promise<never>((_resolve, reject) => {
-    stop = onAbort(signal, () => reject(aborted(message, signal.reason)));
+    stop = onAbort(signal, () => reject(makeAbortedError(message, signal.reason)));
   });
   try {
     return await Promise.race([work, end]);

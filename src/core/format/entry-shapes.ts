@@ -27,8 +27,8 @@ import {
 } from "./message-shapes.ts";
 import {
   anything,
+  arrayOf,
   boolean,
-  listOf,
   nothing,
   number,
   object,
@@ -89,7 +89,7 @@ const compactionEntry = object<Known<CompactionEntry, { retainedTail?: KnownMess
   fromHook: optional(boolean),
   usage: optional(usage),
   systemMessage: optional(systemMessage),
-  retainedTail: optional(listOf(agentMessage)),
+  retainedTail: optional(arrayOf(agentMessage)),
 });
 
 const branchSummaryEntry = object<BranchSummaryEntry>({

@@ -54,16 +54,16 @@ export class SessionError extends Error {
 }
 
 /** Returns the message of whatever was thrown; never throws. */
-export function messageOf(error: unknown): string {
-  return spoken(() => (error instanceof Error ? error.message || error.name : error));
+export function getErrorMessage(error: unknown): string {
+  return tryToSay(() => (error instanceof Error ? error.message || error.name : error));
 }
 
 /** Returns the message with the stack, if the error has one. */
-export function traceOf(error: unknown): string {
-  return spoken(() => (error instanceof Error ? (error.stack ?? error.message) : error));
+export function getErrorTrace(error: unknown): string {
+  return tryToSay(() => (error instanceof Error ? (error.stack ?? error.message) : error));
 }
 
-function spoken(say: () => unknown): string {
+function tryToSay(say: () => unknown): string {
   try {
     return String(say());
   } catch (_unspeakable) {
@@ -73,7 +73,7 @@ function spoken(say: () => unknown): string {
 }
 
 /** Makes the error for an entry that a session does not have. */
-export function entryNotFound(entryId: string): SessionError {
+export function makeEntryNotFoundError(entryId: string): SessionError {
   const message = `Entry ${entryId} not found in this session; check the id with getEntries().`;
   return new SessionError("ENTRY_NOT_FOUND", message, { details: { entryId } });
 }

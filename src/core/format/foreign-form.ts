@@ -80,7 +80,7 @@ export function isForeignBlockType(type: string): boolean {
 }
 
 /** Names a field in which an SDK's message carries what no reader of this format would find. */
-export function foreignFieldOf(message: JsonRecord): string | undefined {
+export function findForeignField(message: JsonRecord): string | undefined {
   const { tool_calls: calls, function_call: call } = message;
   if ((Array.isArray(calls) && calls.length > 0) || isJsonRecord(call)) {
     return calls === undefined ? "function_call" : "tool_calls";
@@ -90,7 +90,7 @@ export function foreignFieldOf(message: JsonRecord): string | undefined {
 }
 
 /** Names a field of a block by which an SDK's differs from ours of the same type. */
-export function foreignFieldOfBlock({ type, signature }: JsonRecord): string | undefined {
+export function findForeignBlockField({ type, signature }: JsonRecord): string | undefined {
   return type === "thinking" && signature !== undefined ? "signature" : undefined;
 }
 
@@ -99,25 +99,25 @@ export function foreignFieldOfBlock({ type, signature }: JsonRecord): string | u
  *
  * @returns Undefined if the value could belong to several SDKs, or to none.
  */
-export function converterFor(value: unknown): (typeof CONVERTERS)[MessageForm] | undefined {
-  const form = isJsonRecord(value) ? formOfMessage(value) : undefined;
+export function findConverter(value: unknown): (typeof CONVERTERS)[MessageForm] | undefined {
+  const form = isJsonRecord(value) ? detectMessageForm(value) : undefined;
   return form === undefined ? undefined : CONVERTERS[form];
 }
 
 /** Detects the SDK of one value, which may as well be a message of ours. */
-function formOfMessage(value: JsonRecord): MessageForm | undefined {
+function detectMessageForm(value: JsonRecord): MessageForm | undefined {
   const { role, type, parts, content } = value;
   if (isLangChain(value)) return "langchain";
   if (role === "model" || (Array.isArray(parts) && (role === undefined || !hasTypes(parts)))) return "gemini";
   if (Array.isArray(parts) || Array.isArray(value["toolInvocations"])) return "ui-messages";
   if (role === undefined) return isResponsesItem(type) ? "openai-responses" : undefined;
-  for (const block of listIn(content)) {
-    const form = isJsonRecord(block) ? formOfBlock(block) : undefined;
+  for (const block of toArray(content)) {
+    const form = isJsonRecord(block) ? detectBlockForm(block) : undefined;
     if (form !== undefined) return form;
   }
   if (type === "message") return "openai-responses";
   const isEmptyAnswer = role === "assistant" && content === null;
-  const isChat = isEmptyAnswer || foreignFieldOf(value) !== undefined || isForeignRole(role);
+  const isChat = isEmptyAnswer || findForeignField(value) !== undefined || isForeignRole(role);
   return isChat ? "openai-chat" : undefined;
 }
 
@@ -136,13 +136,13 @@ function hasTypes(parts: readonly unknown[]): boolean {
   return parts.some((part) => isJsonRecord(part) && typeof part["type"] === "string");
 }
 
-function formOfBlock(block: JsonRecord): MessageForm | undefined {
+function detectBlockForm(block: JsonRecord): MessageForm | undefined {
   const { type, source, image } = block;
   // A bare text may be anybody's.
   if (isBedrockBlock(block)) return block["text"] === undefined ? "bedrock" : undefined;
   if (type === "image" && isJsonRecord(source)) return "anthropic";
   if (type === "image" && image !== undefined) return "model-messages";
-  return foreignFieldOfBlock(block) === undefined ? FORM_OF_BLOCK.get(type) : "anthropic";
+  return findForeignBlockField(block) === undefined ? FORM_OF_BLOCK.get(type) : "anthropic";
 }
 
 function isBedrockBlock(block: unknown): boolean {
@@ -160,21 +160,24 @@ const LISTS = ["messages", "input", "contents"] as const;
 /** Finds the messages in a JSON value; undefined if it is neither an array of them nor a request. */
 export function readMessageDocument(value: unknown): MessageDocument | undefined {
   const fields: JsonRecord = isJsonRecord(value) ? value : {};
-  const list = listIn(Array.isArray(value) ? value : LISTS.map((name) => fields[name]).find(Array.isArray));
+  const list = toArray(Array.isArray(value) ? value : LISTS.map((name) => fields[name]).find(Array.isArray));
   const items = list.filter(isJsonRecord);
   if (items.length === 0 || items.length !== list.length) return undefined;
-  const form = formOfItems(items, fields);
+  const form = detectItemsForm(items, fields);
   const instructions = fields["system"] ?? fields["instructions"] ?? fields["systemInstruction"];
   return form === undefined ? undefined : { form, items, instructions, id: fields["id"] };
 }
 
 /** Detects the SDK from features that only it has; the rest are Anthropic's, or OpenAI's if there is a system message. */
-function formOfItems(items: readonly JsonRecord[], { contents, input }: JsonRecord): MessageForm | undefined {
+function detectItemsForm(
+  items: readonly JsonRecord[],
+  { contents, input }: JsonRecord,
+): MessageForm | undefined {
   if (items.every(isLangChain)) return "langchain";
   if (contents !== undefined || items.some(({ role }) => role === "model")) return "gemini";
   if (items.every(({ parts, role }) => Array.isArray(parts) && role !== undefined)) {
     const isTyped = items.every(({ parts }) =>
-      listIn(parts).every((part) => isJsonRecord(part) && "type" in part),
+      toArray(parts).every((part) => isJsonRecord(part) && "type" in part),
     );
     return isTyped ? "ui-messages" : "gemini";
   }
@@ -188,7 +191,7 @@ function formOfItems(items: readonly JsonRecord[], { contents, input }: JsonReco
   if (items.some((item) => "tool_calls" in item || "tool_call_id" in item || item["role"] === "developer")) {
     return "openai-chat";
   }
-  const blocks = items.flatMap(({ content }) => listIn(content));
+  const blocks = items.flatMap(({ content }) => toArray(content));
   const types = new Set(blocks.map((block) => (isJsonRecord(block) ? block["type"] : undefined)));
   if (blocks.some(isBedrockBlock) && types.size === 1) return "bedrock";
   // Ours have that type as well, but this is a document of an SDK.
@@ -198,6 +201,6 @@ function formOfItems(items: readonly JsonRecord[], { contents, input }: JsonReco
   return items.some(({ role }) => role === "system") ? "openai-chat" : "anthropic";
 }
 
-function listIn(value: unknown): readonly unknown[] {
+function toArray(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }

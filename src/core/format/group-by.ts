@@ -6,8 +6,8 @@ export function addTo<K, V>(groups: Map<K, V[]>, key: K, value: V): void {
 }
 
 /** Groups values by a key, in the order in which keys first occur. */
-export function groupBy<K, V>(values: Iterable<V>, keyOf: (value: V) => K): Map<K, V[]> {
+export function groupBy<K, V>(values: Iterable<V>, getKey: (value: V) => K): Map<K, V[]> {
   const groups = new Map<K, V[]>();
-  for (const value of values) addTo(groups, keyOf(value), value);
+  for (const value of values) addTo(groups, getKey(value), value);
   return groups;
 }

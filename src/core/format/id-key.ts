@@ -9,7 +9,7 @@ export type IdKey = number | string;
 const ID_LENGTH = 8;
 
 /** Turns an id into its key. */
-export function idKeyOf(id: string): IdKey {
+export function toIdKey(id: string): IdKey {
   if (id.length !== ID_LENGTH) return id;
   let key = 0;
   // Ids are looked up several times for each entry, and a regular expression takes three times as long.
@@ -23,23 +23,23 @@ export function idKeyOf(id: string): IdKey {
 }
 
 /** Turns a key back into the id. */
-export function idOfKey(key: IdKey): string {
+export function fromIdKey(key: IdKey): string {
   if (typeof key === "string") return key;
   // A number's own `toString` takes five times as long, and a path has as many ids as entries.
   return String.fromCharCode(
-    digitOf(key, 28),
-    digitOf(key, 24),
-    digitOf(key, 20),
-    digitOf(key, 16),
-    digitOf(key, 12),
-    digitOf(key, 8),
-    digitOf(key, 4),
-    digitOf(key, 0),
+    getDigit(key, 28),
+    getDigit(key, 24),
+    getDigit(key, 20),
+    getDigit(key, 16),
+    getDigit(key, 12),
+    getDigit(key, 8),
+    getDigit(key, 4),
+    getDigit(key, 0),
   );
 }
 
 /** The character code of the hex digit that begins at a bit. */
-function digitOf(key: number, bit: number): number {
+function getDigit(key: number, bit: number): number {
   const digit = (key >>> bit) & 0xf;
   return digit < 10 ? digit + 0x30 : digit + 0x57;
 }

@@ -73,6 +73,6 @@ export function inventEntryId(sessionId: string, place: number, attempt: number)
  * @returns 32 lower-case hex characters.
  * @remarks Cost: O(text).
  */
-export function digestOf(text: string): string {
+export function hashText(text: string): string {
   return v5(new TextEncoder().encode(text), CONTENT_NAMESPACE).replaceAll("-", "");
 }

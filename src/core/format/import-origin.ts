@@ -17,12 +17,12 @@ export interface ImportOrigin {
 }
 
 /** Returns a key that identifies a session of another program. */
-export function sourceKeyOf({ source, sourceId }: ImportOrigin): string {
+export function makeSourceKey({ source, sourceId }: ImportOrigin): string {
   return `${source} ${sourceId}`;
 }
 
 /** Returns what an entry says of where its session was imported from; undefined if it says nothing of it. */
-export function importOriginIn(entry: unknown): ImportOrigin | undefined {
+export function findImportOrigin(entry: unknown): ImportOrigin | undefined {
   if (!isJsonRecord(entry) || entry["customType"] !== IMPORT_CUSTOM_TYPE) return undefined;
   const { source, sourceId, sourcePath } = isJsonRecord(entry["data"]) ? entry["data"] : {};
   if (typeof source !== "string" || typeof sourceId !== "string") return undefined;

@@ -52,7 +52,7 @@ type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
 };
 
 /** Copies an object without the fields that are undefined. */
-export function defined<T extends object>(fields: T): Defined<T>;
-export function defined(fields: object): object {
+export function pickDefined<T extends object>(fields: T): Defined<T>;
+export function pickDefined(fields: object): object {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

@@ -1,7 +1,7 @@
 import {
-  converterFor,
-  foreignFieldOf,
-  foreignFieldOfBlock,
+  findConverter,
+  findForeignBlockField,
+  findForeignField,
   isForeignBlockType,
   isForeignRole,
 } from "./foreign-form.ts";
@@ -22,13 +22,13 @@ const NO_PROBLEMS: readonly string[] = Object.freeze([]);
  * @returns Lines of a path, a colon and what is wrong there; empty if it is a message.
  * @remarks Cost: O(content blocks); nothing is allocated for a message that is in order.
  */
-export function messageProblems(message: JsonRecord): readonly string[] {
+export function findMessageProblems(message: JsonRecord): readonly string[] {
   const { role } = message;
   const shape = agentMessage.byTag.get(role);
   const isForeign = isForeignRole(role);
   if (!isForeign && shape === undefined) return NO_PROBLEMS;
-  const field = foreignFieldOf(message);
-  const problem = shape === undefined ? undefined : problemInFields(shape, message);
+  const field = findForeignField(message);
+  const problem = shape === undefined ? undefined : findFieldProblem(shape, message);
   if (!isForeign && field === undefined && problem === undefined) return NO_PROBLEMS;
   const problems: string[] = [];
   if (isForeign) problems.push(`role: ${JSON.stringify(role)} is another SDK's`);
@@ -38,56 +38,56 @@ export function messageProblems(message: JsonRecord): readonly string[] {
 }
 
 /** Says the same of a stored message, but only if it is an SDK's: readers tolerate everything else. */
-export function storedMessageProblems(message: JsonRecord): readonly string[] {
-  return converterFor(message) === undefined ? NO_PROBLEMS : messageProblems(message);
+export function findStoredMessageProblems(message: JsonRecord): readonly string[] {
+  return findConverter(message) === undefined ? NO_PROBLEMS : findMessageProblems(message);
 }
 
 /** What is wrong with the fields that readers need, after their names; undefined if nothing is. */
-function problemInFields({ needed }: AnyObjectShape, value: JsonRecord): string | undefined {
+function findFieldProblem({ needed }: AnyObjectShape, value: JsonRecord): string | undefined {
   for (let i = 0; i < needed.length; i++) {
     const field = needed[i];
     if (field === undefined) continue;
     const part = value[field.name];
-    const problem = part === undefined && field.mayBeMissing ? undefined : problemIn(field.shape, part);
+    const problem = part === undefined && field.mayBeMissing ? undefined : findProblem(field.shape, part);
     if (problem !== undefined) return field.name + problem;
   }
   return undefined;
 }
 
 /** What is wrong with a value, after the rest of its path; undefined if nothing is. */
-function problemIn(shape: AnyField, value: unknown): string | undefined {
+function findProblem(shape: AnyField, value: unknown): string | undefined {
   if (shape.kind === "oneOf") {
-    for (const one of shape.of) if (fitsOutside(one, value)) return problemIn(one, value);
-    return misfit(shape.expected, value);
+    for (const one of shape.of) if (hasKind(one, value)) return findProblem(one, value);
+    return describeMisfit(shape.expected, value);
   }
-  if (!fitsOutside(shape, value)) return misfit(expectedOf(shape), value);
-  if (shape.kind === "list" && Array.isArray(value)) return problemInList(shape.of, value);
-  return shape.kind === "variants" && isJsonRecord(value) ? problemInBlock(shape, value) : undefined;
+  if (!hasKind(shape, value)) return describeMisfit(describeExpected(shape), value);
+  if (shape.kind === "list" && Array.isArray(value)) return findListProblem(shape.of, value);
+  return shape.kind === "variants" && isJsonRecord(value) ? findBlockProblem(shape, value) : undefined;
 }
 
-function problemInList(of: AnyShape, list: readonly unknown[]): string | undefined {
+function findListProblem(of: AnyShape, list: readonly unknown[]): string | undefined {
   for (let i = 0; i < list.length; i++) {
-    const problem = problemIn(of, list[i]);
+    const problem = findProblem(of, list[i]);
     if (problem !== undefined) return `[${i}]${problem}`;
   }
   return undefined;
 }
 
-function problemInBlock({ tag, byTag }: AnyVariants, block: JsonRecord): string | undefined {
+function findBlockProblem({ tag, byTag }: AnyVariants, block: JsonRecord): string | undefined {
   const type = block[tag];
   const shape = byTag.get(type);
   if (shape === undefined) {
-    if (typeof type !== "string") return `.${tag}${misfit("a string", type)}`;
+    if (typeof type !== "string") return `.${tag}${describeMisfit("a string", type)}`;
     return isForeignBlockType(type) ? `.${tag}: ${JSON.stringify(type)} is another SDK's` : undefined;
   }
-  const field = foreignFieldOfBlock(block);
+  const field = findForeignBlockField(block);
   if (field !== undefined) return `.${field}: no field of this format`;
-  const problem = problemInFields(shape, block);
+  const problem = findFieldProblem(shape, block);
   return problem === undefined ? undefined : `.${problem}`;
 }
 
 /** Tells whether a value is of the kind of a shape, without a look inside. */
-function fitsOutside(shape: AnyField, value: unknown): boolean {
+function hasKind(shape: AnyField, value: unknown): boolean {
   switch (shape.kind) {
     case "string":
     case "number":
@@ -107,12 +107,12 @@ function fitsOutside(shape: AnyField, value: unknown): boolean {
   }
 }
 
-function expectedOf(shape: AnyField): string {
+function describeExpected(shape: AnyField): string {
   if (shape.kind === "list") return shape.expected;
   return withArticle(shape.kind === "variants" || shape.kind === "json" ? "object" : shape.kind);
 }
 
-function misfit(expected: string, found: unknown): string {
+function describeMisfit(expected: string, found: unknown): string {
   return found === undefined
     ? `: missing, expected ${expected}`
     : `: expected ${expected}, found ${describeType(found)}`;

@@ -17,10 +17,10 @@ import type {
 } from "./message.ts";
 import {
   anything,
+  arrayOf,
   boolean,
   json,
   jsonObject,
-  listOf,
   mapOf,
   nothing,
   number,
@@ -99,10 +99,10 @@ const BLOCKS = "an array of blocks";
 const TEXT_OR_BLOCKS = "a string or an array of blocks";
 
 /** Shape of the blocks of a user message, a tool result or a custom message. */
-export const textOrImageBlocks = listOf(variants("type", textContent, imageContent), BLOCKS);
+export const textOrImageBlocks = arrayOf(variants("type", textContent, imageContent), BLOCKS);
 
 /** Shape of the blocks of an assistant message. */
-export const assistantBlocks = listOf(variants("type", textContent, thinkingContent, toolCall), BLOCKS);
+export const assistantBlocks = arrayOf(variants("type", textContent, thinkingContent, toolCall), BLOCKS);
 
 /** Shape of content that is a text, or text and image blocks. */
 export const textOrBlocks = oneOf(TEXT_OR_BLOCKS, string, textOrImageBlocks);
@@ -126,10 +126,10 @@ const toolReference = orOlder("an object with a name", object<ToolReference>({ n
 export const systemMessage = object<SystemMessage>(
   {
     role: words("system"),
-    content: oneOf("a string or an array of text blocks", string, listOf(textContent, BLOCKS)),
+    content: oneOf("a string or an array of text blocks", string, arrayOf(textContent, BLOCKS)),
     sections: optional(mapOf(stringOrNull)),
-    toolsAdded: optional(listOf(toolDeclaration)),
-    toolsRemoved: optional(listOf(toolReference)),
+    toolsAdded: optional(arrayOf(toolDeclaration)),
+    toolsRemoved: optional(arrayOf(toolReference)),
     details,
     timestamp: number,
   },
@@ -181,7 +181,7 @@ const toolResultMessage = object<ToolResultMessage>(
     usage: optional(usage),
     nestedCalls: optional(
       object<NonNullable<ToolResultMessage["nestedCalls"]>>({
-        calls: listOf(nestedToolCall),
+        calls: arrayOf(nestedToolCall),
         complete: boolean,
       }),
     ),

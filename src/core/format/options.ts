@@ -12,16 +12,16 @@ export type OptionRules<Options> = { readonly [Name in keyof Options]-?: OptionR
 const MAX_VALUE_LENGTH = 40;
 
 /** One of some words. */
-export function choice(...allowed: readonly string[]): OptionRule {
+export function makeChoiceRule(...allowed: readonly string[]): OptionRule {
   const quoted = allowed.map((one) => JSON.stringify(one));
   const words = [quoted.slice(0, -1).join(", "), ...quoted.slice(-1)].filter(Boolean).join(" or ");
   return { fits: (value) => typeof value === "string" && allowed.includes(value), words };
 }
 
 /** A number of at least this much, which may be Infinity. */
-export function numberFrom(least: number, unit: string): OptionRule {
-  const words = `a number of ${unit}, ${least} or more`;
-  return { fits: (value) => typeof value === "number" && value >= least, words };
+export function makeNumberRule(min: number, unit: string): OptionRule {
+  const words = `a number of ${unit}, ${min} or more`;
+  return { fits: (value) => typeof value === "number" && value >= min, words };
 }
 
 /** A number, which may be Infinity, but not NaN. */
@@ -69,18 +69,19 @@ export const SIGNAL: OptionRule = {
  * @throws {TypeError} With the name of the option, what it may be, and what it is.
  */
 export function assertOptions<Options extends object>(options: Options, rules: OptionRules<Options>): void {
-  if (!OBJECT.fits(options)) throw new TypeError(`Options must be an object, and are ${said(options)}.`);
+  if (!OBJECT.fits(options))
+    throw new TypeError(`Options must be an object, and are ${describeValue(options)}.`);
   for (const name in rules) {
     const value: unknown = options[name];
     const { fits, words } = rules[name];
     if (value !== undefined && !fits(value)) {
-      throw new TypeError(`The option ${name} must be ${words}, and is ${said(value)}.`);
+      throw new TypeError(`The option ${name} must be ${words}, and is ${describeValue(value)}.`);
     }
   }
 }
 
 /** A value in words: short texts and numbers as they are, everything else by kind, since it may be private. */
-function said(value: unknown): string {
+function describeValue(value: unknown): string {
   if (typeof value === "string")
     return value.length <= MAX_VALUE_LENGTH ? JSON.stringify(value) : "a longer text";
   if (value === null || typeof value === "number" || typeof value === "boolean") return String(value);

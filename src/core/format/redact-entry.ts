@@ -89,7 +89,7 @@ const TEXT_FIELDS = ["command", "output"] as const;
  */
 export function redactEntry(entry: AnySessionEntry, replacement: string): AnySessionEntry {
   const { type, id, parentId, timestamp } = entry;
-  const kept = keep(entry, KEPT_FIELDS);
+  const kept = keepFields(entry, KEPT_FIELDS);
   const fields: JsonRecord = { ...kept };
   if ("message" in entry && isJsonRecord(entry.message))
     fields["message"] = redactMessage(entry.message, replacement);
@@ -97,10 +97,10 @@ export function redactEntry(entry: AnySessionEntry, replacement: string): AnySes
   if ("summary" in entry) fields["summary"] = replacement;
   if ("label" in entry) fields["label"] = replacement;
   if ("name" in entry) fields["name"] = replacement;
-  if ("data" in entry) fields["data"] = { ...keptData(entry), redacted: replacement };
+  if ("data" in entry) fields["data"] = { ...keepData(entry), redacted: replacement };
   if (type === "context_edit") fields["replacement"] = null;
   if (Object.keys(fields).length === 4) fields["redacted"] = replacement;
-  return { ...fields, ...keptDetails(entry), type, id, parentId, timestamp };
+  return { ...fields, ...keepDetails(entry), type, id, parentId, timestamp };
 }
 
 /** Fields of our own entries' data that keep what is removed from coming back, by the entries' `customType`. */
@@ -111,7 +111,7 @@ const KEPT_DATA: { readonly [customType: string]: readonly string[] } = {
   "langgraph.writes": [CHECKPOINT_HEAD],
 };
 
-function keptData(entry: AnySessionEntry): JsonRecord {
+function keepData(entry: AnySessionEntry): JsonRecord {
   const customType = "customType" in entry ? String(entry.customType) : "";
   const names = Object.hasOwn(KEPT_DATA, customType) ? (KEPT_DATA[customType] ?? []) : [];
   const data = "data" in entry && isJsonRecord(entry.data) ? entry.data : {};
@@ -119,7 +119,7 @@ function keptData(entry: AnySessionEntry): JsonRecord {
 }
 
 /** Keeps the ids by which hosts name messages. */
-function keptDetails(entry: AnySessionEntry): JsonRecord {
+function keepDetails(entry: AnySessionEntry): JsonRecord {
   const details: unknown = "details" in entry ? entry.details : undefined;
   const kept = [CHAT_DETAIL, LANGGRAPH_DETAIL].flatMap((key) => {
     const detail = isJsonRecord(details) ? details[key] : undefined;
@@ -131,17 +131,17 @@ function keptDetails(entry: AnySessionEntry): JsonRecord {
 
 /** Makes the redacted form of a message. */
 export function redactMessage(message: JsonRecord, replacement: string): JsonRecord {
-  const redacted: JsonRecord = { ...keep(message, KEPT_MESSAGE_FIELDS) };
+  const redacted: JsonRecord = { ...keepFields(message, KEPT_MESSAGE_FIELDS) };
   const { role, content } = message;
   const text = { type: "text", text: replacement };
-  if (role === "assistant") redacted["content"] = [text, ...toolCalls(content)];
+  if (role === "assistant") redacted["content"] = [text, ...keepToolCalls(content)];
   else if (Array.isArray(content)) redacted["content"] = [text];
   else if (content !== undefined) redacted["content"] = replacement;
   for (const field of TEXT_FIELDS) if (field in message) redacted[field] = replacement;
   return redacted;
 }
 
-function toolCalls(content: unknown): JsonRecord[] {
+function keepToolCalls(content: unknown): JsonRecord[] {
   if (!Array.isArray(content)) return [];
   return content
     .filter((block): block is JsonRecord => isJsonRecord(block) && block["type"] === "toolCall")
@@ -149,17 +149,17 @@ function toolCalls(content: unknown): JsonRecord[] {
 }
 
 /** Keeps single values and the numbers of a usage: anything deeper may be content. */
-function keep(record: object, names: ReadonlySet<string>): JsonRecord {
+function keepFields(record: object, names: ReadonlySet<string>): JsonRecord {
   const kept = Object.entries(record).filter(([name]) => names.has(name));
   return Object.fromEntries(
     kept.flatMap(([name, value]) => {
-      if (name === "usage" && isJsonRecord(value)) return [[name, numbersIn(value)]];
+      if (name === "usage" && isJsonRecord(value)) return [[name, pickNumbers(value)]];
       return typeof value === "object" && value !== null ? [] : [[name, value]];
     }),
   );
 }
 
-function numbersIn(usage: JsonRecord): JsonRecord {
+function pickNumbers(usage: JsonRecord): JsonRecord {
   return Object.fromEntries(
     Object.entries(usage).flatMap(([name, value]): [string, unknown][] => {
       if (typeof value === "number") return [[name, value]];

@@ -9,7 +9,7 @@ export const REDACTION_CUSTOM_TYPE = "sessiontree.redaction";
  *
  * The content of these ids must not come back from another copy of the session, or from where it was imported.
  */
-export function redactedIdsOf(entry: object): readonly string[] {
+export function getRedactedIds(entry: object): readonly string[] {
   if (!("customType" in entry) || entry.customType !== REDACTION_CUSTOM_TYPE) return [];
   const data = "data" in entry && isJsonRecord(entry.data) ? entry.data : {};
   const { targetId, targetIds } = data;

@@ -12,11 +12,11 @@ export function isNameType(type: unknown): boolean {
 }
 
 /** Returns the name that an entry of such a type gives its session; undefined if it takes the name away. */
-export function nameIn(record: JsonRecord): string | undefined {
-  return nameOf(record[NAME_FIELDS.get(record["type"]) ?? ""]);
+export function findSessionName(record: JsonRecord): string | undefined {
+  return toSessionName(record[NAME_FIELDS.get(record["type"]) ?? ""]);
 }
 
 /** Makes a display name of a stored value; undefined if there is nothing in it. */
-export function nameOf(value: unknown): string | undefined {
+export function toSessionName(value: unknown): string | undefined {
   return typeof value === "string" ? value.trim() || undefined : undefined;
 }

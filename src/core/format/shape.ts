@@ -112,7 +112,7 @@ export function words<const Word extends string>(...allowed: readonly Word[]): S
 }
 
 /** Returns the shape of a list of values of a shape. */
-export function listOf<T>(of: Shape<T>, expected = "an array"): Shape<T[]> {
+export function arrayOf<T>(of: Shape<T>, expected = "an array"): Shape<T[]> {
   return { kind: "list", of, expected };
 }
 

@@ -7,16 +7,16 @@ export function isTime(value: unknown): value is number {
 }
 
 /** Returns a valid time in whole Unix milliseconds; undefined for anything else. */
-export function wholeTime(value: unknown): number | undefined {
+export function toWholeTime(value: unknown): number | undefined {
   return isTime(value) ? Math.trunc(value) : undefined;
 }
 
 /** Reads the `timestamp` of an entry: ISO 8601, or a number, as some writers have it. */
-export function recordTime({ timestamp }: { readonly timestamp?: unknown }): number | undefined {
-  return wholeTime(typeof timestamp === "string" ? Date.parse(timestamp) : timestamp);
+export function getRecordTime({ timestamp }: { readonly timestamp?: unknown }): number | undefined {
+  return toWholeTime(typeof timestamp === "string" ? Date.parse(timestamp) : timestamp);
 }
 
 /** Returns a time as ISO 8601; the epoch for an invalid one, since hosts may format what they get. */
-export function isoTime(ms: number): string {
+export function toIsoText(ms: number): string {
   return new Date(isTime(ms) ? ms : 0).toISOString();
 }

@@ -4,8 +4,8 @@ import type { SessionHeader } from "./header.ts";
 import { isJsonRecord, type JsonRecord } from "./json.ts";
 import { agentMessage } from "./message-shapes.ts";
 import type { Shape } from "./shape.ts";
-import { linesOfProblems } from "./validation-problems.ts";
-import { problemsWith } from "./zod-schema.ts";
+import { formatProblems } from "./validation-problems.ts";
+import { collectProblems } from "./zod-schema.ts";
 
 /** What a check of data found: the value, typed, or what is wrong with it in words. */
 export type Validation<T> =
@@ -27,7 +27,7 @@ export type Validation<T> =
  * @remarks Cost: O(size of the value).
  */
 export function validateEntry(value: unknown): Validation<AnySessionEntry> {
-  return isOpenEntry(value) ? check(unknownEntry, value) : check(sessionEntry, value);
+  return isOpenEntry(value) ? validateShape(unknownEntry, value) : validateShape(sessionEntry, value);
 }
 
 /**
@@ -37,7 +37,7 @@ export function validateEntry(value: unknown): Validation<AnySessionEntry> {
  * @returns The very value that was given, typed, never a copy; or its problems. Nothing is thrown or altered.
  */
 export function validateHeader(value: unknown): Validation<SessionHeader> {
-  return check(sessionHeader, value);
+  return validateShape(sessionHeader, value);
 }
 
 /** Tells whether this library knows no more of an entry than its head. */
@@ -53,13 +53,13 @@ function hasForeignRole(entry: JsonRecord): boolean {
   );
 }
 
-function check<T>(shape: Shape<T>, value: unknown): Validation<T> {
+function validateShape<T>(shape: Shape<T>, value: unknown): Validation<T> {
   const problems: string[] = [];
-  return conforms(shape, value, problems) ? { ok: true, value } : { ok: false, problems };
+  return isConforming(shape, value, problems) ? { ok: true, value } : { ok: false, problems };
 }
 
 /** Narrows the value itself: zod returns a copy, which loses identity and keys such as `__proto__`. */
-function conforms<T>(shape: Shape<T>, value: unknown, problems: string[]): value is T {
-  problems.push(...linesOfProblems(problemsWith(shape, value)));
+function isConforming<T>(shape: Shape<T>, value: unknown, problems: string[]): value is T {
+  problems.push(...formatProblems(collectProblems(shape, value)));
   return problems.length === 0;
 }

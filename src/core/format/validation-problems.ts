@@ -12,19 +12,19 @@ export interface Problem {
  *
  * @returns At most twenty lines, the last of which tells how many were left out.
  */
-export function linesOfProblems(problems: readonly Problem[]): string[] {
-  if (problems.length <= MAX_PROBLEMS) return problems.map(lineOf);
+export function formatProblems(problems: readonly Problem[]): string[] {
+  if (problems.length <= MAX_PROBLEMS) return problems.map(formatProblem);
   const shown = problems.slice(0, MAX_PROBLEMS - 1);
-  return [...shown.map(lineOf), `and ${problems.length - shown.length} more problems`];
+  return [...shown.map(formatProblem), `and ${problems.length - shown.length} more problems`];
 }
 
-function lineOf({ path, message }: Problem): string {
-  const line = path.length === 0 ? message : `${dotPath(path)}: ${message}`;
+function formatProblem({ path, message }: Problem): string {
+  const line = path.length === 0 ? message : `${formatDotPath(path)}: ${message}`;
   return line.length > MAX_PROBLEM_LENGTH ? `${line.slice(0, MAX_PROBLEM_LENGTH)}…` : line;
 }
 
 /** Writes a path in a value as code would: `message.content[0].text`. */
-function dotPath(path: readonly PropertyKey[]): string {
+function formatDotPath(path: readonly PropertyKey[]): string {
   return path
     .map((key, i) => {
       if (typeof key === "number") return `[${key}]`;

@@ -2,6 +2,6 @@
 const HALF_PAIR = /\p{Surrogate}/gu;
 
 /** Replaces halves of surrogate pairs, which UTF-8 cannot encode and providers refuse, by U+FFFD. */
-export function wellFormedText(text: string): string {
+export function toWellFormedText(text: string): string {
   return text.replace(HALF_PAIR, "\ufffd");
 }

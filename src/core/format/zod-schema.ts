@@ -9,10 +9,10 @@ const MAX_VALUE_LENGTH = 40;
 const made = new WeakMap<AnyField, z.ZodType>();
 
 /** Returns the zod schema of a shape, the same one for the same shape. Unknown fields pass. */
-export function zodSchemaOf(shape: AnyField): z.ZodType {
+export function toZodSchema(shape: AnyField): z.ZodType {
   const known = made.get(shape);
   if (known !== undefined) return known;
-  const schema = makeSchema(shape);
+  const schema = buildSchema(shape);
   made.set(shape, schema);
   return schema;
 }
@@ -22,12 +22,12 @@ export function zodSchemaOf(shape: AnyField): z.ZodType {
  *
  * @returns Empty if the value has the shape.
  */
-export function problemsWith(shape: AnyField, value: unknown): Problem[] {
-  const result = zodSchemaOf(shape).safeParse(value, { error: wordIssue });
+export function collectProblems(shape: AnyField, value: unknown): Problem[] {
+  const result = toZodSchema(shape).safeParse(value, { error: formatIssue });
   return result.success ? [] : listProblems(result.error.issues);
 }
 
-function makeSchema(shape: AnyField): z.ZodType {
+function buildSchema(shape: AnyField): z.ZodType {
   switch (shape.kind) {
     case "string":
       return z.string();
@@ -47,25 +47,25 @@ function makeSchema(shape: AnyField): z.ZodType {
         ? z.custom(isJsonObject, "expected a JSON object")
         : z.custom(isJsonValue, "expected JSON data");
     case "list":
-      return boundedSchema<unknown[]>(Array.isArray, `expected ${shape.expected}`, shape.of);
+      return makeBoundedSchema<unknown[]>(Array.isArray, `expected ${shape.expected}`, shape.of);
     case "map":
-      return boundedSchema(isJsonRecord, "expected an object", shape.of);
+      return makeBoundedSchema(isJsonRecord, "expected an object", shape.of);
     case "oneOf":
-      return z.union(shape.of.map(zodSchemaOf), { error: `expected ${shape.expected}` });
+      return z.union(shape.of.map(toZodSchema), { error: `expected ${shape.expected}` });
     case "optional":
-      return shape.orUndefined ? z.optional(zodSchemaOf(shape.of)) : z.exactOptional(zodSchemaOf(shape.of));
+      return shape.orUndefined ? z.optional(toZodSchema(shape.of)) : z.exactOptional(toZodSchema(shape.of));
     case "object":
-      return objectSchema(shape);
+      return makeObjectSchema(shape);
     case "variants": {
-      const [first, ...more] = [...shape.byTag.values()].map(objectSchema);
+      const [first, ...more] = [...shape.byTag.values()].map(makeObjectSchema);
       if (first === undefined) throw new Error("A shape has no variants.");
       return z.discriminatedUnion(shape.tag, [first, ...more]);
     }
   }
 }
 
-function objectSchema(shape: AnyObjectShape): z.ZodObject {
-  const fields = Object.entries(shape.fields).map(([name, field]) => [name, zodSchemaOf(field)]);
+function makeObjectSchema(shape: AnyObjectShape): z.ZodObject {
+  const fields = Object.entries(shape.fields).map(([name, field]) => [name, toZodSchema(field)]);
   return z.looseObject(Object.fromEntries(fields));
 }
 
@@ -74,7 +74,7 @@ function objectSchema(shape: AnyObjectShape): z.ZodObject {
  *
  * zod's own keep an issue for every bad element, which one hostile line can turn into millions.
  */
-function boundedSchema<T extends object>(
+function makeBoundedSchema<T extends object>(
   fits: (value: unknown) => value is T,
   expected: string,
   element: AnyField,
@@ -82,7 +82,7 @@ function boundedSchema<T extends object>(
   return z.custom<T>(fits, expected).superRefine((parts, context) => {
     let bad = 0;
     for (const [key, part] of Array.isArray(parts) ? parts.entries() : Object.entries(parts)) {
-      const problems = problemsWith(element, part);
+      const problems = collectProblems(element, part);
       if (problems.length === 0) continue;
       for (const { path, message } of problems) {
         context.addIssue({ code: "custom", message, path: [key, ...path] });
@@ -98,7 +98,7 @@ function boundedSchema<T extends object>(
  *
  * Values are named by their kind, never quoted, short wrong constants apart: they may be long or private.
  */
-const wordIssue: z.core.$ZodErrorMap = (issue) => {
+const formatIssue: z.core.$ZodErrorMap = (issue) => {
   const missing = issue.input === undefined;
   if (issue.code === "invalid_type") {
     if (issue.expected === "nonoptional") return "missing";
@@ -106,11 +106,11 @@ const wordIssue: z.core.$ZodErrorMap = (issue) => {
     return missing ? `missing, ${expected}` : `${expected}, found ${describeType(issue.input)}`;
   }
   if (issue.code === "invalid_value") {
-    const expected = `expected ${alternatives(issue.values)}`;
-    return missing ? `missing, ${expected}` : `${expected}, found ${quote(issue.input)}`;
+    const expected = `expected ${formatAlternatives(issue.values)}`;
+    return missing ? `missing, ${expected}` : `${expected}, found ${quoteValue(issue.input)}`;
   }
   if (issue.code === "invalid_union" && Array.isArray(issue["options"])) {
-    return `expected ${alternatives(issue["options"])}`;
+    return `expected ${formatAlternatives(issue["options"])}`;
   }
   return undefined;
 };
@@ -125,7 +125,7 @@ function listProblems(issues: readonly z.core.$ZodIssue[]): Problem[] {
   push(issues, []);
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { issue, path } = next;
-    const closest = issue.code === "invalid_union" ? closestVariant(issue.errors) : undefined;
+    const closest = issue.code === "invalid_union" ? findClosestVariant(issue.errors) : undefined;
     if (closest === undefined) problems.push({ path, message: issue.message });
     else push(closest, path);
   }
@@ -133,7 +133,7 @@ function listProblems(issues: readonly z.core.$ZodIssue[]): Problem[] {
 }
 
 /** The variant that fits on the outside (every issue lies inside the value) with the fewest issues. */
-function closestVariant(variants: readonly z.core.$ZodIssue[][]): z.core.$ZodIssue[] | undefined {
+function findClosestVariant(variants: readonly z.core.$ZodIssue[][]): z.core.$ZodIssue[] | undefined {
   let closest: z.core.$ZodIssue[] | undefined;
   for (const issues of variants) {
     if (issues.length === 0 || issues.some((issue) => issue.path.length === 0)) continue;
@@ -142,12 +142,12 @@ function closestVariant(variants: readonly z.core.$ZodIssue[][]): z.core.$ZodIss
   return closest;
 }
 
-function quote(value: unknown): string {
+function quoteValue(value: unknown): string {
   return typeof value === "string" && value.length <= MAX_VALUE_LENGTH
     ? JSON.stringify(value)
     : describeType(value);
 }
 
-function alternatives(values: readonly unknown[]): string {
+function formatAlternatives(values: readonly unknown[]): string {
   return values.map((value) => JSON.stringify(value)).join(" or ");
 }

@@ -54,12 +54,12 @@ export class BytePattern {
   /** Returns the start of the first match in `bytes[from, end)`, or -1. */
   find(bytes: Uint8Array, from: number, end: number): number {
     return this.#stride > 1
-      ? this.#findByPairs(bytes, this.#pairsOf(bytes), from, end)
+      ? this.#findByPairs(bytes, this.#viewPairs(bytes), from, end)
       : this.#scan(bytes, from + this.length - 1, end);
   }
 
   /** Views bytes as pairs, which begin at even offsets of their buffer: of odd ones with the byte before. */
-  #pairsOf(bytes: Uint8Array): Uint16Array {
+  #viewPairs(bytes: Uint8Array): Uint16Array {
     if (bytes === this.#viewed) return this.#pairs;
     const before = bytes.byteOffset % PAIR;
     const pairs = new Uint16Array(bytes.buffer, bytes.byteOffset - before, (before + bytes.length) >> 1);

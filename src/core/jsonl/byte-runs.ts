@@ -1,21 +1,21 @@
 /**
  * Splits a list into runs that fit into memory.
  *
- * @param most - Maximum number of elements in a run.
+ * @param max - Maximum number of elements in a run.
  * @param bytes - Maximum bytes of a run, unless one element is larger; and a function that returns the bytes of an
  *   element.
  * @remarks Cost: memory of one run.
  */
-export function* runsOf<T>(
+export function* splitRuns<T>(
   list: Iterable<T>,
-  most: number,
-  bytes?: { readonly most: number; readonly of: (one: T) => number },
+  max: number,
+  bytes?: { readonly max: number; readonly of: (one: T) => number },
 ): Generator<T[], void> {
   let run: T[] = [];
   let held = 0;
   for (const one of list) {
     const more = bytes?.of(one) ?? 0;
-    if (run.length > 0 && (run.length >= most || held + more > (bytes?.most ?? held))) {
+    if (run.length > 0 && (run.length >= max || held + more > (bytes?.max ?? held))) {
       yield run;
       run = [];
       held = 0;

@@ -30,7 +30,7 @@ export interface RecordForm {
 
 const SESSION_FORM: RecordForm = {
   firstKey: /^"(?:type|id|parentId|timestamp|customType|message)"\s*:/,
-  isRecord: looksLikeRecord,
+  isRecord: isLikeRecord,
 };
 
 /**
@@ -48,27 +48,27 @@ export function recoverRecords(bytes: Uint8Array, form: RecordForm = SESSION_FOR
   const found: RecoveredRecord[] = [];
   let bytesLeft = MAX_PASSES * bytes.length;
   let border = 0;
-  let at = nextRecordStart(bytes, border, true, form);
+  let at = findNextRecordStart(bytes, border, true, form);
   while (at !== -1 && bytesLeft > 0) {
-    const close = endOfObject(bytes, at);
+    const close = findObjectEnd(bytes, at);
     bytesLeft -= (close === -1 ? bytes.length : close) - at;
     const record = close === -1 ? undefined : decodeRecord(bytes.subarray(at, close));
     const isAtBorder = skipBlank(bytes, border, bytes.length) === at;
     if (record !== undefined && (isAtBorder ? isRecordAtBorder(record, form) : form.isRecord(record))) {
       found.push({ start: at, end: close, record });
       border = close;
-      at = nextRecordStart(bytes, border, true, form);
+      at = findNextRecordStart(bytes, border, true, form);
     } else {
-      at = nextRecordStart(bytes, at + 1, false, form);
+      at = findNextRecordStart(bytes, at + 1, false, form);
     }
   }
   return found;
 }
 
 /** Returns the whole record at the start of a line, whatever follows; undefined if there is none. */
-export function recordInFront(bytes: Uint8Array): RecoveredRecord | undefined {
+export function readFrontRecord(bytes: Uint8Array): RecoveredRecord | undefined {
   const start = skipBlank(bytes, 0, bytes.length);
-  const end = bytes[start] === OPEN_BRACE ? endOfObject(bytes, start) : -1;
+  const end = bytes[start] === OPEN_BRACE ? findObjectEnd(bytes, start) : -1;
   const record = end === -1 ? undefined : decodeRecord(bytes.subarray(start, end));
   return record !== undefined && isRecordAtBorder(record, SESSION_FORM) ? { start, end, record } : undefined;
 }
@@ -80,7 +80,7 @@ function isRecordAtBorder(record: JsonRecord, { isRecord }: RecordForm): boolean
 }
 
 /** Tells whether an object is a record rather than part of one: it has a type, a time, and a parent or a known field. */
-function looksLikeRecord(record: JsonRecord): boolean {
+function isLikeRecord(record: JsonRecord): boolean {
   const { type, id, timestamp } = record;
   if (typeof type !== "string") return false;
   if (type === "session") return typeof id === "string";
@@ -89,7 +89,7 @@ function looksLikeRecord(record: JsonRecord): boolean {
 }
 
 /** Finds the next `{` that is followed by a key of a record; at a border, blanks may precede anything. */
-function nextRecordStart(
+function findNextRecordStart(
   bytes: Uint8Array,
   start: number,
   isBorder: boolean,
@@ -119,7 +119,7 @@ function isBlank(byte: number): boolean {
 }
 
 /** Returns the offset behind the brace that closes the object at `start`, or -1. */
-function endOfObject(bytes: Uint8Array, start: number): number {
+function findObjectEnd(bytes: Uint8Array, start: number): number {
   let depth = 0;
   let isInString = false;
   for (let i = start; i < bytes.length; i++) {

@@ -23,9 +23,9 @@ export class RepeatedLines {
 
   /** Compares a line with those of all entries with its id; returns the ordinal of the entry with the same line, or NONE. */
   find(id: IdKey, first: number, place: LineSpan, next: number): number {
-    const bearers = this.#bearersOf(id, first);
+    const bearers = this.#getBearers(id, first);
     const line = this.#lineAt(place);
-    const digest = digestOf(line);
+    const digest = hashBytes(line);
     const alike = bearers.get(digest) ?? [];
     const same = alike.find((one) => isEqual(this.#lineAt(this.#places.at(one)), line));
     if (same !== undefined) return same;
@@ -33,10 +33,10 @@ export class RepeatedLines {
     return NONE;
   }
 
-  #bearersOf(id: IdKey, first: number): Map<string, number[]> {
+  #getBearers(id: IdKey, first: number): Map<string, number[]> {
     let bearers = this.#bearers.get(id);
     if (bearers === undefined) {
-      bearers = new Map([[digestOf(this.#lineAt(this.#places.at(first))), [first]]]);
+      bearers = new Map([[hashBytes(this.#lineAt(this.#places.at(first))), [first]]]);
       this.#bearers.set(id, bearers);
     }
     return bearers;
@@ -52,7 +52,7 @@ export class RepeatedLines {
 }
 
 /** Returns length and FNV-1a hash of bytes. */
-function digestOf(bytes: Uint8Array): string {
+function hashBytes(bytes: Uint8Array): string {
   let hash = 0x811c9dc5;
   for (let i = 0; i < bytes.length; i++) hash = Math.imul(hash ^ (bytes[i] ?? 0), 0x01000193);
   return `${bytes.length} ${hash}`;

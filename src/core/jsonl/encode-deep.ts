@@ -36,11 +36,11 @@ export function encodeDeep(
   const open = new Set<object>();
   const parts: string[] = [];
   const refuse = (what: string) => {
-    throw new TypeError(`Cannot store ${what} at ${pathOf(stack)}; pass plain JSON data.`, { cause });
+    throw new TypeError(`Cannot store ${what} at ${formatPath(stack)}; pass plain JSON data.`, { cause });
   };
   const replace = (what: string, text: string) => {
     if (note === undefined) refuse(what);
-    note?.(what, pathOf(stack));
+    note?.(what, formatPath(stack));
     parts.push(JSON.stringify(text));
   };
   const enter = (value: object) => {
@@ -50,7 +50,7 @@ export function encodeDeep(
     }
     if (stack.length === maxDepth) refuse("data that is so deep");
     open.add(value);
-    stack.push(opened(value));
+    stack.push(openValue(value));
     parts.push(Array.isArray(value) ? "[" : "{");
   };
   const put = (value: unknown) => {
@@ -58,7 +58,7 @@ export function encodeDeep(
     else if (typeof value === "object" && value !== null) enter(value);
     else parts.push(JSON.stringify(value) ?? "null");
   };
-  put(plainValue(record, ""));
+  put(toPlainValue(record, ""));
   for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
     if (top.next === top.length) {
       parts.push(top.keys ? "}" : "]");
@@ -66,8 +66,8 @@ export function encodeDeep(
       stack.pop();
       continue;
     }
-    const key = keyAt(top, top.next++);
-    const value = plainValue(Reflect.get(top.value, key), key);
+    const key = getKeyAt(top, top.next++);
+    const value = toPlainValue(Reflect.get(top.value, key), key);
     if (top.keys && isDropped(value)) continue;
     parts.push(top.isEmpty ? "" : ",", top.keys ? `${JSON.stringify(key)}:` : "");
     top.isEmpty = false;
@@ -76,18 +76,18 @@ export function encodeDeep(
   return parts.join("");
 }
 
-function opened(value: object): Open {
+function openValue(value: object): Open {
   const keys = Array.isArray(value) ? undefined : Object.keys(value);
   const length = keys?.length ?? (Array.isArray(value) ? value.length : 0);
   return { value, keys, length, next: 0, isEmpty: true };
 }
 
-function keyAt({ keys }: Open, i: number): string {
+function getKeyAt({ keys }: Open, i: number): string {
   return keys?.[i] ?? String(i);
 }
 
 /** Returns a value as JSON sees it: the result of its `toJSON`, and the value of a boxed scalar. */
-function plainValue(value: unknown, key: string): unknown {
+function toPlainValue(value: unknown, key: string): unknown {
   const given = hasToJson(value) ? value.toJSON(key) : value;
   const isBoxed =
     given instanceof Number || given instanceof String || given instanceof Boolean || given instanceof BigInt;
@@ -105,9 +105,9 @@ function isDropped(value: unknown): boolean {
 }
 
 /** Returns the path of the current value, from the root `$`. */
-function pathOf(stack: readonly Open[]): string {
+function formatPath(stack: readonly Open[]): string {
   const steps = stack.map((open) => {
-    const key = keyAt(open, Math.max(0, open.next - 1));
+    const key = getKeyAt(open, Math.max(0, open.next - 1));
     return open.keys ? `.${key}` : `[${key}]`;
   });
   const path = `$${steps.join("")}`;

@@ -1,4 +1,4 @@
-import { type IdKey, idKeyOf, idOfKey } from "../format/id-key.ts";
+import { fromIdKey, type IdKey, toIdKey } from "../format/id-key.ts";
 import { inventEntryId } from "../format/ids.ts";
 import type { JsonRecord } from "../format/json.ts";
 import { ColumnTree } from "../tree/column-tree.ts";
@@ -80,7 +80,7 @@ export class EntryAdder {
   /** Adds an entry from its parsed record, or from the fields of its head; returns its id. */
   addRecord(record: JsonRecord, type: string, place: LineSpan): string {
     const stated =
-      typeof record["id"] === "string" && record["id"] !== "" ? idKeyOf(record["id"]) : undefined;
+      typeof record["id"] === "string" && record["id"] !== "" ? toIdKey(record["id"]) : undefined;
     if (this.version === undefined && stated !== undefined) this.#becomeTree();
     const isUnstated = !Object.hasOwn(record, "parentId");
     const isList = (this.version ?? 1) === 1;
@@ -91,8 +91,8 @@ export class EntryAdder {
     const entry = {
       type,
       id: stated ?? this.#inventId(),
-      parent: isAfterLast ? this.#previous() : statedParent(record),
-      timestampMs: timeOf(record["timestamp"]),
+      parent: isAfterLast ? this.#previous() : getStatedParent(record),
+      timestampMs: parseTimestamp(record["timestamp"]),
       place,
       isUnstated: isUnstated && !isLinear,
     };
@@ -207,7 +207,7 @@ export class EntryAdder {
       return same;
     }
     const invented = this.#inventId();
-    this.#context.issues.put("ID_DUPLICATE", place, idOfKey(invented), idOfKey(id));
+    this.#context.issues.put("ID_DUPLICATE", place, fromIdKey(invented), fromIdKey(id));
     const ordinal = this.#add({ ...entry, id: invented });
     this.tree.alias(id, ordinal);
     return ordinal;
@@ -216,17 +216,17 @@ export class EntryAdder {
   #inventId(): IdKey {
     this.unwritten++;
     for (let attempt = 0; ; attempt++) {
-      const key = idKeyOf(inventEntryId(this.sessionId, this.recordNumber, attempt));
+      const key = toIdKey(inventEntryId(this.sessionId, this.recordNumber, attempt));
       if (this.tree.findKey(key) === NONE) return key;
     }
   }
 }
 
-function timeOf(timestamp: unknown): number {
+function parseTimestamp(timestamp: unknown): number {
   if (typeof timestamp === "number") return timestamp;
   return typeof timestamp === "string" ? Date.parse(timestamp) : Number.NaN;
 }
 
-function statedParent({ parentId }: JsonRecord): IdKey | null {
-  return typeof parentId === "string" ? idKeyOf(parentId) : null;
+function getStatedParent({ parentId }: JsonRecord): IdKey | null {
+  return typeof parentId === "string" ? toIdKey(parentId) : null;
 }

@@ -1,7 +1,7 @@
 import type { AnySessionEntry, CustomEntry, UnknownEntry } from "../format/entry.ts";
 import type { EntryHead } from "../format/head.ts";
 import { isJsonRecord, type JsonRecord } from "../format/json.ts";
-import { isoTime } from "../format/timestamps.ts";
+import { toIsoText } from "../format/timestamps.ts";
 import { CURRENT_SESSION_VERSION } from "../format/version.ts";
 import type { EntryTree } from "../tree/entry-tree.ts";
 import { decodeRecord, decodeText, parseRecord } from "./decode.ts";
@@ -28,7 +28,7 @@ export function decodeEntry(
   context: BodyContext,
 ): AnySessionEntry | undefined {
   const record = decodeRecord(bytes);
-  return record && entryOf(record, head, context);
+  return record && decodeEntryRecord(record, head, context);
 }
 
 /**
@@ -36,7 +36,7 @@ export function decodeEntry(
  *
  * Makes no head if the record agrees with it, as nearly all do: making heads took longer than the rest.
  */
-export function entryAt(
+export function decodeEntryAt(
   record: JsonRecord,
   heads: Pick<EntryTree, "headAt" | "isHeadAt">,
   ordinal: number,
@@ -45,11 +45,15 @@ export function entryAt(
   if (context.version >= CURRENT_SESSION_VERSION && hasHeadAt(record, heads, ordinal)) {
     return hasBody(record) ? record : undefined;
   }
-  return entryOf(record, heads.headAt(ordinal), context);
+  return decodeEntryRecord(record, heads.headAt(ordinal), context);
 }
 
 /** Does the same as `decodeEntry`, with a parsed record. */
-export function entryOf(record: JsonRecord, head: EntryHead, context: BodyContext): UnknownEntry | undefined {
+export function decodeEntryRecord(
+  record: JsonRecord,
+  head: EntryHead,
+  context: BodyContext,
+): UnknownEntry | undefined {
   if (record["type"] !== head.type || !hasBody(record)) return undefined;
   const { version } = context;
   if (version >= CURRENT_SESSION_VERSION) return withHead(record, head);
@@ -71,16 +75,16 @@ export type LineChange = (line: string, head?: EntryHead) => string;
  * @returns The same bytes, without carriage returns at the end, if the line agrees with its head and is not altered;
  *   else a new line. A damaged entry becomes a `custom` entry with its text, so that nothing is lost.
  */
-export function currentLine(
+export function encodeCurrentLine(
   bytes: Uint8Array,
   head: EntryHead,
   context: BodyContext,
   change?: (entry: AnySessionEntry) => AnySessionEntry,
 ): Uint8Array | string {
   const record = decodeRecord(bytes);
-  const entry = record && entryOf(record, head, context);
+  const entry = record && decodeEntryRecord(record, head, context);
   if (record === undefined || entry === undefined) {
-    const kept = keptAsText(bytes, head);
+    const kept = makeTextEntry(bytes, head);
     return encodeRecord(change?.(kept) ?? kept);
   }
   const changed = change?.(entry) ?? entry;
@@ -89,8 +93,8 @@ export function currentLine(
   return isAsWritten ? withoutReturns(bytes) : encodeRecord(changed);
 }
 
-/** Alters a line that `currentLine` returned. */
-export function changedLine(
+/** Alters a line that `encodeCurrentLine` returned. */
+export function changeLine(
   line: Uint8Array | string,
   head: EntryHead,
   change: LineChange | undefined,
@@ -101,8 +105,8 @@ export function changedLine(
   return changed === text ? line : changed;
 }
 
-/** Parses an entry from a line that `currentLine` returned. */
-export function entryInLine(line: string, head: EntryHead): AnySessionEntry {
+/** Parses an entry from a line that `encodeCurrentLine` returned. */
+export function parseCurrentLine(line: string, head: EntryHead): AnySessionEntry {
   const record = parseRecord(line) ?? {};
   const { type } = record;
   return withHead(record, typeof type === "string" ? { ...head, type } : head);
@@ -116,22 +120,28 @@ function withoutReturns(bytes: Uint8Array): Uint8Array {
 }
 
 /** Makes the entry that keeps the text of a damaged one. */
-function keptAsText(bytes: Uint8Array, { type, id, parentId, timestampMs }: EntryHead): CustomEntry {
+function makeTextEntry(bytes: Uint8Array, { type, id, parentId, timestampMs }: EntryHead): CustomEntry {
   const data = { type, line: decodeText(bytes) };
   return {
     type: "custom",
     id,
     parentId,
-    timestamp: isoTime(timestampMs),
+    timestamp: toIsoText(timestampMs),
     customType: DAMAGED_CUSTOM_TYPE,
     data,
   };
 }
 
 /** Makes the entry that replaces a damaged one: only its place in the tree. */
-export function damagedEntry(head: EntryHead): UnknownEntry {
+export function makeDamagedEntry(head: EntryHead): UnknownEntry {
   const { id, parentId } = head;
-  return { type: DAMAGED_TYPE, id, parentId, timestamp: isoTime(head.timestampMs), originalType: head.type };
+  return {
+    type: DAMAGED_TYPE,
+    id,
+    parentId,
+    timestamp: toIsoText(head.timestampMs),
+    originalType: head.type,
+  };
 }
 
 /** Tells whether a record has what its type requires. */
@@ -147,7 +157,7 @@ function withHead(record: JsonRecord, head: EntryHead): UnknownEntry {
     type: head.type,
     id: head.id,
     parentId: head.parentId,
-    timestamp: typeof timestamp === "string" ? timestamp : isoTime(head.timestampMs),
+    timestamp: typeof timestamp === "string" ? timestamp : toIsoText(head.timestampMs),
     ...body,
   };
 }

@@ -1,6 +1,6 @@
-import { type IdKey, idKeyOf } from "../format/id-key.ts";
+import { type IdKey, toIdKey } from "../format/id-key.ts";
 import { BytePattern, MAX_HELD_BYTES } from "./byte-pattern.ts";
-import { hexValue, spelling, standsAt, viewOf, WORD } from "./escaped-words.ts";
+import { getHexValue, isAt, toDataView, toSpelling, WORD } from "./escaped-words.ts";
 import { ISO_LENGTH, IsoMillisReader } from "./iso-time.ts";
 
 const QUOTE = 0x22;
@@ -23,13 +23,13 @@ const OPENINGS = [
   "session_info",
   "usage",
   "context_edit",
-].map((type) => ({ type, front: spelling(`{"type":"${type}","id":"`) }));
+].map((type) => ({ type, front: toSpelling(`{"type":"${type}","id":"`) }));
 
 /** The names of the known types, each the same object for all lines. */
 export const USUAL_TYPES: ReadonlyMap<string, string> = new Map(OPENINGS.map(({ type }) => [type, type]));
 
-const AFTER_ID = spelling(`,"parentId":`);
-const AFTER_PARENT = spelling(`,"timestamp":"`);
+const AFTER_ID = toSpelling(`,"parentId":`);
+const AFTER_PARENT = toSpelling(`,"timestamp":"`);
 
 /** `null` as a word. */
 const NULL = 0x6e756c6c;
@@ -58,7 +58,7 @@ export class EntryHeadReader {
 
   #at = 0;
   #viewed: Uint8Array | undefined;
-  #view = viewOf(new Uint8Array(0));
+  #view = toDataView(new Uint8Array(0));
   readonly #isoMillis = new IsoMillisReader();
 
   /** Reads the head of the line in `bytes[start, end)`; false if it is not in the usual spelling. */
@@ -66,17 +66,17 @@ export class EntryHeadReader {
     const view = this.#look(bytes);
     if (!this.#readOpening(view, start, end)) return false;
     const id = this.#readId(bytes, view, this.#at, end);
-    if (id === undefined || id === "" || !standsAt(view, this.#at, end, AFTER_ID)) return false;
+    if (id === undefined || id === "" || !isAt(view, this.#at, end, AFTER_ID)) return false;
     this.id = id;
     if (!this.#readParent(bytes, view, this.#at + AFTER_ID.length, end)) return false;
-    if (!standsAt(view, this.#at, end, AFTER_PARENT)) return false;
+    if (!isAt(view, this.#at, end, AFTER_PARENT)) return false;
     return this.#readTimestamp(bytes, view, this.#at + AFTER_PARENT.length, end);
   }
 
   /** Returns a view of bytes. Caches the latest one, unless it is large, since many lines are in the same buffer. */
   #look(bytes: Uint8Array): DataView {
     if (bytes === this.#viewed) return this.#view;
-    const view = viewOf(bytes);
+    const view = toDataView(bytes);
     if (bytes.buffer.byteLength > MAX_HELD_BYTES) return view;
     this.#viewed = bytes;
     this.#view = view;
@@ -85,7 +85,7 @@ export class EntryHeadReader {
 
   #readOpening(view: DataView, start: number, end: number): boolean {
     for (const { type, front } of OPENINGS) {
-      if (!standsAt(view, start, end, front)) continue;
+      if (!isAt(view, start, end, front)) continue;
       this.type = type;
       this.#at = start + front.length;
       return true;
@@ -108,24 +108,24 @@ export class EntryHeadReader {
   /** Reads a string up to its quote, and moves `#at` behind it. */
   #readId(bytes: Uint8Array, view: DataView, start: number, end: number): IdKey | undefined {
     if (start + 8 < end && bytes[start + 8] === QUOTE) {
-      const high = hexValue(view.getInt32(start));
-      const low = hexValue(view.getInt32(start + WORD));
+      const high = getHexValue(view.getInt32(start));
+      const low = getHexValue(view.getInt32(start + WORD));
       if (high !== -1 && low !== -1) {
         this.#at = start + 9;
         return (high << 16) | low;
       }
     }
-    const text = plainString(bytes, start, Math.min(end, start + MAX_ID_BYTES));
+    const text = readPlainString(bytes, start, Math.min(end, start + MAX_ID_BYTES));
     if (text === undefined) return undefined;
     this.#at = start + text.length + 1;
-    return idKeyOf(text);
+    return toIdKey(text);
   }
 
   #readTimestamp(bytes: Uint8Array, view: DataView, start: number, end: number): boolean {
     let close = start + ISO_LENGTH;
     this.timestampMs = close < end && bytes[close] === QUOTE ? this.#isoMillis.read(view, start) : Number.NaN;
     if (Number.isNaN(this.timestampMs)) {
-      const text = plainString(bytes, start, Math.min(end, start + MAX_ID_BYTES));
+      const text = readPlainString(bytes, start, Math.min(end, start + MAX_ID_BYTES));
       if (text === undefined) return false;
       close = start + text.length;
       this.timestampMs = Date.parse(text);
@@ -148,15 +148,15 @@ export interface StatedHead {
 }
 
 /** A text that `EntryHeadReader` reads: printable ASCII without escapes, and its quote within the bound. */
-const plainText = (least: number) => `([ !#-\\[\\]-~]{${least},${MAX_ID_BYTES - 1}})`;
+const makePlainTextPattern = (min: number) => `([ !#-\\[\\]-~]{${min},${MAX_ID_BYTES - 1}})`;
 
 /** Matches such a text, which is no part of a line. */
-export const USUAL_PLAIN: RegExp = new RegExp(`^${plainText(1)}$`);
+export const USUAL_PLAIN: RegExp = new RegExp(`^${makePlainTextPattern(1)}$`);
 
 /** Matches the text of a line that `EntryHeadReader` reads. */
 export const USUAL_FRONT: RegExp = new RegExp(
-  `^\\{"type":"(${OPENINGS.map(({ type }) => type).join("|")})","id":"${plainText(1)}",` +
-    `"parentId":(?:null|"${plainText(0)}"),"timestamp":"${plainText(0)}"(?:,|\\}$)`,
+  `^\\{"type":"(${OPENINGS.map(({ type }) => type).join("|")})","id":"${makePlainTextPattern(1)}",` +
+    `"parentId":(?:null|"${makePlainTextPattern(0)}"),"timestamp":"${makePlainTextPattern(0)}"(?:,|\\}$)`,
 );
 
 /**
@@ -184,7 +184,7 @@ function isDigit(byte: number | undefined): boolean {
 }
 
 /** Returns the text up to the next quote, if it is plain ASCII without escapes. */
-function plainString(bytes: Uint8Array, start: number, limit: number): string | undefined {
+function readPlainString(bytes: Uint8Array, start: number, limit: number): string | undefined {
   let text = "";
   for (let i = start; i < limit; i++) {
     const byte = bytes[i] ?? 0;

@@ -11,35 +11,35 @@ const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))/g;
 const LETTERS: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
 
 /** Decodes every escape of JSON in a text, whatever else it is; undefined if it holds none. */
-export function unescaped(text: string): string | undefined {
+export function unescapeText(text: string): string | undefined {
   if (!text.includes("\\")) return undefined;
-  const decoded = text.replace(ESCAPE, (_, code?: string, letter?: string) => characterOf(code, letter));
+  const decoded = text.replace(ESCAPE, (_, code?: string, letter?: string) => decodeEscape(code, letter));
   return decoded === text ? undefined : decoded;
 }
 
 /** Decodes a text so many times, and keeps where each character comes from; undefined if that goes no further. */
-export function unescapedTimes(text: string, times: number): SpelledText | undefined {
+export function unescapeTimes(text: string, times: number): SpelledText | undefined {
   let spelled: SpelledText | undefined = { text, starts: undefined };
-  for (let i = 0; i < times && spelled !== undefined; i++) spelled = unescapedOnce(spelled);
+  for (let i = 0; i < times && spelled !== undefined; i++) spelled = unescapeOnce(spelled);
   return spelled;
 }
 
-function unescapedOnce({ text, starts }: SpelledText): SpelledText | undefined {
-  const decoded = unescaped(text);
+function unescapeOnce({ text, starts }: SpelledText): SpelledText | undefined {
+  const decoded = unescapeText(text);
   if (decoded === undefined) return undefined;
   const next = new Uint32Array(decoded.length + 1);
-  const startOf = (at: number) => starts?.[at] ?? at;
+  const findStart = (at: number) => starts?.[at] ?? at;
   let [at, length] = [0, 0];
   for (const { 0: spelling, index } of text.matchAll(ESCAPE)) {
-    while (at < index) next[length++] = startOf(at++);
-    next[length++] = startOf(at);
+    while (at < index) next[length++] = findStart(at++);
+    next[length++] = findStart(at);
     at += spelling.length;
   }
-  while (at <= text.length) next[length++] = startOf(at++);
+  while (at <= text.length) next[length++] = findStart(at++);
   return { text: decoded, starts: next };
 }
 
-function characterOf(code: string | undefined, letter = ""): string {
+function decodeEscape(code: string | undefined, letter = ""): string {
   if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16));
   return LETTERS[letter] ?? letter;
 }

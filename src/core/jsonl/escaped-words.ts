@@ -15,9 +15,9 @@ export interface Spelling {
 }
 
 /** Converts a text to numbers. */
-export function spelling(text: string): Spelling {
+export function toSpelling(text: string): Spelling {
   const bytes = new TextEncoder().encode(text);
-  const view = viewOf(bytes);
+  const view = toDataView(bytes);
   const { length } = bytes;
   const starts = Array.from({ length: Math.ceil(length / PAIR) }, (_, i) =>
     Math.min(i * PAIR, length - PAIR),
@@ -26,7 +26,7 @@ export function spelling(text: string): Spelling {
 }
 
 /** Tells whether a text is at an offset, and ends before `end`. */
-export function standsAt(view: DataView, at: number, end: number, { length, pairs }: Spelling): boolean {
+export function isAt(view: DataView, at: number, end: number, { length, pairs }: Spelling): boolean {
   if (at + length > end) return false;
   const last = pairs.length - 1;
   for (let i = 0; i < last; i++) if (view.getFloat64(at + i * PAIR, true) !== pairs[i]) return false;
@@ -46,7 +46,7 @@ const TO_LETTERS = 0x27;
  *
  * Works on all four bytes at once: computes the value, then checks that writing it gives the word.
  */
-export function hexValue(word: number): number {
+export function getHexValue(word: number): number {
   const letters = (word >>> 6) & ONES;
   const values = (word & LOW_HALVES) + letters * 9;
   const isSpelledSo =
@@ -58,6 +58,6 @@ export function hexValue(word: number): number {
 }
 
 /** Returns a view of bytes from which words can be read at any offset. */
-export function viewOf(bytes: Uint8Array): DataView {
+export function toDataView(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

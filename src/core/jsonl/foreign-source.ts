@@ -54,7 +54,7 @@ export class SourceFinder {
 
   /** Takes the value of a line. */
   take(value: unknown): void {
-    const source = Array.isArray(value) ? sourceOfTransaction(value) : sourceOfLine(value);
+    const source = Array.isArray(value) ? detectTransactionSource(value) : detectLineSource(value);
     if (source === "ours") this.#isSession = true;
     else if (source !== undefined) {
       this.#source ??= source;
@@ -69,7 +69,7 @@ export class SourceFinder {
  * @param pieces - Returns the bytes of a file without a session header, from its beginning; called up to three times.
  * @returns Undefined if no record tells, or if one is of a session.
  */
-export function foreignSourceIn(pieces: () => Iterable<Uint8Array>): ForeignSource | undefined {
+export function detectForeignSource(pieces: () => Iterable<Uint8Array>): ForeignSource | undefined {
   if (isDatabase(pieces())) return "sqlite";
   const finder = new SourceFinder();
   let lines = 0;
@@ -95,7 +95,9 @@ export function foreignSourceIn(pieces: () => Iterable<Uint8Array>): ForeignSour
   }
   scanner.end();
   if (finder.isDecided || finder.source !== undefined) return finder.source;
-  return lines > 0 && scanner.position <= MAX_DOCUMENT_BYTES ? sourceOfDocument(textOf(pieces())) : undefined;
+  return lines > 0 && scanner.position <= MAX_DOCUMENT_BYTES
+    ? detectDocumentSource(decodePieces(pieces()))
+    : undefined;
 }
 
 /** How every database of SQLite begins. */
@@ -112,7 +114,7 @@ function isDatabase(pieces: Iterable<Uint8Array>): boolean {
 }
 
 /** Returns the program that wrote a JSON document; undefined if the text is none, or unknown. */
-export function sourceOfDocument(text: string): ForeignSource | undefined {
+export function detectDocumentSource(text: string): ForeignSource | undefined {
   const value = parseJson(text)?.value;
   if (value === undefined) return CLINE_FRONTS.some((front) => front.test(text)) ? "cline" : undefined;
   const record = isJsonRecord(value) ? value : NO_FIELDS;
@@ -171,24 +173,24 @@ function isCline({ form, items }: MessageDocument): boolean {
   });
 }
 
-function textOf(pieces: Iterable<Uint8Array>): string {
+function decodePieces(pieces: Iterable<Uint8Array>): string {
   const decoder = new TextDecoder();
   let text = "";
   for (const piece of pieces) text += decoder.decode(piece, { stream: true });
   return text + decoder.decode();
 }
 
-function sourceOfLine(value: unknown): ForeignSource | "ours" | undefined {
+function detectLineSource(value: unknown): ForeignSource | "ours" | undefined {
   if (!isJsonRecord(value)) return undefined;
   if (isVersion4Record(value)) return "pi-v4";
   const { type, id } = value;
   if (typeof type === "string" && hasEssential(value, type)) return "ours";
   if (type === "session" && typeof id === "string") return "ours";
-  return sourceOfRecord(value);
+  return detectRecordSource(value);
 }
 
 /** One dialect of pi's version 4 writes several records as an array. */
-function sourceOfTransaction(records: readonly unknown[]): ForeignSource | undefined {
+function detectTransactionSource(records: readonly unknown[]): ForeignSource | undefined {
   const isVersion4 = records.length > 0 && records.every((one) => isJsonRecord(one) && isVersion4Record(one));
   return isVersion4 ? "pi-v4" : undefined;
 }
@@ -234,7 +236,7 @@ const KIMI_ROLES: ReadonlySet<unknown> = new Set(["_system_prompt", "_checkpoint
 const COPILOT_TYPE = /^(?:session|user|assistant|system|tool|model|hook|permission|subagent)\./;
 
 /** Returns the program that writes such records; undefined if they are of no program known here. */
-function sourceOfRecord(record: JsonRecord): ForeignSource | undefined {
+function detectRecordSource(record: JsonRecord): ForeignSource | undefined {
   const { type, sessionId, payload, data, role, time, agentId } = record;
   if (type === "session_meta" || record["record_type"] === "state") return "codex";
   if (isJsonRecord(payload) && CODEX_TYPES.has(type)) return "codex";

@@ -50,9 +50,9 @@ export class IsoMillisReader {
    * @param view - 24 bytes must follow `start`.
    */
   read(view: DataView, start: number): number {
-    const second = pairAt(view, start + 17);
+    const second = parsePair(view, start + 17);
     const hundreds = view.getUint8(start + 20) - ZERO;
-    const millis = pairAt(view, start + 21);
+    const millis = parsePair(view, start + 21);
     const isSpelledSo =
       view.getUint8(start + 16) === COLON &&
       view.getUint8(start + 19) === POINT &&
@@ -81,26 +81,26 @@ export class IsoMillisReader {
     this.#monthAndDay = monthAndDay;
     this.#dayAndHour = dayAndHour;
     this.#minute = minute;
-    this.#minuteMs = dayNumber(view, start) * DAY_MS + minuteOfDay(view, start) * MINUTE_MS;
+    this.#minuteMs = parseDayNumber(view, start) * DAY_MS + parseMinutes(view, start) * MINUTE_MS;
     return this.#minuteMs;
   }
 }
 
 /** Returns the minute of the day of a `THH:MM` behind a date, or NaN. */
-function minuteOfDay(view: DataView, start: number): number {
-  const hour = pairAt(view, start + 11);
-  const minute = pairAt(view, start + 14);
+function parseMinutes(view: DataView, start: number): number {
+  const hour = parsePair(view, start + 11);
+  const minute = parsePair(view, start + 14);
   const isSpelledSo = view.getUint8(start + 10) === TEE && view.getUint8(start + 13) === COLON;
   const isInRange = (hour | minute) >= 0 && hour < 24 && minute < 60;
   return isSpelledSo && isInRange ? hour * 60 + minute : Number.NaN;
 }
 
 /** Returns the days from the epoch to a `YYYY-MM-DD`, or NaN. */
-function dayNumber(view: DataView, start: number): number {
-  const century = pairAt(view, start);
-  const yearInCentury = pairAt(view, start + 2);
-  const month = pairAt(view, start + 5);
-  const day = pairAt(view, start + 8);
+function parseDayNumber(view: DataView, start: number): number {
+  const century = parsePair(view, start);
+  const yearInCentury = parsePair(view, start + 2);
+  const month = parsePair(view, start + 5);
+  const day = parsePair(view, start + 8);
   const year = century * 100 + yearInCentury;
   const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
   const lastDay = (DAYS_IN_MONTH[month] ?? 0) + (isLeap && month === 2 ? 1 : 0);
@@ -113,6 +113,6 @@ function dayNumber(view: DataView, start: number): number {
 }
 
 /** Returns the number that two digits write, or -1. */
-function pairAt(view: DataView, at: number): number {
+function parsePair(view: DataView, at: number): number {
   return DECIMAL_PAIRS[view.getUint16(at, true)] ?? -1;
 }

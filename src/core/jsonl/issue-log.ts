@@ -80,7 +80,7 @@ export class IssueLog {
 
   /** Adds an issue unless it is known, as when a damaged body is read twice. */
   add(issue: SessionIssue): void {
-    const key = keyOf(issue);
+    const key = makeIssueKey(issue);
     if (this.#issues.has(key)) return;
     if (this.#issues.size < this.#maxIssues) this.#issues.set(key, issue);
     else if (this.#omitted === undefined) this.#omitted = { first: issue, count: 1 };
@@ -94,7 +94,7 @@ export class IssueLog {
   /** Adds or removes the issue about an entry's parent. */
   putLink({ kind, isOver, parentId }: LinkFinding, place: LineSpan, entryId: string): void {
     const issue = makeIssue(LINK_CODES[kind], place, entryId, parentId);
-    if (isOver) this.#issues.delete(keyOf(issue));
+    if (isOver) this.#issues.delete(makeIssueKey(issue));
     else this.add(issue);
   }
 
@@ -109,6 +109,6 @@ export class IssueLog {
   }
 }
 
-function keyOf({ code, offset, message }: SessionIssue): string {
+function makeIssueKey({ code, offset, message }: SessionIssue): string {
   return `${code} ${offset} ${message}`;
 }

@@ -52,14 +52,14 @@ export function parseTree(text: string): JsonNode {
       at++;
       continue;
     }
-    const end = endOfToken(text, at, character);
+    const end = findTokenEnd(text, at, character);
     const spelling = text.slice(at, end);
     at = end;
     if (top.kind === "record" && name === undefined) {
-      name = textOf(spelling);
+      name = decodeString(spelling);
       continue;
     }
-    const node = nodeOf(character, spelling);
+    const node = makeNode(character, spelling);
     if (top.kind === "list") top.items.push(node);
     else top.fields.push({ name: name ?? "", value: node });
     name = undefined;
@@ -68,21 +68,21 @@ export function parseTree(text: string): JsonNode {
   return root.items[0] ?? { kind: "other", spelling: "null" };
 }
 
-function nodeOf(character: string, spelling: string): JsonNode {
+function makeNode(character: string, spelling: string): JsonNode {
   if (character === "{") return { kind: "record", fields: [] };
   if (character === "[") return { kind: "list", items: [] };
   return character === '"' ? { kind: "text", spelling } : { kind: "other", spelling };
 }
 
-function endOfToken(text: string, at: number, character: string): number {
+function findTokenEnd(text: string, at: number, character: string): number {
   if (character === "{" || character === "[") return at + 1;
-  if (character === '"') return endOfString(text, at);
+  if (character === '"') return findStringEnd(text, at);
   SCALAR_ENDS.lastIndex = at;
   return SCALAR_ENDS.exec(text)?.index ?? text.length;
 }
 
 /** Returns the index behind the closing quote of the string that begins at an index. */
-function endOfString(text: string, start: number): number {
+function findStringEnd(text: string, start: number): number {
   for (let from = start + 1; ; ) {
     const quote = text.indexOf('"', from);
     if (quote === -1) return text.length;
@@ -94,7 +94,7 @@ function endOfString(text: string, start: number): number {
 }
 
 /** Decodes a string from its spelling. */
-export function textOf(spelling: string): string {
+export function decodeString(spelling: string): string {
   if (!spelling.includes("\\")) return spelling.slice(1, -1);
   const decoded: unknown = JSON.parse(spelling);
   return String(decoded);
@@ -129,10 +129,10 @@ export function encodeTree(node: JsonNode): string {
 }
 
 /** Yields all strings below a node, decoded: the names of fields, and values. */
-export function* stringsIn(node: JsonNode): Generator<string, void> {
+export function* walkStrings(node: JsonNode): Generator<string, void> {
   const left: JsonNode[] = [node];
   for (let one = left.pop(); one !== undefined; one = left.pop()) {
-    if (one.kind === "text") yield textOf(one.spelling);
+    if (one.kind === "text") yield decodeString(one.spelling);
     else if (one.kind === "list") for (const item of one.items) left.push(item);
     else if (one.kind === "record") {
       for (const { name, value } of one.fields) {

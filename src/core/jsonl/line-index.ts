@@ -1,6 +1,6 @@
 import type { EntryHead } from "../format/head.ts";
 import type { SessionHeader } from "../format/header.ts";
-import { idKeyOf } from "../format/id-key.ts";
+import { toIdKey } from "../format/id-key.ts";
 import type { SessionIssue } from "../format/issue.ts";
 import { CURRENT_SESSION_VERSION } from "../format/version.ts";
 import type { ColumnTree } from "../tree/column-tree.ts";
@@ -257,5 +257,5 @@ export class LineIndex {
 }
 
 function toStatedHead({ type, id, parentId, timestampMs }: EntryHead): StatedHead {
-  return { type, id: idKeyOf(id), parent: parentId === null ? null : idKeyOf(parentId), timestampMs };
+  return { type, id: toIdKey(id), parent: parentId === null ? null : toIdKey(parentId), timestampMs };
 }

@@ -1,6 +1,6 @@
 import type { JsonRecord } from "../format/json.ts";
 import { recoverRecords } from "./concatenated-records.ts";
-import { legibleHead } from "./partial-head.ts";
+import { readLegibleHead } from "./partial-head.ts";
 
 /** A part of a line that does not parse, as a range of its bytes. */
 export interface LinePart {
@@ -26,29 +26,29 @@ const QUOTE = 0x22;
  * @returns In order, without gaps except white space; empty for white space.
  * @remarks Cost: see `recoverRecords`.
  */
-export function partsOfLine(bytes: Uint8Array, isRest = false): LinePart[] {
+export function splitLineParts(bytes: Uint8Array, isRest = false): LinePart[] {
   const parts: LinePart[] = [];
   const found = recoverRecords(bytes);
   let at = 0;
   for (const { start, end, record } of found) {
-    parts.push(...damagedPart(bytes, at, start, false), { start, end, kind: "record", record });
+    parts.push(...makeDamagedParts(bytes, at, start, false), { start, end, kind: "record", record });
     at = end;
   }
-  parts.push(...damagedPart(bytes, at, bytes.length, found.length === 0 && !isRest));
+  parts.push(...makeDamagedParts(bytes, at, bytes.length, found.length === 0 && !isRest));
   return parts;
 }
 
 /** Returns the parts between two records; none for white space. Zero bytes around a legible head are parts of their own. */
-function damagedPart(bytes: Uint8Array, from: number, to: number, isWholeLine: boolean): LinePart[] {
-  const { start, end, text } = trimmed(bytes, from, to, isSpaceOrZero);
-  if (start === end) return zerosIn(bytes, from, start);
+function makeDamagedParts(bytes: Uint8Array, from: number, to: number, isWholeLine: boolean): LinePart[] {
+  const { start, end, text } = trimRange(bytes, from, to, isSpaceOrZero);
+  if (start === end) return findZeros(bytes, from, start);
   // Between records, a head at the end may belong to another record than the type in front.
-  const head = legibleHead(text, isWholeLine);
+  const head = readLegibleHead(text, isWholeLine);
   if (head !== undefined) {
     return [
-      ...zerosIn(bytes, from, start),
+      ...findZeros(bytes, from, start),
       { start, end, kind: "head", record: head },
-      ...zerosIn(bytes, end, to),
+      ...findZeros(bytes, end, to),
     ];
   }
   const isRecord = isWholeLine || text.includes(OPEN_BRACE) || text.includes(QUOTE);
@@ -56,12 +56,12 @@ function damagedPart(bytes: Uint8Array, from: number, to: number, isWholeLine: b
 }
 
 /** Returns the part for a range of white space and zero bytes, if it has zero bytes. */
-function zerosIn(bytes: Uint8Array, from: number, to: number): LinePart[] {
-  const { start, end, text } = trimmed(bytes, from, to, isSpace);
+function findZeros(bytes: Uint8Array, from: number, to: number): LinePart[] {
+  const { start, end, text } = trimRange(bytes, from, to, isSpace);
   return text.includes(0) ? [{ start, end, kind: "zeros", record: {} }] : [];
 }
 
-function trimmed(
+function trimRange(
   bytes: Uint8Array,
   from: number,
   to: number,
@@ -84,7 +84,7 @@ function isSpaceOrZero(byte: number | undefined): boolean {
 }
 
 /** Returns the length of a line without zero bytes and white space at its end. */
-export function lengthWithoutZeros(bytes: Uint8Array): number {
+export function getLengthWithoutZeros(bytes: Uint8Array): number {
   let length = bytes.length;
   let hasZeros = false;
   for (; length > 0 && isSpaceOrZero(bytes[length - 1]); length--) hasZeros ||= bytes[length - 1] === 0;
@@ -92,7 +92,7 @@ export function lengthWithoutZeros(bytes: Uint8Array): number {
 }
 
 /** Tells whether a line ends with a closing brace, apart from zero bytes and white space. */
-export function endsWithBrace(text: Uint8Array): boolean {
+export function hasEndBrace(text: Uint8Array): boolean {
   return text[text.findLastIndex((byte) => !isSpaceOrZero(byte))] === CLOSE_BRACE;
 }
 

@@ -1,13 +1,13 @@
 import { isJsonRecord, type JsonRecord } from "../format/json.ts";
-import { nameOf } from "../format/session-name.ts";
+import { toSessionName } from "../format/session-name.ts";
 import { CURRENT_SESSION_VERSION } from "../format/version.ts";
-import { recordInFront } from "./concatenated-records.ts";
+import { readFrontRecord } from "./concatenated-records.ts";
 import { decodeText, parseJson } from "./decode.ts";
 import type { EntryAdder } from "./entry-adder.ts";
 import { EntryHeadReader, mayHoldSecondHead } from "./entry-head.ts";
 import { isVersion4Header } from "./foreign-source.ts";
 import { type IssueLog, makeIssue } from "./issue-log.ts";
-import { endsWithBrace, type LinePart, lengthWithoutZeros, partsOfLine } from "./line-parts.ts";
+import { getLengthWithoutZeros, hasEndBrace, type LinePart, splitLineParts } from "./line-parts.ts";
 import type { LineSink, ScannedLine } from "./line-scanner.ts";
 import type { LineSpan } from "./line-spans.ts";
 import { type ReadHeader, readHeader } from "./session-header.ts";
@@ -78,9 +78,9 @@ export class LineReader implements LineSink {
   #takeOtherLine(line: ScannedLine): boolean | number {
     const { terminated, continued } = line;
     const bytes = line.bytes.subarray(line.start, line.end);
-    const length = lengthWithoutZeros(bytes);
+    const length = getLengthWithoutZeros(bytes);
     const text = bytes.subarray(0, length);
-    const place = { ...placeOf(line), length };
+    const place = { ...getSpan(line), length };
     if (!terminated && !(continued && length === 0)) return this.#takeFront(text, place, continued);
     const parsed = continued ? undefined : parseJson(decodeText(text));
     if (parsed !== undefined) this.#takeValue(parsed.value, place, text);
@@ -96,9 +96,9 @@ export class LineReader implements LineSink {
 
   /** Reads the record at the start of an unterminated line, or records that there is none yet. */
   #takeFront(text: Uint8Array, place: LineSpan, isRest: boolean): number {
-    const front = recordInFront(text);
+    const front = readFrontRecord(text);
     if (front === undefined) {
-      const isValue = endsWithBrace(text) && parseJson(decodeText(text)) !== undefined;
+      const isValue = hasEndBrace(text) && parseJson(decodeText(text)) !== undefined;
       const code = text.length === 0 ? "NUL_BYTES" : isValue ? "NOT_AN_ENTRY" : "TAIL_TORN";
       this.#issues.tail = makeIssue(code, place);
       return 0;
@@ -164,7 +164,7 @@ export class LineReader implements LineSink {
   /** Reads the first record of a file, which should be its header. */
   takeFirst(record: JsonRecord, place: LineSpan): void {
     if (record["type"] !== "session") {
-      if (isTitleSlot(record)) this.#title = nameOf(record["title"]);
+      if (isTitleSlot(record)) this.#title = toSessionName(record["title"]);
       this.#issues.put("RECORD_BEFORE_HEADER", place);
       this.#countOther();
       return;
@@ -192,7 +192,7 @@ export class LineReader implements LineSink {
 
   /** Reads a line that does not parse, or the rest of a line whose front was read. */
   #takeParts(text: Uint8Array, place: LineSpan, isRest: boolean): void {
-    const parts = partsOfLine(text, isRest);
+    const parts = splitLineParts(text, isRest);
     const isLegible = ({ kind }: LinePart) =>
       kind === "record" || (kind === "head" && this.#header !== undefined);
     const isGlued = isRest || parts.filter(({ kind }) => kind !== "zeros").length > 1;
@@ -235,6 +235,6 @@ function isTitleSlot(record: JsonRecord): boolean {
   return record["type"] === "title" && typeof record["v"] === "number";
 }
 
-function placeOf(line: ScannedLine): LineSpan {
+function getSpan(line: ScannedLine): LineSpan {
   return { offset: line.offset, length: line.end - line.start, line: line.line };
 }

@@ -185,7 +185,7 @@ export class LineScanner {
       offset += 3;
     }
     if (end > start && bytes[end - 1] === CR) end--;
-    if (bytes[start] !== OPEN_BRACE && isBlank(bytes, start, end)) return 0;
+    if (bytes[start] !== OPEN_BRACE && isBlankByte(bytes, start, end)) return 0;
     const scanned = this.#scanned;
     scanned.bytes = bytes;
     scanned.start = start;
@@ -201,7 +201,7 @@ export class LineScanner {
 }
 
 /** Tells whether a range is spaces, tabs and CRs only. */
-function isBlank(bytes: Uint8Array, start: number, end: number): boolean {
+function isBlankByte(bytes: Uint8Array, start: number, end: number): boolean {
   for (let i = start; i < end; i++) {
     const byte = bytes[i];
     if (byte !== 0x20 && byte !== 0x09 && byte !== CR) return false;

@@ -1,7 +1,7 @@
 import type { AnySessionEntry } from "../format/entry.ts";
 import { decodeEntry } from "./entry-body.ts";
-import { type ForeignSource, foreignSourceIn } from "./foreign-source.ts";
-import { linesInMemory } from "./line-spans.ts";
+import { detectForeignSource, type ForeignSource } from "./foreign-source.ts";
+import { readLinesInMemory } from "./line-spans.ts";
 import { SessionIndex } from "./session-index.ts";
 
 /** An index of a session's lines, and a way to read them: every log, copy and file under repair is one. */
@@ -14,7 +14,7 @@ export interface LineSource {
 }
 
 /** Indexes the bytes of a session. */
-export function sourceOf(content: Uint8Array | string): LineSource {
+export function makeLineSource(content: Uint8Array | string): LineSource {
   const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
   const readBytes = (offset: number, length: number) => bytes.subarray(offset, offset + length);
   const index = new SessionIndex({ readBytes });
@@ -22,13 +22,13 @@ export function sourceOf(content: Uint8Array | string): LineSource {
   index.end();
   return {
     index,
-    foreign: index.header === undefined ? foreignSourceIn(() => [bytes]) : undefined,
-    readLines: (ordinals, take) => linesInMemory(readBytes, index.spans, ordinals, take),
+    foreign: index.header === undefined ? detectForeignSource(() => [bytes]) : undefined,
+    readLines: (ordinals, take) => readLinesInMemory(readBytes, index.spans, ordinals, take),
   };
 }
 
 /** Reads one line; a copy. */
-export function lineOf(source: LineSource, ordinal: number): Uint8Array {
+export function readLine(source: LineSource, ordinal: number): Uint8Array {
   let line = new Uint8Array(0);
   source.readLines([ordinal], (_, bytes) => {
     line = new Uint8Array(bytes);
@@ -37,7 +37,7 @@ export function lineOf(source: LineSource, ordinal: number): Uint8Array {
 }
 
 /** Decodes an entry from its line; undefined if its body is damaged. */
-export function entryFrom(
+export function decodeEntryFrom(
   { index }: LineSource,
   ordinal: number,
   bytes: Uint8Array,

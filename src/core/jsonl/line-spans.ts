@@ -82,7 +82,7 @@ export class SpanColumns implements LineSpans {
 export type SpansByOrdinal = Pick<LineSpans, "offsetAt" | "lengthAt">;
 
 /** Reads the lines of entries from bytes in memory, in the order of the ordinals. */
-export function linesInMemory(
+export function readLinesInMemory(
   readBytes: (offset: number, length: number) => Uint8Array,
   spans: SpansByOrdinal,
   ordinals: Iterable<number>,

@@ -23,7 +23,7 @@ export interface StatedVersion {
  *
  * @remarks Source: docs/format.md#versions
  */
-export function statedVersion(header: JsonRecord): StatedVersion {
+export function readStatedVersion(header: JsonRecord): StatedVersion {
   const stated = header["version"];
   if (stated === undefined) return { version: 1, isClear: true };
   const number = typeof stated === "string" && /^\d+$/.test(stated) ? Number(stated) : stated;
@@ -44,7 +44,7 @@ export function statedVersion(header: JsonRecord): StatedVersion {
  */
 export function migrateSessionEntries(records: object[]): boolean {
   const header = records.find((record) => isHeader(record));
-  const version = (header && statedVersion(header).version) ?? versionByIds(records);
+  const version = (header && readStatedVersion(header).version) ?? deriveVersion(records);
   if (version > CURRENT_SESSION_VERSION) return false;
   const isRestated = header !== undefined && header["version"] !== CURRENT_SESSION_VERSION;
   if (version < 2) upgradeLinear(records, header);
@@ -59,7 +59,7 @@ export function migrateSessionEntries(records: object[]): boolean {
 }
 
 /** Derives the version from the entries: ids came with version 2. */
-function versionByIds(records: readonly object[]): number {
+function deriveVersion(records: readonly object[]): number {
   return records.some((record) => isEntry(record) && isId(record["id"])) ? CURRENT_SESSION_VERSION : 1;
 }
 
@@ -67,7 +67,7 @@ function versionByIds(records: readonly object[]): number {
 function upgradeLinear(records: readonly object[], header: JsonRecord | undefined): void {
   // The header is number 0, wherever it is: its writer wrote nothing before it.
   const numbered = header === undefined ? [undefined, ...records] : records.slice(records.indexOf(header));
-  const ids = linearIds(numbered, header);
+  const ids = makeLinearIds(numbered, header);
   const idFrom: (string | undefined)[] = [...ids];
   for (let i = ids.length - 2; i >= 0; i--) idFrom[i] ??= idFrom[i + 1];
   const entryIdFrom = (number: number) => idFrom[Math.max(0, Math.ceil(number))];
@@ -81,7 +81,7 @@ function upgradeLinear(records: readonly object[], header: JsonRecord | undefine
 }
 
 /** Returns the id of each record by number: its own if unique, else a derived one; undefined if it is not an entry. */
-function linearIds(
+function makeLinearIds(
   numbered: readonly (object | undefined)[],
   header: JsonRecord | undefined,
 ): (string | undefined)[] {

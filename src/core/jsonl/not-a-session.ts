@@ -22,7 +22,7 @@ const NAMES: { readonly [source in ForeignSource]: string } = {
  *
  * @param subject - Path, or what else the sentence is about.
  */
-export function aboutForeign(subject: string, source: ForeignSource): string {
+export function describeForeign(subject: string, source: ForeignSource): string {
   const isImported = source === "sqlite" || IMPORTED_SOURCES.some((one) => one === source);
   const advice = isImported
     ? `Import it with "sessiontree import FILE" or importSessions(); the file stays as it is.`
@@ -48,6 +48,6 @@ export function notASession(
   const message =
     source === undefined
       ? `${subject} is no session: it has no session header. ${advice}`
-      : aboutForeign(subject, source);
+      : describeForeign(subject, source);
   return new SessionError("NOT_A_SESSION", message, { details: { ...details, ...(source && { source }) } });
 }

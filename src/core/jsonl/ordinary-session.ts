@@ -1,7 +1,7 @@
 import type { UnknownEntry } from "../format/entry.ts";
 import type { EntryHead } from "../format/head.ts";
 import type { SessionHeader } from "../format/header.ts";
-import { type IdKey, idKeyOf, idOfKey } from "../format/id-key.ts";
+import { fromIdKey, type IdKey, toIdKey } from "../format/id-key.ts";
 import { isJsonRecord, type JsonRecord } from "../format/json.ts";
 import { CURRENT_SESSION_VERSION } from "../format/version.ts";
 import { type EntryTree, findCommonAncestor, NONE } from "../tree/entry-tree.ts";
@@ -164,11 +164,11 @@ export class OrdinarySession implements EntryTree, LineSpans {
   }
 
   findKey(key: IdKey): number {
-    return this.find(idOfKey(key));
+    return this.find(fromIdKey(key));
   }
 
   keyAt(ordinal: number): IdKey {
-    return idKeyOf(this.idAt(ordinal));
+    return toIdKey(this.idAt(ordinal));
   }
 
   idAt(ordinal: number): string {
@@ -348,8 +348,8 @@ export class OrdinarySession implements EntryTree, LineSpans {
     }
     const parent = this.#ordinals.get(front[3] ?? null);
     if (parent === undefined || this.#ordinals.has(id)) return ODD;
-    this.#times.push(detached(front[4] ?? ""));
-    this.#push(type, detached(id), parent);
+    this.#times.push(detachText(front[4] ?? ""));
+    this.#push(type, detachText(id), parent);
     return at + 1;
   }
 
@@ -398,7 +398,7 @@ function findFirstKept(text: string): string | undefined {
   if (!text.includes(COMPACTION)) return undefined;
   const start = text.lastIndexOf(COMPACTION);
   const line = text.slice(start + 1, text.indexOf("\n", start + 1));
-  return detached(FIRST_KEPT.exec(line)?.[1] ?? "");
+  return detachText(FIRST_KEPT.exec(line)?.[1] ?? "");
 }
 
 /** Tells whether the rest of a line ends like a record, and holds no second head. */
@@ -407,7 +407,7 @@ function isWholeAfter(line: string, at: number): boolean {
 }
 
 /** Returns a short text that is no part of a longer one. */
-function detached(text: string): string {
+function detachText(text: string): string {
   return text.length < SHORTEST_SLICE ? text : ` ${text}`.slice(1);
 }
 

@@ -19,17 +19,17 @@ const WINDOW_BYTES = 1024;
  * @param mayStandBehind - Whether a head at the end of the line may be this entry's.
  * @returns The four head fields as a record, or undefined if they are not legible.
  */
-export function legibleHead(bytes: Uint8Array, mayStandBehind: boolean): JsonRecord | undefined {
+export function readLegibleHead(bytes: Uint8Array, mayStandBehind: boolean): JsonRecord | undefined {
   const front = decodeText(bytes.subarray(0, WINDOW_BYTES));
   OPENING.lastIndex = 0;
-  const inFront = OPENING.test(front) ? headOf(fieldsAt(front, OPENING.lastIndex)) : undefined;
+  const inFront = OPENING.test(front) ? makeHead(readFields(front, OPENING.lastIndex)) : undefined;
   if (inFront !== undefined || !mayStandBehind) return inFront;
   const type = TYPE_IN_FRONT.exec(front)?.[1];
   if (type === undefined) return undefined;
-  const behind = endBehindBody(decodeText(bytes.subarray(Math.max(0, bytes.length - WINDOW_BYTES))));
+  const behind = getEndAfterBody(decodeText(bytes.subarray(Math.max(0, bytes.length - WINDOW_BYTES))));
   const first = FIRST_BEHIND.exec(behind);
   if (first === null) return undefined;
-  return headOf(new Map([...fieldsAt(behind, first.index + 1), ["type", parseJson(type)?.value]]));
+  return makeHead(new Map([...readFields(behind, first.index + 1), ["type", parseJson(type)?.value]]));
 }
 
 /**
@@ -37,7 +37,7 @@ export function legibleHead(bytes: Uint8Array, mayStandBehind: boolean): JsonRec
  *
  * Searches by hand, since a regular expression tried at each comma would read the same end repeatedly.
  */
-function endBehindBody(text: string): string {
+function getEndAfterBody(text: string): string {
   const filled = text.trimEnd().length;
   let start = text[filled - 1] === "}" ? filled - 1 : filled;
   while (start > 0 && !"{}[]".includes(text.charAt(start - 1))) start--;
@@ -45,7 +45,7 @@ function endBehindBody(text: string): string {
 }
 
 /** Returns the consecutive legible fields from an index on; the first of each name. */
-function fieldsAt(text: string, start: number): Map<unknown, unknown> {
+function readFields(text: string, start: number): Map<unknown, unknown> {
   const fields = new Map<unknown, unknown>();
   FIELD.lastIndex = start;
   for (let found = FIELD.exec(text); found !== null; found = FIELD.exec(text)) {
@@ -57,7 +57,7 @@ function fieldsAt(text: string, start: number): Map<unknown, unknown> {
   return fields;
 }
 
-function headOf(fields: ReadonlyMap<unknown, unknown>): JsonRecord | undefined {
+function makeHead(fields: ReadonlyMap<unknown, unknown>): JsonRecord | undefined {
   const [type, id, parentId, timestamp] = ["type", "id", "parentId", "timestamp"].map((name) =>
     fields.get(name),
   );

@@ -2,10 +2,10 @@ import type { AnySessionEntry } from "../format/entry.ts";
 import type { SessionHeader } from "../format/header.ts";
 import type { SessionIssue } from "../format/issue.ts";
 import { NONE } from "../tree/entry-tree.ts";
-import { damagedEntry, decodeEntry } from "./entry-body.ts";
-import { foreignSourceIn } from "./foreign-source.ts";
+import { decodeEntry, makeDamagedEntry } from "./entry-body.ts";
+import { detectForeignSource } from "./foreign-source.ts";
 import { makeIssue } from "./issue-log.ts";
-import { aboutForeign } from "./not-a-session.ts";
+import { describeForeign } from "./not-a-session.ts";
 import { SessionIndex } from "./session-index.ts";
 
 /** A session read from bytes, in the current version. */
@@ -41,7 +41,7 @@ export function readSession(content: Uint8Array | string): ReadSessionResult {
     const head = tree.headAt(ordinal);
     const entry = decodeEntry(bytes.subarray(offset, offset + length), head, context);
     if (entry === undefined) index.report(makeIssue("BODY_DAMAGED", spans.at(ordinal), head.id));
-    return entry ?? damagedEntry(head);
+    return entry ?? makeDamagedEntry(head);
   });
   const leaf = index.storedLeaf;
   return {
@@ -49,17 +49,17 @@ export function readSession(content: Uint8Array | string): ReadSessionResult {
     version,
     entries,
     leafId: leaf === NONE ? null : tree.idAt(leaf),
-    issues: issuesOf(index, () => [bytes]),
+    issues: collectIssues(index, () => [bytes]),
   };
 }
 
 /** Returns what is wrong with bytes that an index has read; names the program whose bytes they are, if they lack a session header. */
-export function issuesOf(
+export function collectIssues(
   { header, issues }: SessionIndex,
   pieces: () => Iterable<Uint8Array>,
 ): SessionIssue[] {
-  const source = header === undefined ? foreignSourceIn(pieces) : undefined;
+  const source = header === undefined ? detectForeignSource(pieces) : undefined;
   if (source === undefined) return issues;
   const place = { line: 1, offset: 0, length: 0 };
-  return [{ ...place, code: "FOREIGN_FORMAT", message: aboutForeign("This", source) }, ...issues];
+  return [{ ...place, code: "FOREIGN_FORMAT", message: describeForeign("This", source) }, ...issues];
 }

@@ -1,5 +1,5 @@
 import { REDACTION_CUSTOM_TYPE } from "../format/redaction.ts";
-import { type JsonNode, type RecordNode, textOf } from "./json-tree.ts";
+import { decodeString, type JsonNode, type RecordNode } from "./json-tree.ts";
 
 /**
  * What a part of a line is to a redaction of a text.
@@ -22,15 +22,17 @@ export type Zone =
   | "signature"
   | "image";
 
-const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
+const splitToSet = (text: string): ReadonlySet<string> => new Set(text.split(" "));
 
 /** Fields whose text is part of the structure, by the zone of their object. */
 const KEPT: { readonly [zone in Zone]?: ReadonlySet<string> } = {
-  entry: words("type id parentId timestamp targetId fromId firstKeptEntryId customType version"),
-  header: words("type id timestamp cwd parentSession branchedFrom leafId version"),
-  message: words("role stopReason toolCallId customType api fromId"),
-  block: words("type id mimeType"),
-  raw: words("type role checkpointHead id uuid parentUuid sessionId call_id tool_use_id toolCallId callId"),
+  entry: splitToSet("type id parentId timestamp targetId fromId firstKeptEntryId customType version"),
+  header: splitToSet("type id timestamp cwd parentSession branchedFrom leafId version"),
+  message: splitToSet("role stopReason toolCallId customType api fromId"),
+  block: splitToSet("type id mimeType"),
+  raw: splitToSet(
+    "type role checkpointHead id uuid parentUuid sessionId call_id tool_use_id toolCallId callId",
+  ),
 };
 
 /** Fields that hold parts of the format, by the zone of their object. */
@@ -50,7 +52,7 @@ const PARTS: { readonly [zone in Zone]?: { readonly [name: string]: Zone } } = {
 };
 
 /** Fields of `details` and `data` that keep an original in the form of its provider or SDK. */
-const RAW_FORMS = words(
+const RAW_FORMS = splitToSet(
   "anthropic openaiChat openaiResponses gemini modelMessage uiMessage langchain langgraph openaiAgents aiSdk",
 );
 
@@ -65,7 +67,7 @@ const OWN_DATA: ReadonlySet<string> = new Set([
 ]);
 
 /** Names that the format gives to fields. */
-const NAMES = words(
+const NAMES = splitToSet(
   "type id parentId timestamp version cwd parentSession branchedFrom provider modelId thinkingLevel leafId title message summary firstKeptEntryId firstKeptEntryIndex tokensBefore details fromHook usage systemMessage fromId customType data content display targetId targetIds replacement kind model note label name retainedTail role sections toolsAdded toolsRemoved description parameters api stopReason errorMessage responseModel responseId rawStopReason toolCallId toolName isError nestedCalls calls complete status command output exitCode cancelled truncated fullOutputPath excludeFromContext text textSignature mimeType thinking thinkingSignature redacted arguments thoughtSignature namespace input cacheRead cacheWrite totalTokens cost total cacheWrite1h reasoning readFiles modifiedFiles originalType line",
 );
 
@@ -91,17 +93,17 @@ export function isBase64(text: string): boolean {
 }
 
 /** Returns the zone of a line's record. */
-export function zoneOfLine(record: RecordNode): Zone {
-  return fieldText(record, "type") === "session" ? "header" : "entry";
+export function getLineZone(record: RecordNode): Zone {
+  return findFieldText(record, "type") === "session" ? "header" : "entry";
 }
 
 /** Returns the zone of a field's value, in an object of a zone. */
-export function zoneOfField(zone: Zone, name: string, record: RecordNode): Zone {
+export function getFieldZone(zone: Zone, name: string, record: RecordNode): Zone {
   if (KEPT[zone]?.has(name)) return "kept";
   if (zone === "block") {
-    if (name === "data" && fieldText(record, "type") === "image") return "image";
+    if (name === "data" && findFieldText(record, "type") === "image") return "image";
   } else if (zone === "entry" && name === "data") {
-    const customType = fieldText(record, "customType") ?? "";
+    const customType = findFieldText(record, "customType") ?? "";
     if (OWN_DATA.has(customType)) return "kept";
     if (RAW_TYPES.test(customType)) return "raw";
   } else if (zone === "details") return RAW_FORMS.has(name) ? "raw" : "free";
@@ -111,14 +113,14 @@ export function zoneOfField(zone: Zone, name: string, record: RecordNode): Zone 
 }
 
 /** Returns the zone of an item, in a list of a zone. */
-export function zoneOfItem(zone: Zone): Zone {
+export function getItemZone(zone: Zone): Zone {
   if (zone === "messages") return "message";
   if (zone === "content") return "block";
   return zone === "raw" || zone === "kept" ? zone : "free";
 }
 
 /** Returns the text of a field; undefined if there is none. */
-function fieldText({ fields }: RecordNode, wanted: string): string | undefined {
+function findFieldText({ fields }: RecordNode, wanted: string): string | undefined {
   const value: JsonNode | undefined = fields.findLast(({ name }) => name === wanted)?.value;
-  return value?.kind === "text" ? textOf(value.spelling) : undefined;
+  return value?.kind === "text" ? decodeString(value.spelling) : undefined;
 }

@@ -1,7 +1,7 @@
 import type { SessionHeader } from "../format/header.ts";
 import { isJsonRecord, type JsonRecord } from "../format/json.ts";
 import { CURRENT_SESSION_VERSION } from "../format/version.ts";
-import { type StatedVersion, statedVersion } from "./migrate.ts";
+import { readStatedVersion, type StatedVersion } from "./migrate.ts";
 
 /** A header: as in the file, and in the current version. */
 export interface ReadHeader {
@@ -20,7 +20,7 @@ export interface ReadHeader {
 export function readHeader(record: JsonRecord): ReadHeader | undefined {
   const { id } = record;
   if (typeof id !== "string") return undefined;
-  const stated = statedVersion(record);
+  const stated = readStatedVersion(record);
   const parent = [record["parentSession"], record["branchedFrom"]].find((path) => typeof path === "string");
   const { parentSession: _parentSession, branchedFrom: _branchedFrom, ...rest } = record;
   const header: SessionHeader = {
@@ -28,19 +28,19 @@ export function readHeader(record: JsonRecord): ReadHeader | undefined {
     type: "session",
     version: Math.max(CURRENT_SESSION_VERSION, stated.version ?? 0),
     id,
-    timestamp: textOf(record["timestamp"]),
-    cwd: textOf(record["cwd"]),
+    timestamp: toText(record["timestamp"]),
+    cwd: toText(record["cwd"]),
     ...(typeof parent === "string" && parent !== "" && { parentSession: parent }),
   };
   return { record, header, stated };
 }
 
-function textOf(value: unknown): string {
+function toText(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
 /** Returns the settings that some headers have; they apply if nothing on the path sets more. */
-export function headerSettings(header: object | undefined): {
+export function readHeaderSettings(header: object | undefined): {
   thinkingLevel: string | undefined;
   model: { provider: string; modelId: string } | undefined;
 } {

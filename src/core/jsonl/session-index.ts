@@ -127,22 +127,22 @@ export class SessionIndex {
   *readWhole(bytes: Uint8Array, stepBytes: number = bytes.length): Generator<number, void> {
     if (this.#ordinary !== undefined || this.#lines !== undefined)
       throw new TypeError("the index has read something already; use feed");
-    let most = 0;
+    let read = 0;
     // A line may be over the bound, which `feed` finds out.
     const { header, decode, maxLineBytes = DEFAULT_MAX_LINE_BYTES } = this.#options;
     if (bytes.length <= maxLineBytes && header === undefined) {
       const steps = OrdinarySession.read(bytes, stepBytes, decode);
       let step = steps.next();
       for (; !step.done; step = steps.next()) {
-        most = step.value;
-        yield most;
+        read = step.value;
+        yield read;
       }
       this.#ordinary = step.value;
       this.#parsed = step.value?.parsed ?? [];
     }
     while (this.position < bytes.length && !this.isRejected) {
       this.feed(bytes.subarray(this.position, this.position + stepBytes));
-      yield Math.max(most, this.position);
+      yield Math.max(read, this.position);
     }
     yield this.position;
   }

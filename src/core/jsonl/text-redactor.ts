@@ -1,24 +1,24 @@
 import { parseJson } from "./decode.ts";
-import { unescaped, unescapedTimes } from "./escaped-text.ts";
+import { unescapeText, unescapeTimes } from "./escaped-text.ts";
 import {
+  decodeString,
   encodeTree,
   type FieldNode,
   type JsonNode,
   type ParentNode,
   parseTree,
   type RecordNode,
-  stringsIn,
   type TextNode,
-  textOf,
+  walkStrings,
 } from "./json-tree.ts";
 import {
+  getFieldZone,
+  getItemZone,
+  getLineZone,
   isBase64,
   isFormatName,
   isSignedField,
   type Zone,
-  zoneOfField,
-  zoneOfItem,
-  zoneOfLine,
 } from "./redaction-zones.ts";
 
 /** A match: where it begins, and where it ends. */
@@ -29,17 +29,17 @@ export interface TextPattern {
   /** Whether a match is one certain text, wherever it stands. */
   readonly isLiteral: boolean;
   /** Tells whether one of the texts holds a match. */
-  isIn(texts: readonly string[]): boolean;
+  hasMatch(texts: readonly string[]): boolean;
   /** Returns the matches in a text, in order, without overlap. */
-  matchesIn(text: string): readonly Match[];
+  findMatches(text: string): readonly Match[];
 }
 
 /** Makes the pattern of a literal text, which must not be empty. */
-export function literalPattern(wanted: string): TextPattern {
+export function makeLiteralPattern(wanted: string): TextPattern {
   return {
     isLiteral: true,
-    isIn: (texts) => texts.some((text) => text.includes(wanted)),
-    matchesIn: (text) => {
+    hasMatch: (texts) => texts.some((text) => text.includes(wanted)),
+    findMatches: (text) => {
       const found: Match[] = [];
       for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + wanted.length)) {
         found.push([at, at + wanted.length]);
@@ -90,70 +90,70 @@ export class TextRedactor {
   }
 
   /** Tells whether a text holds the wanted one, in any spelling. */
-  isIn(text: string): boolean {
-    return this.#pattern.isIn(spellingsOf(text, []));
+  hasMatch(text: string): boolean {
+    return this.#pattern.hasMatch(addSpellings(text, []));
   }
 
   /** Redacts a line: a record, or bytes that are none. */
   ofLine(line: string): RedactedLine {
-    if (this.#pattern.isLiteral && !this.#isSpelledIn(line)) return { text: line, standing: [] };
-    const tree = treeIn(line);
-    if (!this.#pattern.isIn(tree === undefined ? spellingsOf(line, []) : spellingsBelow(tree, [])))
+    if (this.#pattern.isLiteral && !this.#maySpell(line)) return { text: line, standing: [] };
+    const tree = parseJsonTree(line);
+    if (!this.#pattern.hasMatch(tree === undefined ? addSpellings(line, []) : collectSpellings(tree, [])))
       return { text: line, standing: [] };
     // A line break in the replacement must not end the line.
     if (tree?.kind !== "record") return { text: this.#ofText(line, 1), standing: [] };
     const standing = new Set<string>();
-    const isChanged = this.#ofTree(tree, zoneOfLine(tree), standing);
+    const isChanged = this.#ofTree(tree, getLineZone(tree), standing);
     return { text: isChanged ? encodeTree(tree) : line, standing: [...standing] };
   }
 
   /** Tells whether a literal text may stand in a line: whatever JSON holds, its escapes are decoded with all others. */
-  #isSpelledIn(line: string): boolean {
-    for (let one: string | undefined = line; one !== undefined; one = unescaped(one)) {
-      if (this.#pattern.isIn([one])) return true;
+  #maySpell(line: string): boolean {
+    for (let one: string | undefined = line; one !== undefined; one = unescapeText(one)) {
+      if (this.#pattern.hasMatch([one])) return true;
     }
     return false;
   }
 
   /** @param depth - How often escapes are encoded around the text. */
   #ofText(text: string, depth = 0): string {
-    if (!this.isIn(text)) return text;
-    const tree = treeIn(text);
+    if (!this.hasMatch(text)) return text;
+    const tree = parseJsonTree(text);
     const isInside = tree !== undefined && this.#ofTree(tree, "free", new Set());
     let out = isInside ? encodeTree(tree) : text;
     for (let times = 0; ; times++) {
-      const spelled = unescapedTimes(out, times);
+      const spelled = unescapeTimes(out, times);
       if (spelled === undefined) break;
       const { starts } = spelled;
-      const matches = this.#pattern.matchesIn(spelled.text);
+      const matches = this.#pattern.findMatches(spelled.text);
       const place = (at: number) => starts?.[at] ?? at;
       const found = matches.map(([start, end]) => [place(start), place(end)] as const);
-      if (found.length > 0) out = replaced(out, found, escaped(this.#replacement, times + depth));
+      if (found.length > 0) out = replaceMatches(out, found, escapeText(this.#replacement, times + depth));
     }
     // What stands beside a replacement may make up another match with it.
-    return this.isIn(out) ? escaped(this.#replacement, depth) : out;
+    return this.hasMatch(out) ? escapeText(this.#replacement, depth) : out;
   }
 
   /** Redacts what is in a list or an object; tells whether anything changed. */
   #ofTree(root: ParentNode, zone: Zone, standing: Set<string>): boolean {
-    const open = [opened(root, zone)];
+    const open = [openNode(root, zone)];
     for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
       const at = top.next++;
       const { node } = top;
       if (node.kind === "list") {
         const item = node.items[at];
         if (item === undefined) this.#close(open);
-        else if (item.kind === "text") this.#ofString(item, top, zoneOfItem(top.zone), "", standing);
-        else if (item.kind !== "other") open.push(opened(item, zoneOfItem(top.zone)));
+        else if (item.kind === "text") this.#ofString(item, top, getItemZone(top.zone), "", standing);
+        else if (item.kind !== "other") open.push(openNode(item, getItemZone(top.zone)));
         continue;
       }
       const field = node.fields[at];
       if (field === undefined) this.#close(open);
       else {
-        const below = zoneOfField(top.zone, field.name, node);
+        const below = getFieldZone(top.zone, field.name, node);
         const { name, value } = field;
         if (value.kind === "text") this.#ofString(value, top, below, name, standing);
-        else if (value.kind !== "other") open.push(opened(value, below));
+        else if (value.kind !== "other") open.push(openNode(value, below));
         this.#ofName(field, top, standing);
       }
       if (open.length === 0) return top.isChanged;
@@ -162,13 +162,13 @@ export class TextRedactor {
   }
 
   #ofString(node: TextNode, top: Open, zone: Zone, name: string, standing: Set<string>): void {
-    const text = textOf(node.spelling);
+    const text = decodeString(node.spelling);
     if (zone === "image" && isBase64(text)) return;
     if (zone === "kept") {
-      if (this.isIn(text)) standing.add(name || "kept data");
+      if (this.hasMatch(text)) standing.add(name || "kept data");
       return;
     }
-    if (zone === "signature" && !this.isIn(text)) return;
+    if (zone === "signature" && !this.hasMatch(text)) return;
     const redacted = this.#ofText(text);
     if (redacted === text) return;
     node.spelling = JSON.stringify(redacted);
@@ -177,7 +177,7 @@ export class TextRedactor {
 
   #ofName(field: FieldNode, top: Open, standing: Set<string>): void {
     const { name } = field;
-    const isFound = this.#names.get(name) ?? this.isIn(name);
+    const isFound = this.#names.get(name) ?? this.hasMatch(name);
     this.#names.set(name, isFound);
     if (!isFound) return;
     if (top.zone === "kept" || isFormatName(name)) {
@@ -196,7 +196,7 @@ export class TextRedactor {
     if (node.kind === "record") {
       if (isChanged) this.#distinguishNames(node);
       if (zone === "block" && isChanged)
-        dropFields(node, (name) => zoneOfField(zone, name, node) === "signature");
+        dropFields(node, (name) => getFieldZone(zone, name, node) === "signature");
       if (zone === "raw" && node.fields.some(isSigned)) signed.push(node);
     } else if (isChanged) {
       node.items = node.items.filter((item) => item !== REMOVED);
@@ -222,11 +222,11 @@ export class TextRedactor {
     const taken = new Set<string>();
     node.fields = node.fields.filter((field) => {
       const isTwice = taken.has(field.name) && field.name.includes(this.#replacement);
-      const suffix = isTwice ? SUFFIXES.find((one) => !this.isIn(this.#replacement + one.repeat(2))) : "";
+      const suffix = isTwice ? SUFFIXES.find((one) => !this.hasMatch(this.#replacement + one.repeat(2))) : "";
       if (suffix === undefined) return false;
       while (isTwice && taken.has(field.name)) field.name += suffix;
       taken.add(field.name);
-      return !isTwice || !this.isIn(field.name);
+      return !isTwice || !this.hasMatch(field.name);
     });
   }
 }
@@ -234,32 +234,32 @@ export class TextRedactor {
 /** Stands for an item until its list is closed. */
 const REMOVED: JsonNode = { kind: "other", spelling: "" };
 
-function opened(node: ParentNode, zone: Zone): Open {
+function openNode(node: ParentNode, zone: Zone): Open {
   return { node, zone, next: 0, isChanged: false, signed: [] };
 }
 
 /** Adds a text and all that it spells to a list: the strings of JSON in it, and the text with its escapes decoded. */
-function spellingsOf(text: string, found: string[]): string[] {
-  const tree = treeIn(text);
-  if (tree !== undefined) spellingsBelow(tree, found);
+function addSpellings(text: string, found: string[]): string[] {
+  const tree = parseJsonTree(text);
+  if (tree !== undefined) collectSpellings(tree, found);
   found.push(text);
-  for (let one = unescaped(text); one !== undefined; one = unescaped(one)) found.push(one);
+  for (let one = unescapeText(text); one !== undefined; one = unescapeText(one)) found.push(one);
   return found;
 }
 
-function spellingsBelow(tree: ParentNode, found: string[]): string[] {
-  for (const one of stringsIn(tree)) spellingsOf(one, found);
+function collectSpellings(tree: ParentNode, found: string[]): string[] {
+  for (const one of walkStrings(tree)) addSpellings(one, found);
   return found;
 }
 
 /** Parses a text that is a list or an object in JSON. */
-function treeIn(text: string): ParentNode | undefined {
+function parseJsonTree(text: string): ParentNode | undefined {
   if (!LIST_OR_OBJECT.test(text) || parseJson(text) === undefined) return undefined;
   const tree = parseTree(text);
   return tree.kind === "list" || tree.kind === "record" ? tree : undefined;
 }
 
-function replaced(
+function replaceMatches(
   text: string,
   matches: readonly (readonly [number, number])[],
   replacement: string,
@@ -274,7 +274,7 @@ function replaced(
 }
 
 /** Encodes a text for the inside of a string, a number of times. */
-function escaped(text: string, times: number): string {
+function escapeText(text: string, times: number): string {
   let out = text;
   for (let i = 0; i < times; i++) out = JSON.stringify(out).slice(1, -1);
   return out;
@@ -292,7 +292,7 @@ function dropFields(node: RecordNode, isDropped: (name: string) => boolean): voi
 function dropItemStates(block: JsonNode): void {
   if (block.kind !== "record") return;
   block.fields = block.fields.filter(({ name, value }) => {
-    const isState = value.kind === "text" && zoneOfField("block", name, block) === "signature";
-    return !isState || !textOf(value.spelling).startsWith("{");
+    const isState = value.kind === "text" && getFieldZone("block", name, block) === "signature";
+    return !isState || !decodeString(value.spelling).startsWith("{");
   });
 }

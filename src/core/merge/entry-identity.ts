@@ -1,6 +1,6 @@
-import { fieldsOf } from "../context/entry-fields.ts";
+import { toRecord } from "../context/entry-fields.ts";
 import type { AnySessionEntry } from "../format/entry.ts";
-import { digestOf } from "../format/ids.ts";
+import { hashText } from "../format/ids.ts";
 import { isJsonRecord, type JsonRecord } from "../format/json.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { DAMAGED_CUSTOM_TYPE } from "../jsonl/entry-body.ts";
@@ -20,7 +20,7 @@ const UTC_TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 const LAST_TIME = 2 ** (4 * TIME_LENGTH) - 1;
 
 /** Returns the id that an entry had before a merge invented one for it; every other id is itself. */
-export function originalId(id: string): string {
+export function getOriginalId(id: string): string {
   return id.includes(MARK) ? id.replace(INVENTED, "") : id;
 }
 
@@ -30,7 +30,7 @@ export function isInvented(id: string): boolean {
 }
 
 /** Makes an id for an entry that cannot keep its own; it sorts behind `id`. */
-export function inventedId(id: string, rank: string): string {
+export function makeInventedId(id: string, rank: string): string {
   return id + MARK + rank;
 }
 
@@ -40,25 +40,25 @@ export function inventedId(id: string, rank: string): string {
  * @param parentId - Its parent, as its line says.
  * @returns Equal texts for equal entries, even if their lines order the base fields differently.
  */
-export function identityOf(entry: AnySessionEntry, parentId: string | null): string {
-  const { type, timestamp, id: _id, parentId: _parentId, ...body } = mapReferences(entry, originalId);
-  const parent = parentId === null ? null : originalId(parentId);
-  return encodeRecord([originalId(entry.id), parent, type, timestamp, body]);
+export function makeIdentity(entry: AnySessionEntry, parentId: string | null): string {
+  const { type, timestamp, id: _id, parentId: _parentId, ...body } = mapReferences(entry, getOriginalId);
+  const parent = parentId === null ? null : getOriginalId(parentId);
+  return encodeRecord([getOriginalId(entry.id), parent, type, timestamp, body]);
 }
 
 /**
  * Returns the rank of an entry among those that claim one id: the entry whose rank sorts first, which was written first,
  * keeps the id. Remains of damaged entries come last.
  *
- * @param identity - As `identityOf` returns it.
+ * @param identity - As `makeIdentity` returns it.
  */
-export function rankOf(entry: AnySessionEntry, identity: string): string {
-  const time = timeOf(entry).toString(16).padStart(TIME_LENGTH, "0");
-  return time + digestOf(identity).slice(0, CONTENT_LENGTH);
+export function makeRank(entry: AnySessionEntry, identity: string): string {
+  const time = getEntryTime(entry).toString(16).padStart(TIME_LENGTH, "0");
+  return time + hashText(identity).slice(0, CONTENT_LENGTH);
 }
 
-function timeOf(entry: AnySessionEntry): number {
-  const { timestamp, customType } = fieldsOf(entry);
+function getEntryTime(entry: AnySessionEntry): number {
+  const { timestamp, customType } = toRecord(entry);
   if (customType === DAMAGED_CUSTOM_TYPE) return LAST_TIME;
   const isKnown = typeof timestamp === "string" && UTC_TIME.test(timestamp);
   const timeMs = isKnown ? Date.parse(timestamp) : Number.NaN;
@@ -78,31 +78,31 @@ const OWN_PREFIX = "sessiontree.";
  * @returns The same object if nothing changes.
  */
 export function mapReferences(entry: AnySessionEntry, map: (id: string) => string): AnySessionEntry {
-  const { type, customType, data } = fieldsOf(entry);
+  const { type, customType, data } = toRecord(entry);
   if (type === "custom_message" || type === "message") return entry;
   if (type !== "custom") {
-    const changes = changedIn(entry, map);
+    const changes = mapReferenceFields(entry, map);
     return changes === undefined ? entry : Object.assign({ ...entry }, changes);
   }
   if (typeof customType !== "string" || !customType.startsWith(OWN_PREFIX) || !isJsonRecord(data))
     return entry;
-  const changes = changedIn(data, map);
+  const changes = mapReferenceFields(data, map);
   return changes === undefined ? entry : Object.assign({ ...entry }, { data: { ...data, ...changes } });
 }
 
-function changedIn(record: object, map: (id: string) => string): JsonRecord | undefined {
-  const fields = fieldsOf(record);
+function mapReferenceFields(record: object, map: (id: string) => string): JsonRecord | undefined {
+  const fields = toRecord(record);
   let changes: JsonRecord | undefined;
   for (const field of REFERENCES) {
     const value = fields[field];
-    const mapped = mappedIn(value, map);
+    const mapped = mapIds(value, map);
     if (mapped !== value) changes = { ...changes, [field]: mapped };
   }
   return changes;
 }
 
 /** Maps an id, or a list of ids; returns the same value if nothing changes. */
-function mappedIn(value: unknown, map: (id: string) => string): unknown {
+function mapIds(value: unknown, map: (id: string) => string): unknown {
   if (typeof value === "string") return map(value);
   if (!Array.isArray(value)) return value;
   const mapped = value.map((one: unknown) => (typeof one === "string" ? map(one) : one));

@@ -95,7 +95,7 @@ export class EntryUnion {
   }
 
   /** Returns an entry's time in Unix milliseconds. */
-  timeOf(entry: number): number {
+  getTime(entry: number): number {
     let at = entry;
     while (this.#damaged.has(at) && (this.#next[at] ?? NONE) !== NONE) at = this.#next[at] ?? NONE;
     const { source, ordinal } = this.memberAt(this.#damaged.has(at) ? entry : at);
@@ -118,7 +118,7 @@ export class EntryUnion {
   }
 
   /** Returns the final id of an entry. */
-  idOf(entry: number): string {
+  getId(entry: number): string {
     const name = this.#names.get(entry);
     if (name !== undefined) return name;
     const { source, ordinal } = this.memberAt(entry);

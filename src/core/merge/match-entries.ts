@@ -1,13 +1,13 @@
 import type { AnySessionEntry } from "../format/entry.ts";
 import { decodeRecord } from "../jsonl/decode.ts";
-import { currentLine } from "../jsonl/entry-body.ts";
+import { encodeCurrentLine } from "../jsonl/entry-body.ts";
 import { makeIssue } from "../jsonl/issue-log.ts";
-import { entryFrom, type LineSource, lineOf } from "../jsonl/line-source.ts";
+import { decodeEntryFrom, type LineSource, readLine } from "../jsonl/line-source.ts";
 import { NONE } from "../tree/entry-tree.ts";
-import { identityOf, inventedId, isInvented, originalId, rankOf } from "./entry-identity.ts";
+import { getOriginalId, isInvented, makeIdentity, makeInventedId, makeRank } from "./entry-identity.ts";
 import { EntryUnion, type Member } from "./entry-union.ts";
-import { MergeRedactions, rankInId } from "./merge-redactions.ts";
-import { type MergeSide, runsToHold } from "./merge-source.ts";
+import { findRankInId, MergeRedactions } from "./merge-redactions.ts";
+import { type MergeSide, splitRunsToHold } from "./merge-source.ts";
 
 /** Different entries that claim one id: one keeps it, the others get new ones. */
 export interface ClaimedId {
@@ -68,7 +68,7 @@ class Matcher {
   }
 
   #claim(id: string, entry: number): void {
-    const original = originalId(id);
+    const original = getOriginalId(id);
     const claims = this.#claims.get(original);
     if (claims === undefined) this.#claims.set(original, new Set([entry]));
     else claims.add(entry);
@@ -78,7 +78,7 @@ class Matcher {
   matchById(): void {
     const { a, b } = this.#union;
     const isSameVersion = a.index.version === b.index.version;
-    for (const run of runsToHold(this.#pairs(), (pair) => a.index.spans.at(pair.a).length)) {
+    for (const run of splitRunsToHold(this.#pairs(), (pair) => a.index.spans.at(pair.a).length)) {
       const lines: Uint8Array[] = [];
       const ordinals = run.map((pair) => pair.a);
       a.readLines(ordinals, (_, bytes) => lines.push(new Uint8Array(bytes)));
@@ -89,7 +89,7 @@ class Matcher {
         const line = lines[position] ?? bytes;
         position++;
         // Equal lines are different entries if the copies read them differently, as after a duplicate id.
-        const isEqual = isSameVersion && areEqual(line, bytes) && this.#hangAlike(other, ordinal);
+        const isEqual = isSameVersion && areEqualEntries(line, bytes) && this.#hangAlike(other, ordinal);
         const isDone = this.#redactions.isDone(a.index.tree.idAt(other));
         if (isEqual || isDone || this.#isSameEntry(other, line, ordinal, bytes)) {
           this.#union.unite(this.#union.at("a", other), this.#union.at("b", ordinal), !isEqual);
@@ -105,8 +105,8 @@ class Matcher {
   /** Keeps occurrences that are redacted less than others from counting. */
   #markUnredacted(entry: number): void {
     const members = this.#union.members(entry);
-    const most = new Set(this.#redactions.mostRedacted(members));
-    for (const member of members) if (!most.has(member)) this.#union.markDamaged(member);
+    const mostRedacted = new Set(this.#redactions.pickMostRedacted(members));
+    for (const member of members) if (!mostRedacted.has(member)) this.#union.markDamaged(member);
   }
 
   /** Tells whether an entry of the first copy has the same parent id as one of the other. */
@@ -127,15 +127,15 @@ class Matcher {
 
   #isSameEntry(ordinal: number, line: Uint8Array, other: number, otherLine: Uint8Array): boolean {
     const [one, two] = [
-      this.#identity("a", ordinal, entryFrom(this.#union.a, ordinal, line)),
-      this.#identity("b", other, entryFrom(this.#union.b, other, otherLine)),
+      this.#identity("a", ordinal, decodeEntryFrom(this.#union.a, ordinal, line)),
+      this.#identity("b", other, decodeEntryFrom(this.#union.b, other, otherLine)),
     ];
     return one !== undefined && one === two;
   }
 
   #identity(side: MergeSide, ordinal: number, entry: AnySessionEntry | undefined): string | undefined {
     if (entry === undefined) return undefined;
-    return identityOf(entry, this.#lostParents[side].get(ordinal) ?? entry.parentId);
+    return makeIdentity(entry, this.#lostParents[side].get(ordinal) ?? entry.parentId);
   }
 
   /** Decides which of several claimants keeps an id, and makes ids for the others. */
@@ -149,7 +149,7 @@ class Matcher {
       const ranked = this.#rank(claims);
       const first = ranked.find(({ isSettled }) => !isSettled);
       for (const one of ranked) {
-        this.#union.name(one.entry, one === first ? id : inventedId(id, one.rank));
+        this.#union.name(one.entry, one === first ? id : makeInventedId(id, one.rank));
       }
       resolved.push({ id, entries: ranked.map(({ entry }) => entry) });
     }
@@ -168,20 +168,20 @@ class Matcher {
       if (same === undefined) distinct.set(rank, bearer);
       else {
         this.#union.unite(same.entry, bearer.entry, true);
-        this.#markUnredacted(this.#firstOf(same.entry));
+        this.#markUnredacted(this.#getFirst(same.entry));
         distinct.set(same.rank, { ...same, isSettled: same.isSettled || bearer.isSettled });
       }
       if (!isDamaged && !wholeAt.has(position)) wholeAt.set(position, bearer);
     }
     return [...distinct.values()].map(({ entry, rank, isSettled }) => ({
-      entry: this.#firstOf(entry),
+      entry: this.#getFirst(entry),
       rank,
       isSettled,
     }));
   }
 
   /** Returns the lowest number of an entry. */
-  #firstOf(entry: number): number {
+  #getFirst(entry: number): number {
     const { side, ordinal } = this.#union.memberAt(entry);
     return this.#union.at(side, ordinal);
   }
@@ -189,19 +189,19 @@ class Matcher {
   #bearer(member: Member, entry: number): Bearer {
     const { side, source, ordinal } = member;
     const itsId = source.index.tree.idAt(ordinal);
-    if (this.#redactions.isDone(itsId)) return redactedBearer(itsId, entry);
-    const line = lineOf(source, ordinal);
+    if (this.#redactions.isDone(itsId)) return makeRedactedBearer(itsId, entry);
+    const line = readLine(source, ordinal);
     const head = source.index.tree.headAt(ordinal);
-    const own = entryFrom(source, ordinal, line);
+    const own = decodeEntryFrom(source, ordinal, line);
     if (own === undefined) {
       this.#union.markDamaged({ side, source, ordinal });
       source.index.report(makeIssue("BODY_DAMAGED", source.index.spans.at(ordinal), head.id));
     }
     // The merged session keeps a damaged body as text, and merging it again must recognize the entry.
-    const kept = own ?? asEntry(currentLine(line, head, source.index));
+    const kept = own ?? asEntry(encodeCurrentLine(line, head, source.index));
     const parentId = this.#lostParents[side].get(ordinal) ?? head.parentId;
-    const rank = kept === undefined ? "" : rankOf(kept, identityOf(kept, parentId));
-    const position = JSON.stringify([head.type, parentId === null ? null : originalId(parentId)]);
+    const rank = kept === undefined ? "" : makeRank(kept, makeIdentity(kept, parentId));
+    const position = JSON.stringify([head.type, parentId === null ? null : getOriginalId(parentId)]);
     return { entry, rank, position, isDamaged: own === undefined, isSettled: false };
   }
 }
@@ -218,8 +218,8 @@ interface Bearer {
 }
 
 /** A redaction names the id: whichever content claims it, the redacted entry keeps it. */
-function redactedBearer(id: string, entry: number): Bearer {
-  const rank = rankInId(id);
+function makeRedactedBearer(id: string, entry: number): Bearer {
+  const rank = findRankInId(id);
   return { entry, rank: rank ?? "", position: id, isDamaged: false, isSettled: rank !== undefined };
 }
 
@@ -247,13 +247,13 @@ function findLostParents(source: LineSource, other: LineSource): LostParents {
     if (code !== "PARENT_MISSING" && code !== "PARENT_BRIDGED") continue;
     const ordinal = entryId === undefined ? NONE : tree.find(entryId);
     if (ordinal === NONE) continue;
-    const parentId = decodeRecord(lineOf(source, ordinal))?.["parentId"];
+    const parentId = decodeRecord(readLine(source, ordinal))?.["parentId"];
     if (typeof parentId === "string" && other.index.tree.find(parentId) !== NONE) lost.set(ordinal, parentId);
   }
   return lost;
 }
 
-function areEqual(one: Uint8Array, other: Uint8Array): boolean {
+function areEqualEntries(one: Uint8Array, other: Uint8Array): boolean {
   if (one.length !== other.length) return false;
   for (let i = 0; i < one.length; i++) if (one[i] !== other[i]) return false;
   return true;

@@ -1,6 +1,6 @@
 import { isTime } from "../format/timestamps.ts";
 import { NONE } from "../tree/entry-tree.ts";
-import { cycleBreaks } from "../tree/parent-links.ts";
+import { findCycleBreaks } from "../tree/parent-links.ts";
 import type { EntryUnion, Member } from "./entry-union.ts";
 import type { Matching } from "./match-entries.ts";
 
@@ -18,25 +18,25 @@ export function findParents(matching: Matching): Int32Array {
   const parents = new Int32Array(union.size).fill(NONE);
   for (const entry of union.entries()) {
     parents[entry] = union.isSingle(entry)
-      ? parentOf(union.memberAt(entry), matching)
-      : firstParent(union.members(entry), matching);
+      ? getParent(union.memberAt(entry), matching)
+      : getFirstParent(union.members(entry), matching);
   }
-  for (const member of cycleBreaks(parents, parents.length))
-    parents[firstOfCycle(member, parents, union)] = NONE;
+  for (const member of findCycleBreaks(parents, parents.length))
+    parents[findFirstOfCycle(member, parents, union)] = NONE;
   return parents;
 }
 
 /** Returns the entry with the first id in a cycle, which two copies may form together. */
-function firstOfCycle(member: number, parents: Int32Array, union: EntryUnion): number {
+function findFirstOfCycle(member: number, parents: Int32Array, union: EntryUnion): number {
   let first = member;
   for (let at = parents[member] ?? member; at !== member; at = parents[at] ?? member) {
-    if (union.idOf(at) < union.idOf(first)) first = at;
+    if (union.getId(at) < union.getId(first)) first = at;
   }
   return first;
 }
 
 /** Returns the parent of one occurrence of an entry. */
-export function parentOf(member: Member, matching: Matching): number {
+export function getParent(member: Member, matching: Matching): number {
   const { side, source, ordinal } = member;
   const { union, lostParents } = matching;
   const lost = lostParents[side].get(ordinal);
@@ -44,13 +44,13 @@ export function parentOf(member: Member, matching: Matching): number {
   return found === NONE ? union.at(side, source.index.tree.parentAt(ordinal)) : found;
 }
 
-function firstParent(members: readonly Member[], matching: Matching): number {
+function getFirstParent(members: readonly Member[], matching: Matching): number {
   const { union, lostParents } = matching;
   const sure = members.filter(({ side, ordinal }) => !lostParents[side].has(ordinal));
   let first: { entry: number; id: string } | undefined;
   for (const member of sure.length > 0 ? sure : members) {
-    const entry = parentOf(member, matching);
-    const id = entry === NONE ? "" : union.idOf(entry);
+    const entry = getParent(member, matching);
+    const id = entry === NONE ? "" : union.getId(entry);
     if (first === undefined || id < first.id) first = { entry, id };
   }
   return first?.entry ?? NONE;
@@ -64,21 +64,21 @@ function firstParent(members: readonly Member[], matching: Matching): number {
  * @remarks Cost: O(n log n).
  */
 export function orderEntries(union: EntryUnion, parents: Int32Array): Int32Array {
-  const { times, depths } = placesInTime(union, parents);
+  const { times, depths } = measurePlaces(union, parents);
   const order = Int32Array.from(union.entries());
   return order.sort((x, y) => {
     const [timeX = 0, timeY = 0] = [times[x], times[y]];
     if (timeX !== timeY) return timeX < timeY ? -1 : 1;
     const byDepth = (depths[x] ?? 0) - (depths[y] ?? 0);
     if (byDepth !== 0) return byDepth;
-    return union.idOf(x) < union.idOf(y) ? -1 : 1;
+    return union.getId(x) < union.getId(y) ? -1 : 1;
   });
 }
 
 /**
  * Returns the depth of each entry, and the latest time on its path, which is later than its own if a clock was wrong.
  */
-function placesInTime(union: EntryUnion, parents: Int32Array): { times: Float64Array; depths: Int32Array } {
+function measurePlaces(union: EntryUnion, parents: Int32Array): { times: Float64Array; depths: Int32Array } {
   const times = new Float64Array(union.size);
   const depths = new Int32Array(union.size).fill(NONE);
   const above: number[] = [];
@@ -87,7 +87,7 @@ function placesInTime(union: EntryUnion, parents: Int32Array): { times: Float64A
     for (; at !== NONE && depths[at] === NONE; at = parents[at] ?? NONE) above.push(at);
     for (let one = above.pop(); one !== undefined; one = above.pop()) {
       const parent = parents[one] ?? NONE;
-      const timeMs = writtenTime(union.timeOf(one));
+      const timeMs = getWrittenTime(union.getTime(one));
       const before = parent === NONE ? Number.NEGATIVE_INFINITY : (times[parent] ?? 0);
       times[one] = timeMs > before ? timeMs : before;
       depths[one] = parent === NONE ? 0 : (depths[parent] ?? 0) + 1;
@@ -97,6 +97,6 @@ function placesInTime(union: EntryUnion, parents: Int32Array): { times: Float64A
 }
 
 /** Returns the time in the written line: the epoch for an entry without a time. */
-function writtenTime(timeMs: number): number {
+function getWrittenTime(timeMs: number): number {
   return isTime(timeMs) ? timeMs : 0;
 }

@@ -5,12 +5,12 @@ import type { JsonRecord } from "../format/json.ts";
 import { assertOptions, FLAG } from "../format/options.ts";
 import { CURRENT_SESSION_VERSION } from "../format/version.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
-import { type LineSource, sourceOf } from "../jsonl/line-source.ts";
+import { type LineSource, makeLineSource } from "../jsonl/line-source.ts";
 import type { EntryUnion } from "./entry-union.ts";
 import { type ClaimedId, matchEntries } from "./match-entries.ts";
 import { findParents, orderEntries } from "./merge-order.ts";
-import { type MergeSide, mergeableHeader } from "./merge-source.ts";
-import { isAsInA, type MergedEntries, mergedLines } from "./merged-lines.ts";
+import { getMergeableHeader, type MergeSide } from "./merge-source.ts";
+import { isAsInA, type MergedEntries, writeMergedLines } from "./merged-lines.ts";
 
 /** Options of a merge. */
 export interface MergeOptions {
@@ -67,7 +67,7 @@ export interface MergePlan {
  */
 export function planMerge(a: LineSource, b: LineSource, options: MergeOptions = {}): MergePlan {
   assertOptions<MergeOptions>(options, { allowDifferentIds: FLAG });
-  const headers = { a: mergeableHeader(a, "a"), b: mergeableHeader(b, "b") };
+  const headers = { a: getMergeableHeader(a, "a"), b: getMergeableHeader(b, "b") };
   if (!options.allowDifferentIds) assertSameSession(headers.a, headers.b);
   const { header, differences } = mergeHeaders(headers.a, headers.b);
   const matching = matchEntries(a, b);
@@ -75,13 +75,13 @@ export function planMerge(a: LineSource, b: LineSource, options: MergeOptions = 
   const parents = findParents(matching);
   const merged: MergedEntries = { matching, parents, order: orderEntries(union, parents) };
   const counts = countSides(union);
-  const conflicts = claimed.flatMap((one) => conflictOf(one, union));
-  const unredacted = { a: redactions.unredactedIn("a"), b: redactions.unredactedIn("b") };
+  const conflicts = claimed.flatMap((one) => findConflict(one, union));
+  const unredacted = { a: redactions.findUnredacted("a"), b: redactions.findUnredacted("b") };
   const hasNews = counts.b > 0 || differences.some((one) => one.merged !== one.a) || isOdd(a);
   return {
     header,
     changesA: () => hasNews || ((union.hasNames || redactions.areAny) && !isAsInA(merged)),
-    lines: () => mergedLines(header, merged),
+    lines: () => writeMergedLines(header, merged),
     report: () => ({
       sessionId: header.id,
       entries: merged.order.length,
@@ -112,22 +112,24 @@ function isOdd({ index }: LineSource): boolean {
 
 function countSides(union: EntryUnion): { [side in MergeSide | "both"]: number } {
   const counts = { a: 0, b: 0, both: 0 };
-  for (const entry of union.entries()) counts[sideOf(entry, union)]++;
+  for (const entry of union.entries()) counts[getSide(entry, union)]++;
   return counts;
 }
 
-function sideOf(entry: number, union: EntryUnion): MergeSide | "both" {
+function getSide(entry: number, union: EntryUnion): MergeSide | "both" {
   if (union.isSingle(entry)) return union.memberAt(entry).side;
   const sides = new Set(union.members(entry).map(({ side }) => side));
   return sides.size > 1 ? "both" : union.memberAt(entry).side;
 }
 
 /** Reports entries of which this merge had to rename one. */
-function conflictOf({ id, entries }: ClaimedId, union: EntryUnion): MergeConflict[] {
+function findConflict({ id, entries }: ClaimedId, union: EntryUnion): MergeConflict[] {
   const isRenamed = (entry: number) =>
-    union.members(entry).some(({ source, ordinal }) => source.index.tree.idAt(ordinal) !== union.idOf(entry));
+    union
+      .members(entry)
+      .some(({ source, ordinal }) => source.index.tree.idAt(ordinal) !== union.getId(entry));
   if (entries.length < 2 || !entries.some(isRenamed)) return [];
-  const named = entries.map((entry) => ({ id: union.idOf(entry), from: sideOf(entry, union) }));
+  const named = entries.map((entry) => ({ id: union.getId(entry), from: getSide(entry, union) }));
   return [{ id, entries: named }];
 }
 
@@ -153,7 +155,7 @@ export function mergeSessionContents(
   b: Uint8Array | string,
   options: MergeOptions = {},
 ): MergedContent {
-  const plan = planMerge(sourceOf(a), sourceOf(b), options);
+  const plan = planMerge(makeLineSource(a), makeLineSource(b), options);
   const encoder = new TextEncoder();
   const pieces = Array.from(plan.lines(), (line) => (typeof line === "string" ? encoder.encode(line) : line));
   const content = new Uint8Array(pieces.reduce((size, piece) => size + piece.length, 0));
@@ -191,57 +193,57 @@ function mergeHeaders(
 ): { header: SessionHeader; differences: HeaderDifference[] } {
   const [one, other]: [JsonRecord, JsonRecord] = [{ ...a }, { ...b }];
   const merged: JsonRecord = {};
-  for (const fields of fieldGroups(one, other)) {
-    const chosen = chooseOf(fields, one, other);
-    for (const field of fields) if (chosen[field] !== undefined) put(merged, field, chosen[field]);
+  for (const fields of makeFieldGroups(one, other)) {
+    const chosen = chooseHeader(fields, one, other);
+    for (const field of fields) if (chosen[field] !== undefined) setField(merged, field, chosen[field]);
   }
   const header: SessionHeader = {
     type: "session",
     version: CURRENT_SESSION_VERSION,
-    id: earlier(a.id, b.id),
-    timestamp: earlier(a.timestamp, b.timestamp),
-    cwd: earlier(a.cwd, b.cwd),
+    id: chooseEarlier(a.id, b.id),
+    timestamp: chooseEarlier(a.timestamp, b.timestamp),
+    cwd: chooseEarlier(a.cwd, b.cwd),
     ...merged,
   };
   const result: JsonRecord = { ...header };
   const differences = Object.keys(result)
-    .filter((field) => textOf(one[field]) !== textOf(other[field]))
+    .filter((field) => encodeValue(one[field]) !== encodeValue(other[field]))
     .map((field) => ({ field, a: one[field], b: other[field], merged: result[field] }));
   return { header, differences };
 }
 
 /** Returns the text that sorts first; an empty one only if both are empty. */
-function earlier(one: string, other: string): string {
+function chooseEarlier(one: string, other: string): string {
   if (one === "" || other === "") return one || other;
   return one < other ? one : other;
 }
 
-function fieldGroups(one: JsonRecord, other: JsonRecord): string[][] {
+function makeFieldGroups(one: JsonRecord, other: JsonRecord): string[][] {
   const names = new Set([...Object.keys(one), ...Object.keys(other)]);
   for (const name of ["type", "version", "id", "timestamp", "cwd", ...MODEL_FIELDS]) names.delete(name);
-  const groupOf = (name: string) => (FIRST_FIELDS.includes(name) ? 0 : 1);
-  const sorted = [...names].sort((x, y) => groupOf(x) - groupOf(y) || (x < y ? -1 : 1));
+  const getGroup = (name: string) => (FIRST_FIELDS.includes(name) ? 0 : 1);
+  const sorted = [...names].sort((x, y) => getGroup(x) - getGroup(y) || (x < y ? -1 : 1));
   return [...sorted.map((name) => [name]), MODEL_FIELDS];
 }
 
 /** Returns the header whose values for these fields count. */
-function chooseOf(fields: readonly string[], one: JsonRecord, other: JsonRecord): JsonRecord {
-  const [text, otherText] = [one, other].map((header) => valuesOf(fields, header));
+function chooseHeader(fields: readonly string[], one: JsonRecord, other: JsonRecord): JsonRecord {
+  const [text, otherText] = [one, other].map((header) => joinValues(fields, header));
   if (text === undefined || otherText === undefined) return text === undefined ? other : one;
   return text <= otherText ? one : other;
 }
 
 /** Returns the values as text; undefined if there are none. */
-function valuesOf(fields: readonly string[], header: JsonRecord): string | undefined {
+function joinValues(fields: readonly string[], header: JsonRecord): string | undefined {
   if (fields.every((field) => header[field] === undefined)) return undefined;
   return encodeRecord(fields.map((field) => header[field]));
 }
 
-function textOf(value: unknown): string {
+function encodeValue(value: unknown): string {
   return encodeRecord([value]);
 }
 
 /** Sets a field, whatever its name. */
-function put(record: JsonRecord, field: string, value: unknown): void {
+function setField(record: JsonRecord, field: string, value: unknown): void {
   Object.defineProperty(record, field, { value, writable: true, enumerable: true, configurable: true });
 }

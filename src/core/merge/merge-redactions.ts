@@ -1,11 +1,11 @@
 import { isJsonRecord, type JsonRecord } from "../format/json.ts";
 import { REDACTED_TEXT } from "../format/redact-entry.ts";
-import { redactedIdsOf } from "../format/redaction.ts";
+import { getRedactedIds } from "../format/redaction.ts";
 import { decodeRecord } from "../jsonl/decode.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
-import { type LineSource, lineOf } from "../jsonl/line-source.ts";
+import { type LineSource, readLine } from "../jsonl/line-source.ts";
 import { NONE } from "../tree/entry-tree.ts";
-import { originalId } from "./entry-identity.ts";
+import { getOriginalId } from "./entry-identity.ts";
 import type { Member } from "./entry-union.ts";
 import type { MergeSide } from "./merge-source.ts";
 
@@ -28,7 +28,7 @@ export class MergeRedactions {
 
   constructor(a: LineSource, b: LineSource) {
     this.#sources = { a, b };
-    this.#degrees = { a: degreesIn(a), b: degreesIn(b) };
+    this.#degrees = { a: countDegrees(a), b: countDegrees(b) };
   }
 
   /** Whether either copy records a redaction. */
@@ -47,9 +47,9 @@ export class MergeRedactions {
   }
 
   /** Returns the occurrences of an entry that are redacted most; all of them if none is redacted. */
-  mostRedacted(members: readonly Member[]): Member[] {
-    const most = Math.max(...members.map((member) => this.degreeAt(member)));
-    return members.filter((member) => this.degreeAt(member) === most);
+  pickMostRedacted(members: readonly Member[]): Member[] {
+    const max = Math.max(...members.map((member) => this.degreeAt(member)));
+    return members.filter((member) => this.degreeAt(member) === max);
   }
 
   /**
@@ -57,21 +57,21 @@ export class MergeRedactions {
    *
    * @remarks Cost: O(redactions), and the lines that both have redacted in part.
    */
-  unredactedIn(side: MergeSide): string[] {
+  findUnredacted(side: MergeSide): string[] {
     const other = side === "a" ? "b" : "a";
     const { tree } = this.#sources[side].index;
     return Array.from(this.#degrees[other]).flatMap(([id, degree]) => {
       const ordinal = tree.find(id);
       const own = this.#degrees[side].get(id) ?? 0;
       if (ordinal === NONE || own > degree || own === 2) return [];
-      return own < degree || this.#lineIn("a", id) !== this.#lineIn("b", id) ? [id] : [];
+      return own < degree || this.#getLine("a", id) !== this.#getLine("b", id) ? [id] : [];
     });
   }
 
-  #lineIn(side: MergeSide, id: string): string {
+  #getLine(side: MergeSide, id: string): string {
     const source = this.#sources[side];
     const ordinal = source.index.tree.find(id);
-    return ordinal === NONE ? "" : encodeRecord(decodeRecord(lineOf(source, ordinal)) ?? {});
+    return ordinal === NONE ? "" : encodeRecord(decodeRecord(readLine(source, ordinal)) ?? {});
   }
 
   /** Tells whether an entry with these occurrences holds content of which only a record of its redaction is left. */
@@ -83,19 +83,19 @@ export class MergeRedactions {
 }
 
 /** Returns the part of an invented id behind the original one; undefined for every other id. */
-export function rankInId(id: string): string | undefined {
-  const original = originalId(id);
+export function findRankInId(id: string): string | undefined {
+  const original = getOriginalId(id);
   return original === id ? undefined : id.slice(original.length + 1);
 }
 
-function degreesIn(source: LineSource): Degrees {
+function countDegrees(source: LineSource): Degrees {
   const { tree } = source.index;
   const customs = Array.from(tree.ordinals()).filter((ordinal) => tree.typeAt(ordinal) === "custom");
   const degrees = new Map<string, RedactionDegree>();
   source.readLines(customs, (_, bytes) => {
     const record = decodeRecord(bytes) ?? {};
     const isPart = isJsonRecord(record["data"]) && Array.isArray(record["data"]["targetIds"]);
-    for (const id of redactedIdsOf(record)) {
+    for (const id of getRedactedIds(record)) {
       if (!isPart || !degrees.has(id)) degrees.set(id, isPart ? 1 : 2);
     }
   });
@@ -111,19 +111,19 @@ const MAX_DEPTH = 100;
  *
  * Symmetric and associative, so that the order of merges does not matter.
  */
-export function commonRecord(one: JsonRecord, other: JsonRecord): JsonRecord {
-  return commonFields(one, other, 0);
+export function keepCommonRecord(one: JsonRecord, other: JsonRecord): JsonRecord {
+  return keepCommonFields(one, other, 0);
 }
 
-function commonFields(one: JsonRecord, other: JsonRecord, depth: number): JsonRecord {
+function keepCommonFields(one: JsonRecord, other: JsonRecord, depth: number): JsonRecord {
   const shared = Object.keys(one).filter((name) => Object.hasOwn(other, name));
-  return Object.fromEntries(shared.map((name) => [name, commonOf(one[name], other[name], depth + 1)]));
+  return Object.fromEntries(shared.map((name) => [name, keepCommon(one[name], other[name], depth + 1)]));
 }
 
-function commonOf(one: unknown, other: unknown, depth: number): unknown {
+function keepCommon(one: unknown, other: unknown, depth: number): unknown {
   const isDeep = depth > MAX_DEPTH;
   if (!isDeep && Array.isArray(one) && Array.isArray(other) && one.length === other.length)
-    return one.map((value, at) => commonOf(value, other[at], depth + 1));
-  if (!isDeep && isJsonRecord(one) && isJsonRecord(other)) return commonFields(one, other, depth);
+    return one.map((value, at) => keepCommon(value, other[at], depth + 1));
+  if (!isDeep && isJsonRecord(one) && isJsonRecord(other)) return keepCommonFields(one, other, depth);
   return encodeRecord([one]) === encodeRecord([other]) ? one : REDACTED_TEXT;
 }

@@ -1,7 +1,7 @@
 import { SessionError } from "../format/errors.ts";
 import type { SessionHeader } from "../format/header.ts";
 import { CURRENT_SESSION_VERSION } from "../format/version.ts";
-import { runsOf } from "../jsonl/byte-runs.ts";
+import { splitRuns } from "../jsonl/byte-runs.ts";
 import type { LineSource } from "../jsonl/line-source.ts";
 import { notASession } from "../jsonl/not-a-session.ts";
 
@@ -19,7 +19,7 @@ const MAX_HELD_BYTES = 4 * 1024 * 1024;
  *
  * @throws {SessionError} `NOT_A_SESSION`, or `VERSION_TOO_NEW`, because an unknown version must not be rewritten.
  */
-export function mergeableHeader({ index, foreign }: LineSource, side: MergeSide): SessionHeader {
+export function getMergeableHeader({ index, foreign }: LineSource, side: MergeSide): SessionHeader {
   const { header, version } = index;
   if (header === undefined || index.isRejected) {
     throw notASession(`Copy ${side}`, { side }, foreign);
@@ -37,8 +37,8 @@ export function mergeableHeader({ index, foreign }: LineSource, side: MergeSide)
 /**
  * Splits a list into runs whose lines fit into memory.
  *
- * @param bytesOf - Returns the bytes of an element.
+ * @param countBytes - Returns the bytes of an element.
  */
-export function runsToHold<T>(list: Iterable<T>, bytesOf: (one: T) => number): Generator<T[], void> {
-  return runsOf(list, MAX_HELD, { most: MAX_HELD_BYTES, of: bytesOf });
+export function splitRunsToHold<T>(list: Iterable<T>, countBytes: (one: T) => number): Generator<T[], void> {
+  return splitRuns(list, MAX_HELD, { max: MAX_HELD_BYTES, of: countBytes });
 }

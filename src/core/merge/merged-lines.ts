@@ -4,16 +4,16 @@ import type { JsonRecord } from "../format/json.ts";
 import { REDACTED_TEXT, redactEntry } from "../format/redact-entry.ts";
 import { decodeRecord, decodeText, parseRecord } from "../jsonl/decode.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
-import { currentLine, DAMAGED_CUSTOM_TYPE } from "../jsonl/entry-body.ts";
+import { DAMAGED_CUSTOM_TYPE, encodeCurrentLine } from "../jsonl/entry-body.ts";
 import { makeIssue } from "../jsonl/issue-log.ts";
-import { lineOf } from "../jsonl/line-source.ts";
+import { readLine } from "../jsonl/line-source.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import { mapReferences } from "./entry-identity.ts";
 import type { Member } from "./entry-union.ts";
 import type { Matching } from "./match-entries.ts";
-import { parentOf } from "./merge-order.ts";
-import { commonRecord } from "./merge-redactions.ts";
-import { type MergeSide, runsToHold } from "./merge-source.ts";
+import { getParent } from "./merge-order.ts";
+import { keepCommonRecord } from "./merge-redactions.ts";
+import { type MergeSide, splitRunsToHold } from "./merge-source.ts";
 
 /** The content of a merged session. */
 export interface MergedEntries {
@@ -38,12 +38,12 @@ const SIDES: readonly MergeSide[] = ["a", "b"];
  *
  * @remarks Cost: O(bytes); a few megabytes of lines are held at a time.
  */
-export function* mergedLines(
+export function* writeMergedLines(
   header: SessionHeader,
   merged: MergedEntries,
 ): Generator<string | Uint8Array, void> {
   yield `${encodeRecord(header)}\n`;
-  for (const { line } of spelledEntries(merged)) {
+  for (const { line } of spellEntries(merged)) {
     yield line;
     yield "\n";
   }
@@ -56,20 +56,18 @@ export function* mergedLines(
  */
 export function isAsInA(merged: MergedEntries): boolean {
   const { union } = merged.matching;
-  for (const { entry, line } of spelledEntries(merged)) {
+  for (const { entry, line } of spellEntries(merged)) {
     const [position, ...others] = union.members(entry).filter(({ side }) => side === "a");
     if (position === undefined || others.length > 0) return false;
-    if (asText(lineOf(union.a, position.ordinal)) !== asText(line)) return false;
+    if (asText(readLine(union.a, position.ordinal)) !== asText(line)) return false;
   }
   return true;
 }
 
-function* spelledEntries(
-  merged: MergedEntries,
-): Generator<{ entry: number; line: Uint8Array | string }, void> {
+function* spellEntries(merged: MergedEntries): Generator<{ entry: number; line: Uint8Array | string }, void> {
   const { union } = merged.matching;
   const chosen = toChoose(merged);
-  for (const run of runsToHold(chosen, ({ members }) => bytesOf(members))) {
+  for (const run of splitRunsToHold(chosen, ({ members }) => countBytes(members))) {
     const spellings: Spelling[][] = run.map(() => []);
     for (const side of SIDES) {
       const wanted = run.flatMap(({ members, entry }, position) =>
@@ -82,13 +80,13 @@ function* spelledEntries(
         wanted.map(({ member }) => member.ordinal),
         (_, bytes) => {
           const one = wanted[next++];
-          if (one !== undefined) one.spelling?.push(spell(one.member, one.entry, bytes, merged));
+          if (one !== undefined) one.spelling?.push(spellMember(one.member, one.entry, bytes, merged));
         },
       );
     }
     for (const [position, { entry, members }] of run.entries()) {
       const isPartly = members.some((member) => merged.matching.redactions.degreeAt(member) === 1);
-      const choose = isPartly ? commonLine : firstOf;
+      const choose = isPartly ? keepCommonLine : chooseFirst;
       yield { entry, line: choose(spellings[position] ?? []) };
     }
   }
@@ -105,18 +103,18 @@ function* toChoose({
     const isAlike = union.isSingle(entry) || !(union.hasNames || union.isVariant(entry));
     if (isAlike) yield { entry, members: [union.memberAt(entry)] };
     else {
-      const members = redactions.mostRedacted(union.members(entry));
-      const fitting = members.filter((member) => parentOf(member, matching) === parents[entry]);
+      const members = redactions.pickMostRedacted(union.members(entry));
+      const fitting = members.filter((member) => getParent(member, matching) === parents[entry]);
       yield { entry, members: fitting.length > 0 ? fitting : members };
     }
   }
 }
 
-function bytesOf(members: readonly Member[]): number {
+function countBytes(members: readonly Member[]): number {
   return members.reduce((sum, { source, ordinal }) => sum + source.index.spans.at(ordinal).length, 0);
 }
 
-function spell(
+function spellMember(
   member: Member,
   entry: number,
   bytes: Uint8Array,
@@ -126,17 +124,22 @@ function spell(
   const parent = parents[entry] ?? NONE;
   const head = {
     ...source.index.tree.headAt(ordinal),
-    id: union.idOf(entry),
-    parentId: parent === NONE ? null : union.idOf(parent),
+    id: union.getId(entry),
+    parentId: parent === NONE ? null : union.getId(parent),
   };
-  const nameOf = (id: string) => {
+  const getName = (id: string) => {
     const named = union.find(side, id);
-    return named === NONE ? id : union.idOf(named);
+    return named === NONE ? id : union.getId(named);
   };
   const isRedacted = redactions.areAny && redactions.mustRedact(union.members(entry));
   const change = (one: AnySessionEntry) =>
-    mapReferences(isRedacted ? redactEntry(one, REDACTED_TEXT) : one, nameOf);
-  const line = currentLine(bytes, head, source.index, union.hasNames || isRedacted ? change : undefined);
+    mapReferences(isRedacted ? redactEntry(one, REDACTED_TEXT) : one, getName);
+  const line = encodeCurrentLine(
+    bytes,
+    head,
+    source.index,
+    union.hasNames || isRedacted ? change : undefined,
+  );
   const isDamaged = typeof line === "string" && isNewlyDamaged(line, bytes);
   if (isDamaged) reportDamage(union.isVariant(entry) ? [member] : union.members(entry));
   return { line: typeof line === "string" ? line : new Uint8Array(line), isDamaged };
@@ -161,7 +164,7 @@ function isNewlyDamaged(line: string, bytes: Uint8Array): boolean {
 }
 
 /** Returns the line that every merge chooses among several for an entry. */
-function firstOf(spellings: readonly Spelling[]): Uint8Array | string {
+function chooseFirst(spellings: readonly Spelling[]): Uint8Array | string {
   const whole = spellings.filter(({ isDamaged }) => !isDamaged);
   const [first, ...others] = whole.length > 0 ? whole : spellings;
   if (first === undefined) throw new TypeError("an entry is in no copy");
@@ -174,15 +177,15 @@ function firstOf(spellings: readonly Spelling[]): Uint8Array | string {
 }
 
 /** Returns what several spellings of an entry have in common, of which each has lost other texts. */
-function commonLine(spellings: readonly Spelling[]): Uint8Array | string {
-  const first = firstOf(spellings);
+function keepCommonLine(spellings: readonly Spelling[]): Uint8Array | string {
+  const first = chooseFirst(spellings);
   const texts = new Set(spellings.map(({ line }) => asText(line)));
   if (texts.size < 2) return first;
   const records = spellings.flatMap(({ line }): readonly JsonRecord[] => {
     const record = parseRecord(asText(line));
     return record === undefined ? [] : [record];
   });
-  return records.length === 0 ? first : encodeRecord(records.reduce(commonRecord));
+  return records.length === 0 ? first : encodeRecord(records.reduce(keepCommonRecord));
 }
 
 function asText(line: Uint8Array | string): string {

@@ -1,9 +1,9 @@
 import type { EntryHead } from "../format/head.ts";
-import { type IdKey, idKeyOf, idOfKey } from "../format/id-key.ts";
+import { fromIdKey, type IdKey, toIdKey } from "../format/id-key.ts";
 import { withRoom } from "./columns.ts";
 import { type EntryTree, findCommonAncestor, getDepth, NONE } from "./entry-tree.ts";
 import { IdIndex } from "./id-index.ts";
-import { cycleBreaks } from "./parent-links.ts";
+import { findCycleBreaks } from "./parent-links.ts";
 import { LateParents, type LinkFinding } from "./pending-parents.ts";
 
 /**
@@ -66,13 +66,13 @@ export class ColumnTree implements EntryTree {
    */
   add(type: string, id: IdKey, parent: IdKey | null, timestampMs: number, fallback = NONE): number {
     const ordinal = this.#size;
-    const parentOrdinal = parent === null ? NONE : this.#parentOf(parent);
+    const parentOrdinal = parent === null ? NONE : this.#getParent(parent);
     if (this.#index.add(id, ordinal) !== -1) return NONE;
     if (ordinal >= this.#keys.length) this.#reserve(ordinal + 1);
     this.#size = ordinal + 1;
     if (typeof id === "number") this.#keys[ordinal] = id;
     else this.#textIds.set(ordinal, id);
-    this.#types[ordinal] = this.#codeOf(type);
+    this.#types[ordinal] = this.#getCode(type);
     this.#times[ordinal] = timestampMs;
     if (this.#late.isAnyWaiting) this.#welcome(id, ordinal);
     if (parent === id && parentOrdinal === NONE) this.relink(ordinal, ordinal);
@@ -119,14 +119,14 @@ export class ColumnTree implements EntryTree {
     for (const { ordinal, parent } of this.#moved) this.#parents[ordinal] = parent;
     this.#moved = [];
     this.#breakCycles();
-    for (const cut of cuts) if (!isIn(this.#cuts, cut)) findings.push(this.#cycleAt(cut, true));
-    for (const cut of this.#cuts) if (!isIn(cuts, cut)) findings.push(this.#cycleAt(cut, false));
+    for (const cut of cuts) if (!isCut(this.#cuts, cut)) findings.push(this.#cycleAt(cut, true));
+    for (const cut of this.#cuts) if (!isCut(cuts, cut)) findings.push(this.#cycleAt(cut, false));
     return findings;
   }
 
   /** Returns the ordinal of an id, or NONE. */
   find(id: string): number {
-    return this.#index.get(idKeyOf(id));
+    return this.#index.get(toIdKey(id));
   }
 
   /** Returns the ordinal of an id key, or NONE. */
@@ -140,7 +140,7 @@ export class ColumnTree implements EntryTree {
   }
 
   idAt(ordinal: number): string {
-    return idOfKey(this.keyAt(ordinal));
+    return fromIdKey(this.keyAt(ordinal));
   }
 
   /** Type of an entry; the same string object for all entries of the type. */
@@ -226,13 +226,13 @@ export class ColumnTree implements EntryTree {
   #isIdAt(ordinal: number, id: unknown): boolean {
     if (typeof id !== "string") return false;
     if (ordinal === this.#comparedAt) return id === this.#comparedId;
-    if (idKeyOf(id) !== this.keyAt(ordinal)) return false;
+    if (toIdKey(id) !== this.keyAt(ordinal)) return false;
     this.#comparedId = id;
     this.#comparedAt = ordinal;
     return true;
   }
 
-  #parentOf(key: IdKey): number {
+  #getParent(key: IdKey): number {
     if (this.#aliases.size > 0) {
       const alias = this.#aliases.get(key);
       if (alias !== undefined) return alias;
@@ -271,7 +271,7 @@ export class ColumnTree implements EntryTree {
   }
 
   #breakCycles(): void {
-    this.#cuts = new Map(cycleBreaks(this.#parents, this.#size).map((one) => [one, this.parentAt(one)]));
+    this.#cuts = new Map(findCycleBreaks(this.#parents, this.#size).map((one) => [one, this.parentAt(one)]));
     for (const ordinal of this.#cuts.keys()) this.#parents[ordinal] = NONE;
     this.#firstRoot = NONE;
     this.#lastRoot = NONE;
@@ -281,7 +281,7 @@ export class ColumnTree implements EntryTree {
     for (let i = 0; i < this.#size; i++) this.#appendChild(this.parentAt(i), i);
   }
 
-  #codeOf(type: string): number {
+  #getCode(type: string): number {
     let code = this.#typeCodes.get(type);
     if (code === undefined) {
       code = this.#typeNames.push(type) - 1;
@@ -302,6 +302,6 @@ export class ColumnTree implements EntryTree {
   }
 }
 
-function isIn(cuts: ReadonlyMap<number, number>, [ordinal, parent]: readonly [number, number]): boolean {
+function isCut(cuts: ReadonlyMap<number, number>, [ordinal, parent]: readonly [number, number]): boolean {
   return cuts.get(ordinal) === parent;
 }

@@ -5,7 +5,7 @@ const INITIAL_SLOTS = 64;
 /** The most slots that `clear` keeps. */
 const MAX_KEPT_SLOTS = 64 * 1024;
 
-const MOST_USED = 0.5;
+const MAX_USED = 0.5;
 
 /** Slots probed for a key; at half load, random keys need a few. */
 const MAX_PROBES = 64;
@@ -40,14 +40,14 @@ export class IdIndex {
   /** Reserves memory for a number of keys. */
   reserve(keys: number): void {
     let slots = this.#slots.length / 2;
-    while (slots * MOST_USED < keys) slots *= 2;
+    while (slots * MAX_USED < keys) slots *= 2;
     if (slots * 2 > this.#slots.length) this.#resize(slots);
   }
 
   /** Returns the ordinal of a key, or -1. */
   get(key: IdKey): number {
     if (typeof key === "string") return this.#byText.get(key) ?? -1;
-    const at = this.#slotOf(key);
+    const at = this.#findSlot(key);
     const ordinal = at === -1 ? -1 : (this.#slots[at + 1] ?? 0) - 1;
     return ordinal === -1 && this.#crowded.size > 0 ? (this.#crowded.get(key) ?? -1) : ordinal;
   }
@@ -59,7 +59,7 @@ export class IdIndex {
       if (known === -1) this.set(key, ordinal);
       return known;
     }
-    const at = this.#slotOf(key);
+    const at = this.#findSlot(key);
     const known = at === -1 ? 0 : (this.#slots[at + 1] ?? 0);
     if (known !== 0) return known - 1;
     this.#fill(at, key, ordinal);
@@ -72,17 +72,17 @@ export class IdIndex {
       this.#byText.set(key, ordinal);
       return;
     }
-    const at = this.#slotOf(key);
+    const at = this.#findSlot(key);
     if (at !== -1 && this.#slots[at + 1] === 0) this.#fill(at, key, ordinal);
     else this.#put(at, key, ordinal);
   }
 
   /** Puts a key into its free slot, or into the map if there is none. */
   #fill(at: number, key: number, ordinal: number): void {
-    if (at === -1 || ++this.#used <= (this.#slots.length / 2) * MOST_USED) this.#put(at, key, ordinal);
+    if (at === -1 || ++this.#used <= (this.#slots.length / 2) * MAX_USED) this.#put(at, key, ordinal);
     else {
       this.#resize(this.#slots.length);
-      this.#put(this.#slotOf(key), key, ordinal);
+      this.#put(this.#findSlot(key), key, ordinal);
     }
   }
 
@@ -96,7 +96,7 @@ export class IdIndex {
   }
 
   /** Returns the slot of a key, or the free one for it; -1 if neither is near. */
-  #slotOf(key: number): number {
+  #findSlot(key: number): number {
     const slots = this.#slots;
     const mask = slots.length - 1;
     let hash = Math.imul(key ^ (key >>> 16), 0x85ebca6b);
@@ -115,7 +115,7 @@ export class IdIndex {
     for (let i = 0; i < slots.length; i += 2) {
       const ordinal = (slots[i + 1] ?? 0) - 1;
       const key = slots[i] ?? 0;
-      if (ordinal !== -1) this.#put(this.#slotOf(key), key, ordinal);
+      if (ordinal !== -1) this.#put(this.#findSlot(key), key, ordinal);
     }
   }
 }

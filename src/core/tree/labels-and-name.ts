@@ -1,5 +1,5 @@
 import type { AnySessionEntry } from "../format/entry.ts";
-import { isNameType, nameIn, nameOf } from "../format/session-name.ts";
+import { findSessionName, isNameType, toSessionName } from "../format/session-name.ts";
 import type { EntryTree } from "./entry-tree.ts";
 
 /** A label in force: its text and time. */
@@ -39,7 +39,7 @@ export class LabelsAndName {
     this.#index = index;
     this.#entryAt = entryAt;
     this.#inFileOrder = inFileOrder;
-    this.#name = nameOf(title);
+    this.#name = toSessionName(title);
   }
 
   /** Returns the labels in force, by the id of the labeled entry; a live view. */
@@ -70,7 +70,7 @@ export class LabelsAndName {
 
   #note(entry: AnySessionEntry): void {
     if (isNameType(entry.type)) {
-      this.#name = nameIn({ ...entry });
+      this.#name = findSessionName({ ...entry });
       return;
     }
     const targetId = "targetId" in entry ? entry.targetId : undefined;

@@ -1,4 +1,4 @@
-import { type IdKey, idOfKey } from "../format/id-key.ts";
+import { fromIdKey, type IdKey } from "../format/id-key.ts";
 
 /** The outcome for an entry whose parent was not found when it was added. */
 export interface LinkFinding {
@@ -46,7 +46,10 @@ export class LateParents {
     if (waiting === undefined) return undefined;
     this.#waiting.delete(parent);
     const reported = waiting.filter((one) => one.isReported);
-    return { ordinals: waiting.map((one) => one.ordinal), over: reported.map((one) => findingOf(one, true)) };
+    return {
+      ordinals: waiting.map((one) => one.ordinal),
+      over: reported.map((one) => makeFinding(one, true)),
+    };
   }
 
   /** Returns the entries whose parent has not arrived, with their fallbacks. */
@@ -55,11 +58,11 @@ export class LateParents {
     this.#unreported = [];
     return waiting.map((one) => {
       one.isReported = true;
-      return { finding: findingOf(one, false), fallback: one.fallback };
+      return { finding: makeFinding(one, false), fallback: one.fallback };
     });
   }
 }
 
-function findingOf({ ordinal, parent, fallback }: Waiting, isOver: boolean): LinkFinding {
-  return { ordinal, kind: fallback < 0 ? "missing" : "bridged", parentId: idOfKey(parent), isOver };
+function makeFinding({ ordinal, parent, fallback }: Waiting, isOver: boolean): LinkFinding {
+  return { ordinal, kind: fallback < 0 ? "missing" : "bridged", parentId: fromIdKey(parent), isOver };
 }

@@ -11,13 +11,13 @@ const BYTES_KEY = "sessiontree.base64";
  * @param what - Name of the object in errors.
  * @throws {TypeError} With the path of what JSON cannot hold, so that nothing is lost silently.
  */
-export function storeData(data: unknown, what: string): JsonObject {
-  const stored = isJsonRecord(data) ? store(data, what, []) : undefined;
+export function toStoredData(data: unknown, what: string): JsonObject {
+  const stored = isJsonRecord(data) ? toStoredValue(data, what, []) : undefined;
   if (isJsonRecord(stored)) return stored;
   throw new TypeError(`${what} must be an object, such as a message.`);
 }
 
-/** Restores data that `storeData` converted; a copy. */
+/** Restores data that `toStoredData` converted; a copy. */
 export function loadData(stored: unknown): unknown {
   if (Array.isArray(stored)) return stored.map(loadData);
   if (!isJsonRecord(stored)) return stored;
@@ -27,15 +27,15 @@ export function loadData(stored: unknown): unknown {
 }
 
 /** Returns a canonical text of a stored value: equal for equal values, whatever the order of keys. */
-export function spelled(stored: unknown): string {
-  return JSON.stringify(stored, (_, value: unknown) => (isJsonRecord(value) ? inOrder(value) : value));
+export function spellCanonically(stored: unknown): string {
+  return JSON.stringify(stored, (_, value: unknown) => (isJsonRecord(value) ? sortKeys(value) : value));
 }
 
-function inOrder(record: { [key: string]: unknown }): { [key: string]: unknown } {
+function sortKeys(record: { [key: string]: unknown }): { [key: string]: unknown } {
   return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function store(value: unknown, path: string, above: readonly object[]): JsonValue {
+function toStoredValue(value: unknown, path: string, above: readonly object[]): JsonValue {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
   // JSON has no negative zero; a sum with zero is a positive one.
   if (typeof value === "number" && Number.isFinite(value)) return value + 0;
@@ -43,11 +43,11 @@ function store(value: unknown, path: string, above: readonly object[]): JsonValu
   if (typeof value !== "object") throw notKept(path, `a ${typeof value}`);
   if (above.includes(value)) throw notKept(path, "a cycle");
   const within = [...above, value];
-  if (Array.isArray(value)) return value.map((one, i) => store(one, `${path}[${i}]`, within));
+  if (Array.isArray(value)) return value.map((one, i) => toStoredValue(one, `${path}[${i}]`, within));
   if (!isPlain(value)) throw notKept(path, "no plain object");
   if (BYTES_KEY in value) throw notKept(path, `the key ${BYTES_KEY}, in which bytes are kept`);
   const entries = Object.entries(value).filter(([, one]) => one !== undefined);
-  return Object.fromEntries(entries.map(([key, one]) => [key, store(one, `${path}.${key}`, within)]));
+  return Object.fromEntries(entries.map(([key, one]) => [key, toStoredValue(one, `${path}.${key}`, within)]));
 }
 
 /** Tells whether an object has no prototype but that of objects, or none. */

@@ -1,4 +1,4 @@
-import { fieldsOf } from "../../core/context/entry-fields.ts";
+import { toRecord } from "../../core/context/entry-fields.ts";
 import type { Usage } from "../../core/format/content.ts";
 import { type AssistantMessage, type StopReason, UNKNOWN_NAME } from "../../core/format/message.ts";
 import type { ConversionIssue } from "./conversion-issue.ts";
@@ -41,8 +41,8 @@ export function assistantMessage(
     api: UNKNOWN_NAME,
     provider: UNKNOWN_NAME,
     model: UNKNOWN_NAME,
-    usage: usageOf(),
-    stopReason: stopOrToolUse("stop", blocks),
+    usage: toUsage(),
+    stopReason: chooseStopReason("stop", blocks),
     ...fields,
   };
 }
@@ -72,7 +72,7 @@ export const STOP_REASONS: StopReasons = new Map([
 ]);
 
 /** Returns why an answer ended: some servers report a normal stop although the model waits for its tools. */
-export function stopOrToolUse(reported: StopReason, content: AssistantMessage["content"]): StopReason {
+export function chooseStopReason(reported: StopReason, content: AssistantMessage["content"]): StopReason {
   const isCalling = content.some(({ type }) => type === "toolCall");
   return reported === "stop" && isCalling ? "toolUse" : reported;
 }
@@ -94,13 +94,13 @@ interface TokenCounts {
 }
 
 /** Makes usage from a provider's counts. */
-export function usageOf(counts: TokenCounts = {}): Usage {
-  const output = countOf(counts.output);
-  const cacheRead = countOf(counts.cacheRead);
-  const cacheWrite = countOf(counts.cacheWrite);
-  const input = countOf(counts.input ?? countOf(counts.inputWithCache) - cacheRead - cacheWrite);
-  const cacheWrite1h = countOf(counts.cacheWrite1h);
-  const reasoning = countOf(counts.reasoning);
+export function toUsage(counts: TokenCounts = {}): Usage {
+  const output = toCount(counts.output);
+  const cacheRead = toCount(counts.cacheRead);
+  const cacheWrite = toCount(counts.cacheWrite);
+  const input = toCount(counts.input ?? toCount(counts.inputWithCache) - cacheRead - cacheWrite);
+  const cacheWrite1h = toCount(counts.cacheWrite1h);
+  const reasoning = toCount(counts.reasoning);
   return {
     input,
     output,
@@ -108,13 +108,13 @@ export function usageOf(counts: TokenCounts = {}): Usage {
     cacheWrite,
     ...(cacheWrite1h > 0 && { cacheWrite1h }),
     ...(reasoning > 0 && { reasoning }),
-    totalTokens: countOf(counts.total) || input + output + cacheRead + cacheWrite,
-    cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: countOf(counts.cost) },
+    totalTokens: toCount(counts.total) || input + output + cacheRead + cacheWrite,
+    cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: toCount(counts.cost) },
   };
 }
 
 /** Returns a finite positive number, else 0. */
-export function countOf(value: unknown): number {
+export function toCount(value: unknown): number {
   return typeof value === "number" && value > 0 && Number.isFinite(value) ? value : 0;
 }
 
@@ -126,14 +126,14 @@ interface TokenWords {
 
 /** Reads the usage of an OpenAI response, whose input includes cached tokens. */
 export function readOpenAIUsage(usage: object | null | undefined, { input, output }: TokenWords): Usage {
-  const counts = fieldsOf(usage);
-  const details = fieldsOf(counts[`${input}_tokens_details`]);
-  return usageOf({
+  const counts = toRecord(usage);
+  const details = toRecord(counts[`${input}_tokens_details`]);
+  return toUsage({
     inputWithCache: counts[`${input}_tokens`],
     output: counts[`${output}_tokens`],
     cacheRead: details["cached_tokens"],
     cacheWrite: details["cache_write_tokens"],
-    reasoning: fieldsOf(counts[`${output}_tokens_details`])["reasoning_tokens"],
+    reasoning: toRecord(counts[`${output}_tokens_details`])["reasoning_tokens"],
     total: counts["total_tokens"],
   });
 }

@@ -1,17 +1,17 @@
 import { convertToLlm } from "../../core/context/convert-to-llm.ts";
-import { blocksOf, fieldsOf } from "../../core/context/entry-fields.ts";
+import { toContentBlocks, toRecord } from "../../core/context/entry-fields.ts";
 import { sessionEntryToContextMessages } from "../../core/context/project-entry.ts";
 import type { SessionProjection } from "../../core/context/session-context.ts";
-import { foldSystemMessages, systemText } from "../../core/context/system-message.ts";
+import { foldSystemMessages, joinSystemText } from "../../core/context/system-message.ts";
 import { isMadeResult } from "../../core/context/tool-pairs.ts";
 import { isUnfinished } from "../../core/context/unfinished-answer.ts";
 import type { SessionEntry } from "../../core/format/entry.ts";
 import type { JsonRecord } from "../../core/format/json.ts";
 import type { AgentMessage, Message, SystemMessage } from "../../core/format/message.ts";
-import { redactedIdsOf } from "../../core/format/redaction.ts";
+import { getRedactedIds } from "../../core/format/redaction.ts";
 import { isSameJson } from "./raw-form.ts";
-import { callIdOf } from "./tool-ids.ts";
-import { wellFormedMessage } from "./well-formed-message.ts";
+import { getCallId } from "./tool-ids.ts";
+import { toWellFormedMessage } from "./well-formed-message.ts";
 
 /** What `appendConversation` needs from a session; `SessionManager` has it. */
 export interface ConversationSession {
@@ -94,19 +94,19 @@ export function appendMatching(
   else if (hasBranched && typeof parentId === "string") session.branch(parentId);
   const entryIds = appendInstructions(session, instructions);
   const added = said.slice(matched);
-  const storedIds = storedCallIds(session, added);
+  const storedIds = listStoredCallIds(session, added);
   for (const message of added) entryIds.push(session.appendMessage(withStoredId(message, storedIds)));
   return { entryIds, matched, hasBranched };
 }
 
 /** Lists the ids of the calls on the path, the latest first, unless the array begins with something else than a result. */
-function storedCallIds(session: ConversationSession, added: readonly Message[]): string[] {
+function listStoredCallIds(session: ConversationSession, added: readonly Message[]): string[] {
   if (added[0]?.role !== "toolResult") return [];
-  const messages = session.getBranch().flatMap((entry) => stepOf(entry).messages);
-  return messages.flatMap(callIdsOf).reverse();
+  const messages = session.getBranch().flatMap((entry) => toStep(entry).messages);
+  return messages.flatMap(getCallIds).reverse();
 }
 
-function callIdsOf(message: Message): string[] {
+function getCallIds(message: Message): string[] {
   if (message.role !== "assistant") return [];
   return message.content.flatMap((block) => (block.type === "toolCall" ? [block.id] : []));
 }
@@ -123,11 +123,11 @@ function isSystem(message: AgentMessage): message is SystemMessage {
 }
 
 function appendInstructions(session: ConversationSession, input: readonly SystemMessage[]): string[] {
-  const text = systemText(input);
+  const text = joinSystemText(input);
   if (text === "") return [];
   const inForce = session.buildSessionProjection().messages.filter(isSystem);
   const section = foldSystemMessages(inForce, 0)?.sections?.[INSTRUCTIONS];
-  if (section === text || systemText(inForce) === text) return [];
+  if (section === text || joinSystemText(inForce) === text) return [];
   const timestamp = input.at(-1)?.timestamp ?? 0;
   const details = input.findLast((message) => message.details !== undefined)?.details;
   const sections = { [INSTRUCTIONS]: text };
@@ -158,31 +158,31 @@ class Matcher {
   find(): Match {
     const session = this.#session;
     const branch = session.getBranch();
-    const parentOf = (entry: SessionEntry) => {
+    const getParent = (entry: SessionEntry) => {
       const at = branch.findIndex(({ id }) => id === entry.id);
       return branch[at - 1]?.id ?? null;
     };
-    const path = this.#matchSteps(branch.map(stepOf), parentOf);
+    const path = this.#matchSteps(branch.map(toStep), getParent);
     if (path.matched === this.#said.length) return path;
     const projected = session.buildSessionProjection().entries.map(({ sourceEntry, messages }) => ({
       entry: sourceEntry,
       messages: convertToLlm(messages),
     }));
-    const context = this.#matchSteps(projected, parentOf);
+    const context = this.#matchSteps(projected, getParent);
     const best = context.matched > path.matched ? context : path;
     if (best.matched === this.#said.length) return best;
     const elsewhere = this.#searchTree();
     return elsewhere.matched > best.matched ? elsewhere : best;
   }
 
-  #matchSteps(steps: readonly Step[], parentOf: (entry: SessionEntry) => string | null): Match {
+  #matchSteps(steps: readonly Step[], getParent: (entry: SessionEntry) => string | null): Match {
     let lostCalls = NONE_LOST;
     let matched = 0;
     for (const step of steps) {
       const next = this.#matchStep(step, matched);
-      if (next === matched && !mayPass(step, lostCalls)) return { matched, parentId: parentOf(step.entry) };
+      if (next === matched && !mayPass(step, lostCalls)) return { matched, parentId: getParent(step.entry) };
       matched = next;
-      lostCalls = lostAfter(step, lostCalls);
+      lostCalls = addLostCalls(step, lostCalls);
     }
     return { matched, parentId: undefined };
   }
@@ -203,7 +203,7 @@ class Matcher {
 
   /** Tells whether a stored message is what a redaction has left of one of the array. */
   #isRest(entry: SessionEntry, stored: Message, input: Message): boolean {
-    this.#redactedIds ??= redactedIdsIn(this.#session);
+    this.#redactedIds ??= findRedactedIds(this.#session);
     return this.#redactedIds.has(entry.id) && isSameFrame(stored, input) && this.#mayBeSame(entry, input);
   }
 
@@ -216,10 +216,10 @@ class Matcher {
     for (let at = open.pop(); at !== undefined; at = open.pop()) {
       const { id, matched, lostCalls } = at;
       for (const entry of this.#session.getChildren(id)) {
-        const step = stepOf(entry);
+        const step = toStep(entry);
         const next = this.#matchStep(step, matched);
         if (next === matched && !mayPass(step, lostCalls)) continue;
-        open.push({ id: entry.id, matched: next, lostCalls: lostAfter(step, lostCalls) });
+        open.push({ id: entry.id, matched: next, lostCalls: addLostCalls(step, lostCalls) });
         if (next > best.matched) best = { matched: next, parentId: entry.id };
       }
     }
@@ -227,21 +227,21 @@ class Matcher {
   }
 }
 
-function redactedIdsIn(session: ConversationSession): Set<string> {
+function findRedactedIds(session: ConversationSession): Set<string> {
   const entries = session.getEntries?.() ?? session.getBranch();
-  return new Set(entries.flatMap(redactedIdsOf));
+  return new Set(entries.flatMap(getRedactedIds));
 }
 
 /** Tells whether two messages have the same role and calls, whatever they say. */
 function isSameFrame(stored: Message, input: Message): boolean {
   if (stored.role === "toolResult" && input.role === "toolResult")
     return isSameCallId(stored.toolCallId, input.toolCallId);
-  const [ours, theirs] = [callIdsOf(stored), callIdsOf(input)];
+  const [ours, theirs] = [getCallIds(stored), getCallIds(input)];
   if (stored.role !== input.role || ours.length !== theirs.length) return false;
   return ours.every((id, at) => isSameCallId(id, theirs[at] ?? ""));
 }
 
-function stepOf(entry: SessionEntry): Step {
+function toStep(entry: SessionEntry): Step {
   return { entry, messages: convertToLlm(sessionEntryToContextMessages(entry)) };
 }
 
@@ -265,14 +265,17 @@ function mayPass({ entry }: Step, lostCalls: LostCalls): boolean {
   if (message.role !== "assistant" && message.role !== "user") return true;
   // Requests omit unfinished answers, and blank questions as well.
   return (
-    isUnfinished(message) || (message.details === undefined && blocksOf(message.content).every(isSilent))
+    isUnfinished(message) ||
+    (message.details === undefined && toContentBlocks(message.content).every(isSilent))
   );
 }
 
 /** Returns the calls whose answers are omitted behind a step; a later answer may use an id again. */
-function lostAfter({ entry }: Step, lostCalls: LostCalls): LostCalls {
+function addLostCalls({ entry }: Step, lostCalls: LostCalls): LostCalls {
   if (entry.type !== "message" || entry.message.role !== "assistant") return lostCalls;
-  const ids: unknown[] = blocksOf(entry.message.content).flatMap((block) => fieldsOf(block)["id"] ?? []);
+  const ids: unknown[] = toContentBlocks(entry.message.content).flatMap(
+    (block) => toRecord(block)["id"] ?? [],
+  );
   if (ids.length === 0) return lostCalls;
   if (isUnfinished(entry.message)) return new Set([...lostCalls, ...ids]);
   return ids.some((id) => lostCalls.has(id))
@@ -282,7 +285,7 @@ function lostAfter({ entry }: Step, lostCalls: LostCalls): LostCalls {
 
 /** Tells whether a request omits a block that is alone in its message. */
 function isSilent(block: unknown): boolean {
-  const { type, text } = fieldsOf(block);
+  const { type, text } = toRecord(block);
   return type === "thinking" || (type === "text" && String(text).trim() === "");
 }
 
@@ -294,22 +297,22 @@ function isSilent(block: unknown): boolean {
  */
 export function isSameMessage(storedMessage: Message, inputMessage: Message): boolean {
   // Requests hold no halves of characters, so that arrays made of them do not, either.
-  const stored = wellFormedMessage(storedMessage);
-  const input = wellFormedMessage(inputMessage);
+  const stored = toWellFormedMessage(storedMessage);
+  const input = toWellFormedMessage(inputMessage);
   if (stored.role === "system" && input.role === "system")
-    return systemText([stored]) === systemText([input]);
+    return joinSystemText([stored]) === joinSystemText([input]);
   if (stored.role !== input.role) return false;
   if (stored.role === "toolResult" && input.role === "toolResult") {
     if (!isSameCallId(stored.toolCallId, input.toolCallId)) return false;
   }
-  const types = new Set(fieldsOfBlocks(input).map(({ type }) => type));
+  const types = new Set(listBlockFields(input).map(({ type }) => type));
   const ignored = new Set<unknown>();
   if (!types.has("thinking")) ignored.add("thinking");
   if (input.role === "toolResult" && input.isError && !types.has("image")) ignored.add("image");
   const lacking = new Set(isUnfinished(stored) ? [...ignored, "toolCall"] : ignored);
   return (
-    isSameSaid(saidBy(stored, lacking), saidBy(input, ignored)) &&
-    isSameJson(keptOf(stored, input), keptOf(input, stored))
+    isSameSaid(listContent(stored, lacking), listContent(input, ignored)) &&
+    isSameJson(getSharedOriginals(stored, input), getSharedOriginals(input, stored))
   );
 }
 
@@ -318,16 +321,16 @@ export function isSameMessage(storedMessage: Message, inputMessage: Message): bo
  * as requests rename a call that reuses an id.
  */
 function isSameCallId(stored: string, input: string): boolean {
-  if (input === stored || input === callIdOf(stored)) return true;
+  if (input === stored || input === getCallId(stored)) return true;
   return input.startsWith(`${stored}_`) && /^\d+$/.test(input.slice(stored.length + 1));
 }
 
 /** Lists the content of a message, with consecutive texts joined, and without blank ones. */
-function saidBy(message: Message, ignored: ReadonlySet<unknown>): unknown[] {
+function listContent(message: Message, ignored: ReadonlySet<unknown>): unknown[] {
   // Forms of one text per result join the lines of several.
   const separator = message.role === "toolResult" ? "\n" : "";
   const said: unknown[] = [];
-  for (const { type, text, thinking, data, id, name, arguments: args } of fieldsOfBlocks(message)) {
+  for (const { type, text, thinking, data, id, name, arguments: args } of listBlockFields(message)) {
     const last = said.at(-1);
     const isBlank =
       (type === "text" && String(text).trim() === "") || (type === "thinking" && thinking === "");
@@ -344,22 +347,22 @@ function isSameSaid(stored: readonly unknown[], input: readonly unknown[]): bool
 }
 
 function isSameBlock(stored: unknown, input: unknown): boolean {
-  const { id: storedId } = fieldsOf(stored);
-  const { id: inputId } = fieldsOf(input);
+  const { id: storedId } = toRecord(stored);
+  const { id: inputId } = toRecord(input);
   if (typeof storedId !== "string" || typeof inputId !== "string") return isSameJson(stored, input);
   if (!isSameCallId(storedId, inputId)) return false;
-  return isSameJson({ ...fieldsOf(stored), id: "" }, { ...fieldsOf(input), id: "" });
+  return isSameJson({ ...toRecord(stored), id: "" }, { ...toRecord(input), id: "" });
 }
 
-function fieldsOfBlocks(message: AgentMessage): JsonRecord[] {
-  return blocksOf(fieldsOf(message)["content"]).map(fieldsOf);
+function listBlockFields(message: AgentMessage): JsonRecord[] {
+  return toContentBlocks(toRecord(message)["content"]).map(toRecord);
 }
 
 /** Returns the kept originals of a message, in the forms that another message has as well. */
-function keptOf(message: object, other: object): unknown[] {
-  const { details } = fieldsOf(message);
-  const others = fieldsOf(fieldsOf(other)["details"]);
-  return Object.entries(fieldsOf(details))
+function getSharedOriginals(message: object, other: object): unknown[] {
+  const { details } = toRecord(message);
+  const others = toRecord(toRecord(other)["details"]);
+  return Object.entries(toRecord(details))
     .filter(([form]) => others[form] !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1));
 }

@@ -42,7 +42,7 @@ export interface MessageImportOptions {
 }
 
 /** Returns a function that returns the time of a message, which the options must have. */
-export function timesOf(options: MessageImportOptions | undefined): (index: number) => number {
+export function makeTimes(options: MessageImportOptions | undefined): (index: number) => number {
   const timestamp: unknown = options?.timestamp;
   if (typeof timestamp === "function") return (index) => asTime(timestamp(index));
   const time = asTime(timestamp);
@@ -50,7 +50,7 @@ export function timesOf(options: MessageImportOptions | undefined): (index: numb
 }
 
 /** Returns a function that returns the usage of an answer, by its index and whether it is the last one. */
-export function usagesOf({
+export function makeUsages({
   usage,
 }: MessageImportOptions): (index: number, isLast: boolean) => object | null | undefined {
   const input: unknown = usage;

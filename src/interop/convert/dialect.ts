@@ -8,7 +8,7 @@ import {
 } from "../../core/format/message.ts";
 import type { RequestOptions } from "./conversion-options.ts";
 import type { FormName } from "./raw-form.ts";
-import { plainName, type ToolIds } from "./tool-ids.ts";
+import { normalizeName, type ToolIds } from "./tool-ids.ts";
 
 /** A block of an answer. */
 export type AnswerBlock = AssistantMessage["content"][number];
@@ -70,7 +70,7 @@ export const USUAL_DIALECT = {
   startsWithUser: false,
   imageTypes: IMAGE_TYPES,
   takesImages: () => true,
-  fitName: (name: string) => plainName(name, MAX_NAME),
+  fitName: (name: string) => normalizeName(name, MAX_NAME),
   isBlank: (text) => text === "",
   wantsThinkingWhole: false,
   keepsSignedText: () => false,

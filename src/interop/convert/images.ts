@@ -3,23 +3,23 @@ import type { ImageContent, TextContent } from "../../core/format/content.ts";
 const DATA_URL = /^data:([^;,]+)(?:;[^;,]*)*;base64,(.*)$/s;
 
 /** Writes an image as a `data:` URL. */
-export function dataUrlOf(image: ImageContent): string {
+export function toDataUrl(image: ImageContent): string {
   return `data:${image.mimeType};base64,${image.data}`;
 }
 
 /** Reads an image from a `data:` URL; undefined for other addresses and types. */
-export function imageOfDataUrl(url: unknown): ImageContent | undefined {
+export function parseDataUrl(url: unknown): ImageContent | undefined {
   const [, mimeType, data] = typeof url === "string" ? (DATA_URL.exec(url) ?? []) : [];
-  return imageOf(mimeType, data);
+  return toImage(mimeType, data);
 }
 
 /** Makes an image from base64; undefined if it is not an image. */
-export function imageOf(mimeType: unknown, data: unknown): ImageContent | undefined {
+export function toImage(mimeType: unknown, data: unknown): ImageContent | undefined {
   if (typeof mimeType !== "string" || typeof data !== "string" || data === "") return undefined;
   return mimeType.startsWith("image/") ? { type: "image", data, mimeType } : undefined;
 }
 
 /** Makes a text for content that a message cannot hold, such as a document or an image at an address. */
-export function placeholder(kind: string, name?: unknown): TextContent {
+export function makePlaceholder(kind: string, name?: unknown): TextContent {
   return { type: "text", text: typeof name === "string" && name !== "" ? `[${kind}: ${name}]` : `[${kind}]` };
 }

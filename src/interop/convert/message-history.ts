@@ -1,5 +1,5 @@
-import { textsOf } from "../../core/context/content-text.ts";
-import { fieldsOf, listOf } from "../../core/context/entry-fields.ts";
+import { getTexts } from "../../core/context/content-text.ts";
+import { toArray, toRecord } from "../../core/context/entry-fields.ts";
 import type { ToolCall, Usage } from "../../core/format/content.ts";
 import { isJsonRecord, type JsonObject } from "../../core/format/json.ts";
 import {
@@ -11,10 +11,10 @@ import {
 } from "../../core/format/message.ts";
 import { type AnswerFields, assistantMessage, type ConvertedAnswer } from "./answer.ts";
 import { type ConversionIssue, type ConversionIssueCode, ConversionIssues } from "./conversion-issue.ts";
-import { type MessageImportOptions, timesOf, usagesOf } from "./conversion-options.ts";
+import { type MessageImportOptions, makeTimes, makeUsages } from "./conversion-options.ts";
 import type { AnswerBlock, ReadResult } from "./dialect.ts";
 import { type FormName, isSameJson, keepRaw, withoutFields } from "./raw-form.ts";
-import { callIdOf } from "./tool-ids.ts";
+import { getCallId } from "./tool-ids.ts";
 
 /** Messages converted from an SDK's. */
 export interface ConvertedMessages {
@@ -71,7 +71,7 @@ export class History {
   /** Calls by our ids, and by the part of them that a provider's results use. */
   readonly #calls = new Map<string, ToolCall>();
   readonly #form: SdkForm;
-  readonly timeOf: (index: number) => number;
+  readonly getTime: (index: number) => number;
   readonly #identity: { readonly api: string; readonly provider: string; readonly model: string };
   /** The model that was asked; undefined if the options do not say. */
   readonly #asked: string | undefined;
@@ -79,8 +79,8 @@ export class History {
   /** @throws {TypeError} If the options have no time, or a usage that is no object. */
   constructor(options: MessageImportOptions, form: SdkForm) {
     this.#form = form;
-    this.timeOf = timesOf(options);
-    this.#usageAt = usagesOf(options);
+    this.getTime = makeTimes(options);
+    this.#usageAt = makeUsages(options);
     this.#identity = {
       api: options.api ?? form.api,
       provider: options.provider ?? form.provider,
@@ -94,17 +94,17 @@ export class History {
   }
 
   system(index: number, content: string, original?: object): void {
-    const again = { role: fieldsOf(original)["role"], content };
+    const again = { role: toRecord(original)["role"], content };
     const details = original && this.keep(index, original, again, "a system message");
-    this.#messages.push({ role: "system", content, ...withDetails(details), timestamp: this.timeOf(index) });
+    this.#messages.push({ role: "system", content, ...withDetails(details), timestamp: this.getTime(index) });
   }
 
   /** Adds instructions from a text or blocks; reports the blocks that are no texts. */
   instructions(index: number, content: unknown): void {
-    this.system(index, textsOf(content).join("\n"));
+    this.system(index, getTexts(content).join("\n"));
     this.dropFromSystem(
       index,
-      listOf(content).map((block) => fieldsOf(block)["type"]),
+      toArray(content).map((block) => toRecord(block)["type"]),
     );
   }
 
@@ -124,7 +124,7 @@ export class History {
 
   user(index: number, content: UserMessage["content"], original?: object): void {
     const details = original && this.keep(index, original, this.#form.writeUser(content), "a user message");
-    this.#messages.push({ role: "user", content, ...withDetails(details), timestamp: this.timeOf(index) });
+    this.#messages.push({ role: "user", content, ...withDetails(details), timestamp: this.getTime(index) });
   }
 
   answer(
@@ -133,12 +133,12 @@ export class History {
     { original, ...fields }: AnswerSource = {},
   ): AssistantMessage {
     for (const block of content) {
-      if (block.type === "toolCall") this.#calls.set(block.id, block).set(callIdOf(block.id), block);
+      if (block.type === "toolCall") this.#calls.set(block.id, block).set(getCallId(block.id), block);
     }
     const details = original && this.keep(index, original, this.#form.writeAnswer(content), "an answer");
     const message = assistantMessage(content, {
       ...this.#identity,
-      timestamp: this.timeOf(index),
+      timestamp: this.getTime(index),
       ...fields,
       ...withDetails(details),
     });
@@ -157,7 +157,7 @@ export class History {
     return this.answer(index, content, {
       original,
       ...(id !== undefined && { responseId: id }),
-      ...(model !== undefined && answeredBy(model, this.#asked)),
+      ...(model !== undefined && makeAnswerer(model, this.#asked)),
       ...(usage != null && { usage: this.#form.readUsage(usage) }),
       stopReason,
       ...(rawStopReason !== undefined && { rawStopReason }),
@@ -181,7 +181,7 @@ export class History {
       content: result.content,
       ...withDetails(kept),
       isError: result.isError,
-      timestamp: this.timeOf(index),
+      timestamp: this.getTime(index),
     });
   }
 
@@ -216,7 +216,7 @@ export class History {
 }
 
 /** Tells who answered: the model that was asked, if that is known, may have another name. */
-export function answeredBy(model: string, asked: string | undefined): Partial<AnswerFields> {
+export function makeAnswerer(model: string, asked: string | undefined): Partial<AnswerFields> {
   if (asked === undefined) return { model };
   return asked === model ? {} : { responseModel: model };
 }
@@ -226,7 +226,7 @@ export function answeredBy(model: string, asked: string | undefined): Partial<An
  *
  * @param facts - What is kept in its `details` beside the original.
  */
-export function onlyAnswer(
+export function getOnlyAnswer(
   history: History,
   message: AssistantMessage,
   facts: JsonObject = {},
@@ -251,22 +251,22 @@ export function assertMessages(messages: readonly unknown[], element: Element = 
   messages.forEach((message, index) => {
     if (!isJsonRecord(message)) {
       throw new TypeError(
-        `${element} ${index} is ${shown(message)}, not an object. Remove it from the list.`,
+        `${element} ${index} is ${describeValue(message)}, not an object. Remove it from the list.`,
       );
     }
-    const { content, parts } = fieldsOf(message);
-    const all = [...listOf(content), ...listOf(parts)];
+    const { content, parts } = toRecord(message);
+    const all = [...toArray(content), ...toArray(parts)];
     const at = all.findIndex((part) => !isJsonRecord(part));
     if (at === -1) return;
     throw new TypeError(
-      `Part ${at} of ${element.toLowerCase()} ${index} is ${shown(all[at])}, not an object. ` +
+      `Part ${at} of ${element.toLowerCase()} ${index} is ${describeValue(all[at])}, not an object. ` +
         "Remove it from the list, or make it a part with a text.",
     );
   });
 }
 
 /** Makes the error for a message of an unknown role, with the roles that are known. */
-export function unknownRole(
+export function makeUnknownRoleError(
   index: number,
   role: unknown,
   known: string,
@@ -281,7 +281,7 @@ export function isList<Message>(messages: object | readonly Message[]): messages
 }
 
 /** Names a value without showing what it holds. */
-function shown(value: unknown): string {
+function describeValue(value: unknown): string {
   if (Array.isArray(value)) return "a list";
   return typeof value === "string" ? "a text" : String(value);
 }

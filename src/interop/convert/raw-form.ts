@@ -1,4 +1,4 @@
-import { fieldsOf, listOf } from "../../core/context/entry-fields.ts";
+import { toArray, toRecord } from "../../core/context/entry-fields.ts";
 import { isJsonRecord, type JsonObject, type JsonValue } from "../../core/format/json.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 
@@ -47,22 +47,22 @@ export const CACHE_FIELDS: readonly string[] = ["cacheControl", "cache_control",
 
 /** Makes the `details` that keep an original. */
 export function keepRaw(form: FormName, raw: object): JsonObject {
-  return { [form]: jsonCopy(raw) };
+  return { [form]: copyAsJson(raw) };
 }
 
 /** Returns the original that `keepRaw` put into `details`; undefined if there is none of that form. */
-export function rawOf(message: object, form: FormName): unknown {
-  return fieldsOf(fieldsOf(message)["details"])[form];
+export function findRaw(message: object, form: FormName): unknown {
+  return toRecord(toRecord(message)["details"])[form];
 }
 
 /** Lists the forms of the originals kept with a message. */
-export function keptForms(message: object): FormName[] {
-  return FORMS.filter((form) => rawOf(message, form) !== undefined);
+export function listKeptForms(message: object): FormName[] {
+  return FORMS.filter((form) => findRaw(message, form) !== undefined);
 }
 
 /** Tells whether a kept original holds something for a model; UI messages and LangChain's are also kept for their ids and metadata. */
 export function isOriginalForModel(form: FormName, raw: unknown): boolean {
-  if (form === "langchain") return isLangChainForModel(fieldsOf(raw));
+  if (form === "langchain") return isLangChainForModel(toRecord(raw));
   return form !== "uiMessage" || isForModel(raw);
 }
 
@@ -71,14 +71,14 @@ export function isOriginalForModel(form: FormName, raw: unknown): boolean {
  * tool, or state of a provider that blocks cannot hold.
  */
 export function isForModel(uiMessage: unknown): boolean {
-  const { parts } = fieldsOf(uiMessage);
-  return Array.isArray(parts) && parts.map(fieldsOf).some(isPartForModel);
+  const { parts } = toRecord(uiMessage);
+  return Array.isArray(parts) && parts.map(toRecord).some(isPartForModel);
 }
 
 function isLangChainForModel({ type, data }: { readonly [name: string]: unknown }): boolean {
-  const { content, name, ...rest } = withoutFields(fieldsOf(data), LANGCHAIN_FACTS);
+  const { content, name, ...rest } = withoutFields(toRecord(data), LANGCHAIN_FACTS);
   const isNamed = type === "human" && name !== undefined;
-  return isNamed || Object.keys(rest).length > 0 || !listOf(content).map(fieldsOf).every(isReadBlock);
+  return isNamed || Object.keys(rest).length > 0 || !toArray(content).map(toRecord).every(isReadBlock);
 }
 
 function isReadBlock({ type }: { readonly [name: string]: unknown }): boolean {
@@ -96,13 +96,13 @@ function isPartForModel(part: { readonly [name: string]: unknown }): boolean {
 
 /** Tells whether a call is an item of OpenAI's; if its input is a text, the tool takes texts. */
 function hasItem(metadata: unknown): boolean {
-  return fieldsOf(fieldsOf(metadata)["openai"])["itemId"] !== undefined;
+  return toRecord(toRecord(metadata)["openai"])["itemId"] !== undefined;
 }
 
 /** Tells whether state has something that blocks cannot hold, such as all of Bedrock's. */
 function hasUnreadState(metadata: unknown): boolean {
-  return Object.entries(fieldsOf(metadata)).some(([provider, state]) => {
-    const { caller, ...unread } = withoutFields(fieldsOf(state), [
+  return Object.entries(toRecord(metadata)).some(([provider, state]) => {
+    const { caller, ...unread } = withoutFields(toRecord(state), [
       ...CACHE_FIELDS,
       ...(Object.hasOwn(READ_STATE, provider) ? (READ_STATE[provider] ?? []) : []),
     ]);
@@ -129,20 +129,20 @@ export function withoutBlankTexts(raw: unknown, isBlank: (text: string) => boole
 }
 
 function isBlankPart(part: unknown, isBlank: (text: string) => boolean): boolean {
-  const { type, text, providerOptions, ...others } = fieldsOf(part);
+  const { type, text, providerOptions, ...others } = toRecord(part);
   if (typeof text !== "string" || !isBlank(text)) return false;
-  if (fieldsOf(fieldsOf(providerOptions)["google"])["thoughtSignature"] !== undefined) return false;
+  if (toRecord(toRecord(providerOptions)["google"])["thoughtSignature"] !== undefined) return false;
   return type === undefined ? Object.keys(others).length === 0 : type === "text" || type === "input_text";
 }
 
 /** Tells whether the last part of a list has one of these types. */
-export function endsIn(list: unknown, ...types: readonly string[]): boolean {
-  const { type } = fieldsOf(Array.isArray(list) ? list.at(-1) : undefined);
+export function endsWithType(list: unknown, ...types: readonly string[]): boolean {
+  const { type } = toRecord(Array.isArray(list) ? list.at(-1) : undefined);
   return types.some((one) => one === type);
 }
 
 /** Copies a value through JSON, which drops what it cannot hold; cycles and BigInts throw. */
-function jsonCopy(value: object): JsonValue {
+function copyAsJson(value: object): JsonValue {
   const copy: JsonValue = JSON.parse(encodeRecord(value));
   return copy;
 }
@@ -161,7 +161,7 @@ export function isSameJson(a: unknown, b: unknown): boolean {
       });
     } else if (isJsonRecord(left) && isJsonRecord(right)) {
       for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) {
-        pairs.push([ownValue(left, key), ownValue(right, key)]);
+        pairs.push([getOwnValue(left, key), getOwnValue(right, key)]);
       }
     } else {
       return false;
@@ -170,7 +170,7 @@ export function isSameJson(a: unknown, b: unknown): boolean {
   return true;
 }
 
-function ownValue(record: object, key: string): unknown {
+function getOwnValue(record: object, key: string): unknown {
   return Object.getOwnPropertyDescriptor(record, key)?.value;
 }
 

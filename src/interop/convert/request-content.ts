@@ -1,10 +1,10 @@
-import { blocksOf, fieldsOf, listOf } from "../../core/context/entry-fields.ts";
+import { toArray, toContentBlocks, toRecord } from "../../core/context/entry-fields.ts";
 import type { ImageContent, TextContent, ToolCall } from "../../core/format/content.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
 import type { AssistantMessage } from "../../core/format/message.ts";
 import type { ConversionIssues } from "./conversion-issue.ts";
 import type { AnswerBlock, Dialect, UserBlock } from "./dialect.ts";
-import { placeholder } from "./images.ts";
+import { makePlaceholder } from "./images.ts";
 
 /** Removes content that a provider refuses: empty texts, thinking of other models, unknown blocks. */
 export class RequestContent {
@@ -18,7 +18,7 @@ export class RequestContent {
 
   /** Returns the blocks of an answer that can be sent. */
   ofAnswer(message: AssistantMessage, isOwn: boolean, index: number): AnswerBlock[] {
-    const blocks = listOf(message.content);
+    const blocks = toArray(message.content);
     const known = blocks.filter(isAnswerBlock);
     if (known.length < blocks.length) this.#dropUnknown(index);
     return known.flatMap((block) => this.#answerBlock(block, isOwn, message, index));
@@ -32,7 +32,7 @@ export class RequestContent {
 
   /** Returns the content of a tool result that can be sent. Some writers store a text instead of blocks. */
   ofTool(content: unknown, index: number): UserBlock[] {
-    return blocksOf(content).flatMap((block): UserBlock[] => {
+    return toContentBlocks(content).flatMap((block): UserBlock[] => {
       if (isText(block)) return this.#text(block, index);
       if (isImage(block)) return [this.#image(block, index)];
       this.#dropUnknown(index);
@@ -85,7 +85,7 @@ export class RequestContent {
     const isKnown = this.#dialect.imageTypes?.has(block.mimeType) ?? true;
     if (isKnown && block.data !== "") return block;
     this.#issues.report("CONTENT_REPLACED", index, `Replaced an image of type ${block.mimeType} by a text.`);
-    return placeholder("image", block.mimeType);
+    return makePlaceholder("image", block.mimeType);
   }
 
   #arguments(args: unknown, index: number): Record<string, unknown> {
@@ -104,17 +104,17 @@ export class RequestContent {
 }
 
 function isText(block: unknown): block is TextContent {
-  const { type, text } = fieldsOf(block);
+  const { type, text } = toRecord(block);
   return type === "text" && typeof text === "string";
 }
 
 function isImage(block: unknown): block is ImageContent {
-  const { type, data, mimeType } = fieldsOf(block);
+  const { type, data, mimeType } = toRecord(block);
   return type === "image" && typeof data === "string" && typeof mimeType === "string";
 }
 
 function isAnswerBlock(block: unknown): block is AnswerBlock {
-  const { type, thinking, id } = fieldsOf(block);
+  const { type, thinking, id } = toRecord(block);
   if (type === "thinking") return typeof thinking === "string";
   return type === "toolCall" ? typeof id === "string" : isText(block);
 }

@@ -1,6 +1,6 @@
 import { convertToLlm } from "../../core/context/convert-to-llm.ts";
-import { fieldsOf, listOf } from "../../core/context/entry-fields.ts";
-import { foldSystemMessages, systemText } from "../../core/context/system-message.ts";
+import { toArray, toRecord } from "../../core/context/entry-fields.ts";
+import { foldSystemMessages, joinSystemText } from "../../core/context/system-message.ts";
 import { repairToolPairs, type ToolPairRepair } from "../../core/context/tool-pairs.ts";
 import { isUnfinished } from "../../core/context/unfinished-answer.ts";
 import type { ImageContent } from "../../core/format/content.ts";
@@ -18,16 +18,16 @@ import type { RequestOptions } from "./conversion-options.ts";
 import { type AnswerBlock, type Dialect, findTarget, isWrittenBy, type ModelIdentity } from "./dialect.ts";
 import {
   type FormName,
+  findRaw,
   isOriginalForModel,
   isSameJson,
-  keptForms,
-  rawOf,
+  listKeptForms,
   withoutBlankTexts,
 } from "./raw-form.ts";
 import { RequestContent } from "./request-content.ts";
 import { isSummaryBlock } from "./session/provider-summary.ts";
 import type { ToolIds } from "./tool-ids.ts";
-import { wellFormedMessage } from "./well-formed-message.ts";
+import { toWellFormedMessage } from "./well-formed-message.ts";
 
 /** Instructions between messages. */
 export interface PlannedSystem {
@@ -160,7 +160,7 @@ class Planner {
   #keepIds(message: Message): void {
     if (message.role !== "assistant") return;
     const isOwn = isWrittenBy(this.#target, message);
-    for (const { type, id } of listOf(message.content).map(fieldsOf)) {
+    for (const { type, id } of toArray(message.content).map(toRecord)) {
       if (type === "toolCall" && typeof id === "string") this.#ids.keep(id, isOwn);
     }
   }
@@ -180,7 +180,7 @@ class Planner {
   /** Returns the messages that providers know, without unfinished answers. */
   #finished(messages: readonly AgentMessage[]): Indexed[] {
     return messages.flatMap((input, index) => {
-      const message = wellFormedMessage(input);
+      const message = toWellFormedMessage(input);
       const converted = convertToLlm([message]);
       if (message !== input && converted.length > 0) {
         this.#issues.report(
@@ -189,11 +189,11 @@ class Planner {
           "Replaced halves of characters, which providers refuse, by U+FFFD.",
         );
       }
-      if (converted.length === 0 && fieldsOf(message)["excludeFromContext"] !== true) {
+      if (converted.length === 0 && toRecord(message)["excludeFromContext"] !== true) {
         this.#issues.report(
           "MESSAGE_DROPPED",
           index,
-          `Dropped a message of role ${roleOf(message)}, which no provider knows.`,
+          `Dropped a message of role ${getRole(message)}, which no provider knows.`,
         );
       }
       return converted.flatMap((one) => {
@@ -239,7 +239,7 @@ class Planner {
     const rest = items.findIndex((item) => item.kind !== "system" || item.raw !== undefined);
     const leading = rest === -1 ? systems : systems.slice(0, rest);
     // Sections replace one another by name, so they only make sense together.
-    const hasSections = systems.some(({ message }) => isJsonRecord(fieldsOf(message)["sections"]));
+    const hasSections = systems.some(({ message }) => isJsonRecord(toRecord(message)["sections"]));
     if (!hasSections && systemInFront === "none") return [];
     if (!hasSections && systemInFront === "leading") return leading;
     for (const { index, raw } of systems)
@@ -252,7 +252,7 @@ class Planner {
 
   /** Returns the text in front of the request; empty if the provider would refuse it. */
   #systemText(messages: readonly SystemMessage[]): string {
-    const text = systemText(messages);
+    const text = joinSystemText(messages);
     if (text === "" || !this.#dialect.isBlank(text)) return text;
     this.#issues.report("BLOCK_DROPPED", -1, "Dropped instructions that are only white space.");
     return "";
@@ -289,13 +289,13 @@ class Planner {
 
   #other(message: SystemMessage | UserMessage, index: number): PlannedItem | undefined {
     if (message.role === "system") {
-      const text = systemText([message]);
+      const text = joinSystemText([message]);
       const raw = this.#raw(message, index, this.#dialect.readSystem ?? (() => undefined), text);
       return { kind: "system", index, text, message, raw };
     }
     const content = this.#content.ofUser(message.content, index);
-    const read = (raw: unknown) => inBlocks(this.#dialect.readUser(raw));
-    const raw = this.#raw(message, index, read, inBlocks(content));
+    const read = (raw: unknown) => toBlocks(this.#dialect.readUser(raw));
+    const raw = this.#raw(message, index, read, toBlocks(content));
     const isNothing = content.length === 0 && (raw === undefined || !this.#dialect.isForDisplay);
     return isNothing ? undefined : { kind: "user", index, content, raw };
   }
@@ -328,9 +328,9 @@ class Planner {
 
   /** Tells whether an answer lost some thinking, or something that its thinking belongs to. */
   #hasLost(message: AssistantMessage, blocks: readonly AnswerBlock[]): boolean {
-    const thoughts = message.content.filter((block) => fieldsOf(block)["type"] === "thinking");
+    const thoughts = message.content.filter((block) => toRecord(block)["type"] === "thinking");
     const isPartial = blocks.filter(isThinking).length < thoughts.length;
-    const isAtEnd = this.#dialect.wantsThinkingWhole && fieldsOf(blocks.at(-1))["type"] === "thinking";
+    const isAtEnd = this.#dialect.wantsThinkingWhole && toRecord(blocks.at(-1))["type"] === "thinking";
     return isPartial || isAtEnd || this.#lostForms(message).length > 0;
   }
 
@@ -376,7 +376,7 @@ class Planner {
   /** Returns the kept original of a message if its content is unchanged; reports originals that cannot be sent. */
   #raw(message: object, index: number, read: (raw: unknown) => unknown, sent: unknown): unknown {
     const { form, isForDisplay, isBlank } = this.#dialect;
-    const kept = rawOf(message, form);
+    const kept = findRaw(message, form);
     // Blank texts are dropped from the content, too; what people see keeps them.
     const raw = isForDisplay ? kept : withoutBlankTexts(kept, isBlank);
     if (raw !== undefined && isSameJson(read(raw), sent)) return raw;
@@ -393,23 +393,23 @@ class Planner {
   /** Lists the forms of kept originals that hold something for a model. */
   #lostForms(message: object): FormName[] {
     // What people see brings back the details of all others.
-    if (this.#dialect.isForDisplay && fieldsOf(message)["role"] !== "system") return [];
-    return keptForms(message).filter((form) => isOriginalForModel(form, rawOf(message, form)));
+    if (this.#dialect.isForDisplay && toRecord(message)["role"] !== "system") return [];
+    return listKeptForms(message).filter((form) => isOriginalForModel(form, findRaw(message, form)));
   }
 }
 
 function changesTools({ toolsAdded, toolsRemoved }: SystemMessage): boolean {
-  return listOf(toolsAdded).length > 0 || listOf(toolsRemoved).length > 0;
+  return toArray(toolsAdded).length > 0 || toArray(toolsRemoved).length > 0;
 }
 
 /** Normalizes a text to a block. */
-function inBlocks(content: UserMessage["content"] | undefined): unknown {
+function toBlocks(content: UserMessage["content"] | undefined): unknown {
   return typeof content === "string" ? [{ type: "text", text: content }] : content;
 }
 
 /** Tells whether an original has a list of parts, and none is left. */
 function isEmpty(raw: unknown): boolean {
-  const parts = Array.isArray(raw) ? raw : fieldsOf(raw)["content"];
+  const parts = Array.isArray(raw) ? raw : toRecord(raw)["content"];
   return Array.isArray(parts) && parts.length === 0;
 }
 
@@ -417,8 +417,8 @@ function isThinking({ type }: AnswerBlock): boolean {
   return type === "thinking";
 }
 
-function roleOf(message: unknown): string {
-  return JSON.stringify(fieldsOf(message)["role"]) ?? "undefined";
+function getRole(message: unknown): string {
+  return JSON.stringify(toRecord(message)["role"]) ?? "undefined";
 }
 
 /**

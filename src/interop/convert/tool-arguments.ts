@@ -6,14 +6,14 @@ import type { History } from "./message-history.ts";
 const TEXT_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
 
 /** Returns the arguments of a tool call, from an object or the JSON that the model wrote; undefined if that is no object. */
-export function argumentsOf(value: unknown): Record<string, unknown> | undefined {
+export function parseArguments(value: unknown): Record<string, unknown> | undefined {
   if (typeof value === "string") return parseRecord(value);
   return isJsonRecord(value) ? value : undefined;
 }
 
 /** Normalizes the JSON of arguments; leaves what is no object, or has numbers that parsing would round. */
-export function plainArguments(json: unknown): unknown {
-  return isRounded(json) ? json : (argumentsOf(json) ?? json);
+export function normalizeArguments(json: unknown): unknown {
+  return isRounded(json) ? json : (parseArguments(json) ?? json);
 }
 
 /** Reports arguments whose numbers were rounded. */

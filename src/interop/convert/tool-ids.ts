@@ -1,26 +1,26 @@
-import { digestOf } from "../../core/format/ids.ts";
-import { wellFormedText } from "../../core/format/well-formed-text.ts";
+import { hashText } from "../../core/format/ids.ts";
+import { toWellFormedText } from "../../core/format/well-formed-text.ts";
 
 const DIGEST_LENGTH = 8;
 
 /** Replaces all characters except letters, digits, `_` and `-`, and truncates the name. */
-export function plainName(name: string, maxLength: number): string {
+export function normalizeName(name: string, maxLength: number): string {
   return name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, maxLength);
 }
 
 /** Truncates an id, whatever its characters. */
-export function shortId(id: string, maxLength: number): string {
-  return wellFormedText(id.slice(0, maxLength));
+export function shortenId(id: string, maxLength: number): string {
+  return toWellFormedText(id.slice(0, maxLength));
 }
 
 /** How ids fit a provider. */
 export interface IdStyle {
   readonly maxLength: number;
   /** Returns the part of our id that the provider knows. Default: all of it. */
-  readonly partOf?: (id: string) => string;
-  /** Makes an id of another model fit the provider's pattern. Default: `plainName`. */
+  readonly getPart?: (id: string) => string;
+  /** Makes an id of another model fit the provider's pattern. Default: `normalizeName`. */
   readonly fitForeign?: (id: string, maxLength: number) => string;
-  /** Makes an id of the model of the request fit: its server takes back what it made. Default: `shortId`. */
+  /** Makes an id of the model of the request fit: its server takes back what it made. Default: `shortenId`. */
   readonly fitOwn?: (id: string, maxLength: number) => string;
 }
 
@@ -30,8 +30,8 @@ export class ToolIds {
   readonly #byId = new Map<string, string>();
   readonly #taken = new Set<string>();
 
-  constructor({ maxLength, partOf = (id) => id, fitForeign = plainName, fitOwn = shortId }: IdStyle) {
-    this.#style = { maxLength, partOf, fitForeign, fitOwn };
+  constructor({ maxLength, getPart = (id) => id, fitForeign = normalizeName, fitOwn = shortenId }: IdStyle) {
+    this.#style = { maxLength, getPart, fitForeign, fitOwn };
   }
 
   /**
@@ -41,8 +41,8 @@ export class ToolIds {
    * @param isOwn - Whether the model of the request made the id.
    */
   keep(id: string, isOwn: boolean): void {
-    const { maxLength, partOf, fitForeign, fitOwn } = this.#style;
-    const part = partOf(id);
+    const { maxLength, getPart, fitForeign, fitOwn } = this.#style;
+    const part = getPart(id);
     const fitting = isOwn ? fitOwn(part, maxLength) : fitForeign(part, maxLength);
     if (fitting === part && this.#isFree(part) && !this.#byId.has(id)) this.#take(id, part);
   }
@@ -51,11 +51,11 @@ export class ToolIds {
   of(id: string): string {
     const known = this.#byId.get(id);
     if (known !== undefined) return known;
-    const { maxLength, partOf, fitForeign } = this.#style;
-    const plain = fitForeign(partOf(id), maxLength);
+    const { maxLength, getPart, fitForeign } = this.#style;
+    const plain = fitForeign(getPart(id), maxLength);
     let fitting = plain;
     for (let attempt = 0; !this.#isFree(fitting); attempt++) {
-      const digest = digestOf(`${id}\n${attempt}`).slice(0, DIGEST_LENGTH);
+      const digest = hashText(`${id}\n${attempt}`).slice(0, DIGEST_LENGTH);
       fitting = `${fitForeign(plain || "call", maxLength - DIGEST_LENGTH - 1)}_${digest}`;
     }
     return this.#take(id, fitting);
@@ -63,7 +63,7 @@ export class ToolIds {
 
   /** Tells whether the provider gets the id unchanged. */
   isUnchanged(id: string): boolean {
-    return this.of(id) === this.#style.partOf(id);
+    return this.of(id) === this.#style.getPart(id);
   }
 
   #isFree(fitting: string): boolean {
@@ -78,7 +78,7 @@ export class ToolIds {
 }
 
 /** Returns the part of our id with which OpenAI pairs call and result; the part behind `|` names the item. */
-export function callIdOf(id: string): string {
+export function getCallId(id: string): string {
   return id.split("|", 1)[0] ?? "";
 }
 

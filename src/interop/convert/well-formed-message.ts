@@ -1,11 +1,11 @@
-import { fieldsOf } from "../../core/context/entry-fields.ts";
+import { toRecord } from "../../core/context/entry-fields.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
 import type { AgentMessage } from "../../core/format/message.ts";
-import { wellFormedText } from "../../core/format/well-formed-text.ts";
+import { toWellFormedText } from "../../core/format/well-formed-text.ts";
 import { parseJson } from "../../core/jsonl/decode.ts";
-import { reasoningField } from "./openai-chat/openai-chat-content.ts";
-import { textItemOf } from "./openai-responses/openai-responses-content.ts";
-import { keptForms } from "./raw-form.ts";
+import { findReasoningField } from "./openai-chat/openai-chat-content.ts";
+import { parseTextItem } from "./openai-responses/openai-responses-content.ts";
+import { listKeptForms } from "./raw-form.ts";
 
 /** Fields whose texts may be JSON that a request decodes, or that a server does. */
 const JSON_FIELDS: ReadonlySet<string> = new Set([
@@ -27,18 +27,18 @@ const ESCAPED_HALF = /\\u[dD][89a-fA-F]/;
  * @returns The same message if there are none.
  * @remarks Cost: O(size of the message), at any depth.
  */
-export function wellFormedMessage<M extends AgentMessage>(message: M): M {
+export function toWellFormedMessage<M extends AgentMessage>(message: M): M {
   if (!isJsonRecord(message)) return message;
-  const changed = changedFields(message, (name, value) => {
+  const changed = findChangedFields(message, (name, value) => {
     if (name === "toolCallId") return value;
-    if (name === "details") return wellFormedDetails(message, value);
-    return name === "content" && Array.isArray(value) ? wellFormedBlocks(value) : wellFormedValue(value);
+    if (name === "details") return toWellFormedDetails(message, value);
+    return name === "content" && Array.isArray(value) ? toWellFormedBlocks(value) : toWellFormedValue(value);
   });
   return changed === undefined ? message : Object.assign({}, message, changed);
 }
 
 /** Returns the fields that a function changes; undefined if there are none. */
-function changedFields(
+function findChangedFields(
   record: object,
   change: (name: string, value: unknown) => unknown,
 ): { readonly [name: string]: unknown } | undefined {
@@ -50,24 +50,24 @@ function changedFields(
 }
 
 /** Of `details`, only kept originals are sent; all else is the host's. */
-function wellFormedDetails(message: object, details: unknown): unknown {
-  const forms = new Set<string>(keptForms(message));
-  const changed = changedFields(fieldsOf(details), (name, value) =>
-    forms.has(name) ? wellFormedValue(value) : value,
+function toWellFormedDetails(message: object, details: unknown): unknown {
+  const forms = new Set<string>(listKeptForms(message));
+  const changed = findChangedFields(toRecord(details), (name, value) =>
+    forms.has(name) ? toWellFormedValue(value) : value,
   );
-  return changed === undefined ? details : { ...fieldsOf(details), ...changed };
+  return changed === undefined ? details : { ...toRecord(details), ...changed };
 }
 
-function wellFormedBlocks(blocks: readonly unknown[]): unknown {
-  const changed = blocks.map(wellFormedBlock);
+function toWellFormedBlocks(blocks: readonly unknown[]): unknown {
+  const changed = blocks.map(toWellFormedBlock);
   return changed.every((block, at) => block === blocks[at]) ? blocks : changed;
 }
 
-function wellFormedBlock(block: unknown): unknown {
-  if (!isJsonRecord(block)) return wellFormedValue(block);
+function toWellFormedBlock(block: unknown): unknown {
+  if (!isJsonRecord(block)) return toWellFormedValue(block);
   const isCall = block["type"] === "toolCall";
-  const changed = changedFields(block, (name, value) =>
-    isCall && name === "id" ? value : wellFormedField(name, value),
+  const changed = findChangedFields(block, (name, value) =>
+    isCall && name === "id" ? value : toWellFormedField(name, value),
   );
   return changed === undefined ? block : withoutSignature({ ...block, ...changed });
 }
@@ -78,27 +78,27 @@ function withoutSignature(block: { readonly [name: string]: unknown }): object {
   return {
     ...rest,
     ...(typeof thinking === "string" &&
-      reasoningField(thinking) !== undefined && { thinkingSignature: thinking }),
-    ...(typeof text === "string" && textItemOf(text) !== undefined && { textSignature: text }),
+      findReasoningField(thinking) !== undefined && { thinkingSignature: thinking }),
+    ...(typeof text === "string" && parseTextItem(text) !== undefined && { textSignature: text }),
   };
 }
 
-function wellFormedField(name: string, value: unknown): unknown {
-  return typeof value === "string" ? wellFormedNamed(name, value) : wellFormedValue(value);
+function toWellFormedField(name: string, value: unknown): unknown {
+  return typeof value === "string" ? toWellFormedNamed(name, value) : toWellFormedValue(value);
 }
 
-function wellFormedNamed(name: string, text: string): string {
-  const whole = wellFormedText(text);
+function toWellFormedNamed(name: string, text: string): string {
+  const whole = toWellFormedText(text);
   if (!JSON_FIELDS.has(name) || !ESCAPED_HALF.test(whole)) return whole;
   const { value } = parseJson(whole) ?? {};
-  const decoded = wellFormedValue(value);
+  const decoded = toWellFormedValue(value);
   return decoded === value ? whole : JSON.stringify(decoded);
 }
 
 /** Replaces halves of surrogate pairs in a value and in names of properties; returns the same value if there are none. */
-export function wellFormedValue(value: unknown): unknown {
-  if (typeof value === "string") return wellFormedText(value);
-  return isWellFormed(value) ? value : wellFormedCopy(value);
+export function toWellFormedValue(value: unknown): unknown {
+  if (typeof value === "string") return toWellFormedText(value);
+  return isWellFormed(value) ? value : copyWellFormed(value);
 }
 
 function isWellFormed(value: unknown): boolean {
@@ -110,18 +110,18 @@ function isWellFormed(value: unknown): boolean {
     if (!isContainer(one) || seen.has(one)) continue;
     seen.add(one);
     for (const [name, inner] of Object.entries(one)) {
-      if (wellFormedText(name) !== name) return false;
+      if (toWellFormedText(name) !== name) return false;
       if (typeof inner !== "string") open.push(inner);
-      else if (wellFormedNamed(name, inner) !== inner) return false;
+      else if (toWellFormedNamed(name, inner) !== inner) return false;
     }
   }
   return true;
 }
 
-function wellFormedCopy(value: unknown): unknown {
+function copyWellFormed(value: unknown): unknown {
   const copies = new Map<object, object>();
   const open: object[] = [];
-  const copyOf = (one: unknown): unknown => {
+  const copyValue = (one: unknown): unknown => {
     if (!isContainer(one)) return one;
     const known = copies.get(one);
     if (known !== undefined) return known;
@@ -130,13 +130,13 @@ function wellFormedCopy(value: unknown): unknown {
     open.push(one);
     return copy;
   };
-  const root = copyOf(value);
+  const root = copyValue(value);
   for (let one = open.pop(); one !== undefined; one = open.pop()) {
     const copy = copies.get(one) ?? {};
     for (const [name, inner] of Object.entries(one)) {
-      const made = typeof inner === "string" ? wellFormedNamed(name, inner) : copyOf(inner);
+      const made = typeof inner === "string" ? toWellFormedNamed(name, inner) : copyValue(inner);
       const field = { value: made, writable: true, enumerable: true, configurable: true };
-      Object.defineProperty(copy, wellFormedText(name), field);
+      Object.defineProperty(copy, toWellFormedText(name), field);
     }
   }
   return root;

@@ -3,9 +3,9 @@ import { SessionError } from "../../core/format/errors.ts";
 import { FILE_MODE, makeFolder, realFileSystem } from "../../session/fs/file-system.ts";
 import {
   BESIDE_DATABASE,
+  makeTemporaryPath,
   removeLeftovers,
   removeTemporary,
-  temporaryPath,
 } from "../../session/fs/temporary-files.ts";
 import { canReadDatabases, type LookupColumns, prepareDatabase } from "./sqlite.ts";
 
@@ -46,10 +46,10 @@ export class DatabaseCopies {
   async of(path: string): Promise<string> {
     const known = this.#copies.get(path);
     if (known !== undefined) return known;
-    if (!canReadDatabases()) throw noDatabases(path);
-    const bytes = statesOf(path).reduce((sum, { size }) => sum + size, 0);
-    if (bytes > LARGE_BYTES && !this.#named.has(path)) throw tooLarge(path, bytes);
-    const copy = placeForCopy(this.#parent);
+    if (!canReadDatabases()) throw makeNoDatabasesError(path);
+    const bytes = readStates(path).reduce((sum, { size }) => sum + size, 0);
+    if (bytes > LARGE_BYTES && !this.#named.has(path)) throw makeDatabaseTooLargeError(path, bytes);
+    const copy = makeCopyPath(this.#parent);
     try {
       await this.#copy(path, copy, bytes);
     } catch (error) {
@@ -68,10 +68,10 @@ export class DatabaseCopies {
 }
 
 /** Returns a path for a copy, and removes the copies of imports that were killed. */
-export function placeForCopy(folder: string): string {
+export function makeCopyPath(folder: string): string {
   makeFolder(realFileSystem, folder);
   removeLeftovers(realFileSystem, folder);
-  return temporaryPath(folder);
+  return makeTemporaryPath(folder);
 }
 
 /** Copies a database, and prepares the copy for reading; the caller removes it, also after a failure. */
@@ -92,7 +92,7 @@ interface FileState {
   readonly key: string;
 }
 
-function statesOf(path: string): FileState[] {
+function readStates(path: string): FileState[] {
   return PARTS.flatMap((suffix) => {
     const stats = statSync(path + suffix, { bigint: true, throwIfNoEntry: suffix === "" });
     if (stats === undefined) return [];
@@ -105,10 +105,10 @@ function statesOf(path: string): FileState[] {
 function copyWhole(path: string, copy: string): void {
   let copied: readonly FileState[] = [];
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const states = statesOf(path);
+    const states = readStates(path);
     for (const suffix of PARTS) {
-      const key = keyOf(states, suffix);
-      if (key === keyOf(copied, suffix)) continue;
+      const key = makeStateKey(states, suffix);
+      if (key === makeStateKey(copied, suffix)) continue;
       // A copy of one that may only be read could not be written again.
       rmSync(copy + suffix, { force: true });
       if (key === undefined) continue;
@@ -116,28 +116,28 @@ function copyWhole(path: string, copy: string): void {
       chmodSync(copy + suffix, FILE_MODE);
     }
     copied = states;
-    const now = statesOf(path);
-    if (PARTS.every((suffix) => keyOf(now, suffix) === keyOf(copied, suffix))) return;
+    const now = readStates(path);
+    if (PARTS.every((suffix) => makeStateKey(now, suffix) === makeStateKey(copied, suffix))) return;
   }
-  throw busy(path);
+  throw makeDatabaseBusyError(path);
 }
 
-function keyOf(states: readonly FileState[], suffix: string): string | undefined {
+function makeStateKey(states: readonly FileState[], suffix: string): string | undefined {
   return states.find((one) => one.suffix === suffix)?.key;
 }
 
-function noDatabases(path: string): SessionError {
+function makeNoDatabasesError(path: string): SessionError {
   const message = `${path} is a database, which this version of Node cannot read. Use Node 22.13 or later; or export its sessions, as with "opencode export", and import those files.`;
   return new SessionError("NOT_A_SESSION", message, { details: { path } });
 }
 
-function tooLarge(path: string, bytes: number): SessionError {
+function makeDatabaseTooLargeError(path: string, bytes: number): SessionError {
   const size = (bytes / LARGE_BYTES).toFixed(1);
   const message = `${path} has ${size} GB, which an import copies before it reads them. If that is meant, name it: sessiontree import ${path}`;
   return new SessionError("NOT_A_SESSION", message, { details: { path } });
 }
 
-function busy(path: string): SessionError {
+function makeDatabaseBusyError(path: string): SessionError {
   const message = `Cannot read ${path}: another program writes to it without a pause. Try again later.`;
   return new SessionError("READ_FAILED", message, { details: { path } });
 }

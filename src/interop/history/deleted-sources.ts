@@ -1,13 +1,13 @@
 import { statSync } from "node:fs";
 import { sep } from "node:path";
-import { sourceKeyOf } from "../../core/format/import-origin.ts";
-import { unlessRefused } from "../../session/files/skipped-files.ts";
+import { makeSourceKey } from "../../core/format/import-origin.ts";
+import { callUnlessRefused } from "../../session/files/skipped-files.ts";
 import type { SourceName } from "../import/imported-session.ts";
 import type { ImportCache, KnownImport } from "./import-cache.ts";
 import type { ImportTarget } from "./import-target.ts";
 import { isDatabaseName } from "./source-file.ts";
 import type { SourceSession } from "./source-program.ts";
-import { pathsOf, type SourceQuery } from "./source-query.ts";
+import { getPaths, type SourceQuery } from "./source-query.ts";
 import { SOURCE_PROGRAMS } from "./source-table.ts";
 
 /** A session whose source was deleted. */
@@ -29,14 +29,14 @@ export async function findGone(
   cache: ImportCache,
 ): Promise<GoneImport[]> {
   if (query.project !== undefined || query.sinceMs !== undefined) return [];
-  const paths = pathsOf(query);
+  const paths = getPaths(query);
   const isMeant = (path: string) => paths.some((one) => path === one || path.startsWith(one + sep));
-  const keys = new Set(found.map(sourceKeyOf));
+  const keys = new Set(found.map(makeSourceKey));
   const gone: GoneImport[] = [];
   for (const [key, stamp, sessions] of cache.allImports()) {
     const source = SOURCE_PROGRAMS.find(({ name }) => key.startsWith(`${name} `))?.name;
     const isAsked = source !== undefined && (query.sources?.includes(source) ?? true);
-    const isGone = (one: KnownImport) => isMissing(one) || isDeletedIn(cache, one);
+    const isGone = (one: KnownImport) => isMissing(one) || isDeleted(cache, one);
     if (!isAsked || keys.has(key) || !sessions.every((one) => isMeant(one.sourcePath) && isGone(one)))
       continue;
     for (const known of sessions) {
@@ -49,8 +49,10 @@ export async function findGone(
 }
 
 /** Tells whether a session was deleted in a database, as that was when it was last read. */
-function isDeletedIn(cache: ImportCache, { sourcePath: path, sourceId }: KnownImport): boolean {
-  return isDatabaseName(path) && cache.lastFactsOf({ path }).every(({ sessionId }) => sessionId !== sourceId);
+function isDeleted(cache: ImportCache, { sourcePath: path, sourceId }: KnownImport): boolean {
+  return (
+    isDatabaseName(path) && cache.getLastFacts({ path }).every(({ sessionId }) => sessionId !== sourceId)
+  );
 }
 
 function isMissing({ sourcePath }: KnownImport): boolean {
@@ -58,5 +60,5 @@ function isMissing({ sourcePath }: KnownImport): boolean {
   const paths = [sourcePath, `${sourcePath}.zst`];
   const isThere = (path: string) => statSync(path, { throwIfNoEntry: false }) !== undefined;
   // What the system does not tell is not known to be gone.
-  return unlessRefused(() => !paths.some(isThere)) ?? false;
+  return callUnlessRefused(() => !paths.some(isThere)) ?? false;
 }

@@ -1,9 +1,9 @@
 import { decodeText } from "../../core/jsonl/decode.ts";
 import { DATABASE_FRONT } from "../../core/jsonl/foreign-source.ts";
 import { type DetectedSource, detectSource } from "../import/detect-source.ts";
-import { MAX_TEXT_BYTES, readFront, readSource, type SourceFile, tooLarge } from "./source-file.ts";
+import { MAX_TEXT_BYTES, makeTooLargeError, readFront, readSource, type SourceFile } from "./source-file.ts";
 import type { FileFacts } from "./source-program.ts";
-import { programOf, SOURCE_PROGRAMS } from "./source-table.ts";
+import { findProgram, SOURCE_PROGRAMS } from "./source-table.ts";
 
 /** Number of bytes to read first, and next if they are not enough. */
 const FRONTS = [32 * 1024, 512 * 1024] as const;
@@ -21,18 +21,18 @@ const LARGE_FRONT = 64 * 1024 * 1024;
  */
 export function readFileFacts(file: SourceFile, copy: string | undefined): readonly FileFacts[] {
   const { path } = file;
-  if (copy !== undefined) return factsInDatabase(path, copy);
+  if (copy !== undefined) return readDatabaseFacts(path, copy);
   const unpacked = path.endsWith(".zst") ? readSource(path) : undefined;
   const size = unpacked?.length ?? file.size;
-  const factsOf = (length: number) =>
-    factsIn(decodeText(unpacked?.subarray(0, length) ?? readFront(path, length)), path);
+  const parseFront = (length: number) =>
+    parseFrontFacts(decodeText(unpacked?.subarray(0, length) ?? readFront(path, length)), path);
   for (const length of FRONTS) {
-    const facts = factsOf(length);
+    const facts = parseFront(length);
     if (size <= length || (facts.length > 0 && facts.every(isEnough))) return facts;
   }
-  if (size <= MAX_TEXT_BYTES) return factsOf(size);
-  const facts = factsOf(LARGE_FRONT);
-  if (facts.length === 0) throw tooLarge(path);
+  if (size <= MAX_TEXT_BYTES) return parseFront(size);
+  const facts = parseFront(LARGE_FRONT);
+  if (facts.length === 0) throw makeTooLargeError(path);
   return facts;
 }
 
@@ -49,14 +49,14 @@ export function detectSourceOfFile(path: string): DetectedSource | undefined {
 
 /** Tells whether all facts that the file can provide are known. */
 function isEnough(facts: FileFacts): boolean {
-  const { wanted = USUALLY_WANTED } = programOf(facts.source) ?? {};
+  const { wanted = USUALLY_WANTED } = findProgram(facts.source) ?? {};
   return wanted.every((name) => facts[name] !== undefined);
 }
 
 const USUALLY_WANTED = ["cwd", "startedAt"] as const;
 
-function factsIn(text: string, path: string): readonly FileFacts[] {
-  return programOf(detectSource(text))?.factsIn(text, path) ?? [];
+function parseFrontFacts(text: string, path: string): readonly FileFacts[] {
+  return findProgram(detectSource(text))?.readFacts(text, path) ?? [];
 }
 
 /** Returns whether a file is a database of SQLite. */
@@ -64,7 +64,7 @@ export function isDatabase(path: string): boolean {
   return decodeText(readFront(path, DATABASE_FRONT.length)) === DATABASE_FRONT;
 }
 
-function factsInDatabase(path: string, copy: string): readonly FileFacts[] {
+function readDatabaseFacts(path: string, copy: string): readonly FileFacts[] {
   for (const program of SOURCE_PROGRAMS) {
     const facts = program.factsInDatabase?.(copy, path);
     if (facts !== undefined) return facts.map((one) => ({ ...one, isInDatabase: true }));

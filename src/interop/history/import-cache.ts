@@ -1,13 +1,13 @@
 import { join } from "node:path";
-import { fieldsOf } from "../../core/context/entry-fields.ts";
+import { toRecord } from "../../core/context/entry-fields.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 import { importCacheName } from "../../session/files/folder-cache.ts";
-import { defaultCacheFolder } from "../../session/files/user-folders.ts";
+import { getCacheFolder } from "../../session/files/user-folders.ts";
 import { readAtomicJson, writeAtomicJson } from "../../session/fs/atomic-json.ts";
 import { hasErrorCode } from "../../session/fs/file-system.ts";
 import type { ImportCounts } from "../import/imported-session.ts";
 import type { WrittenSession } from "./import-target.ts";
-import { type SourceFile, stampOf } from "./source-file.ts";
+import { makeStamp, type SourceFile } from "./source-file.ts";
 import type { FileFacts } from "./source-program.ts";
 
 /** What an import remembers of the files that it read, for the next one to read on. */
@@ -51,33 +51,33 @@ export class ImportCache {
   #fresh: Kept = { files: {}, imports: {} };
 
   /** @param target - Name of the import's target. */
-  constructor(target: string, folder: string = defaultCacheFolder()) {
+  constructor(target: string, folder: string = getCacheFolder()) {
     this.#path = join(folder, importCacheName(target));
-    const { files, imports } = keptAt(this.#path);
+    const { files, imports } = readKept(this.#path);
     this.#files = files;
     this.#imports = imports;
   }
 
   /** Returns the facts of the sessions in a file; undefined if it must be read. */
-  factsOf(file: SourceFile): readonly FileFacts[] | undefined {
-    const { stamp, facts } = fieldsOf(this.#files[file.path]);
-    if (stamp !== stampOf(file) || !Array.isArray(facts)) return undefined;
+  getFacts(file: SourceFile): readonly FileFacts[] | undefined {
+    const { stamp, facts } = toRecord(this.#files[file.path]);
+    if (stamp !== makeStamp(file) || !Array.isArray(facts)) return undefined;
     return facts.filter(isFileFacts);
   }
 
   /** Returns the facts that the sessions in a file had when it was last read. */
-  lastFactsOf({ path }: Pick<SourceFile, "path">): readonly FileFacts[] {
-    const { facts } = fieldsOf(this.#files[path]);
+  getLastFacts({ path }: Pick<SourceFile, "path">): readonly FileFacts[] {
+    const { facts } = toRecord(this.#files[path]);
     return Array.isArray(facts) ? facts.filter(isFileFacts) : [];
   }
 
   putFacts(file: SourceFile, facts: readonly FileFacts[]): void {
-    this.#files[file.path] = this.#fresh.files[file.path] = { stamp: stampOf(file), facts };
+    this.#files[file.path] = this.#fresh.files[file.path] = { stamp: makeStamp(file), facts };
   }
 
   /** Returns the sessions made from files in this state; undefined if they were not imported in it. */
-  importsOf(key: string, stamp: string): readonly KnownImport[] | undefined {
-    const { stamp: known, sessions } = fieldsOf(this.#imports[key]);
+  getImports(key: string, stamp: string): readonly KnownImport[] | undefined {
+    const { stamp: known, sessions } = toRecord(this.#imports[key]);
     if (known !== stamp || !Array.isArray(sessions) || !sessions.every(isKnownImport)) return undefined;
     return sessions;
   }
@@ -85,7 +85,7 @@ export class ImportCache {
   /** Returns the sessions made of everything that was ever imported, by the keys of their sources. */
   allImports(): [key: string, stamp: string, sessions: readonly KnownImport[]][] {
     return Object.entries(this.#imports).flatMap(([key, kept]): [string, string, KnownImport[]][] => {
-      const { stamp, sessions } = fieldsOf(kept);
+      const { stamp, sessions } = toRecord(kept);
       return typeof stamp === "string" && Array.isArray(sessions) && sessions.every(isKnownImport)
         ? [[key, stamp, sessions]]
         : [];
@@ -93,9 +93,9 @@ export class ImportCache {
   }
 
   /** Returns the sessions that the last import made, whatever has changed since; none if it is unknown. */
-  lastImportsOf(key: string): readonly KnownImport[] {
-    const { stamp } = fieldsOf(this.#imports[key]);
-    return (typeof stamp === "string" ? this.importsOf(key, stamp) : undefined) ?? [];
+  getLastImports(key: string): readonly KnownImport[] {
+    const { stamp } = toRecord(this.#imports[key]);
+    return (typeof stamp === "string" ? this.getImports(key, stamp) : undefined) ?? [];
   }
 
   putImports(key: string, stamp: string, sessions: readonly KnownImport[]): void {
@@ -106,7 +106,7 @@ export class ImportCache {
   async save(): Promise<void> {
     const fresh = this.#fresh;
     if (Object.keys({ ...fresh.files, ...fresh.imports }).length === 0) return;
-    const { files, imports } = keptAt(this.#path);
+    const { files, imports } = readKept(this.#path);
     const all = { files: { ...files, ...fresh.files }, imports: { ...imports, ...fresh.imports } };
     try {
       await writeAtomicJson(this.#path, { version: CACHE_VERSION, ...all });
@@ -124,10 +124,10 @@ interface Kept {
 }
 
 /** Reads what is kept; nothing if nothing is, or it is of another version. */
-function keptAt(path: string): Kept {
-  const { version, files, imports } = fieldsOf(readAtomicJson(path)?.value);
+function readKept(path: string): Kept {
+  const { version, files, imports } = toRecord(readAtomicJson(path)?.value);
   if (version !== CACHE_VERSION) return { files: {}, imports: {} };
-  return { files: { ...fieldsOf(files) }, imports: { ...fieldsOf(imports) } };
+  return { files: { ...toRecord(files) }, imports: { ...toRecord(imports) } };
 }
 
 function isFileFacts(value: unknown): value is FileFacts {

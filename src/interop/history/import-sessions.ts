@@ -1,7 +1,7 @@
 import { isDeletedImport, UnreadableMarks } from "../../catalog/list/deleted-imports.ts";
 import { refuseAborted } from "../../core/format/abort.ts";
 import { isSessionError } from "../../core/format/errors.ts";
-import { sourceKeyOf } from "../../core/format/import-origin.ts";
+import { makeSourceKey } from "../../core/format/import-origin.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
 import {
   assertOptions,
@@ -16,15 +16,15 @@ import {
 } from "../../core/format/options.ts";
 import { forgetReplaced } from "../../session/files/forget-session.ts";
 import { isSystemError } from "../../session/files/skipped-files.ts";
-import { defaultCacheFolder } from "../../session/files/user-folders.ts";
-import { nextTurn } from "../../session/fs/clock.ts";
+import { getCacheFolder } from "../../session/files/user-folders.ts";
+import { waitForTurn } from "../../session/fs/clock.ts";
 import type { SessionStore } from "../../stores/contract/session-store.ts";
 import { type ImportCounts, NO_COUNTS, type SourceName } from "../import/imported-session.ts";
-import { sessionIdOf } from "../import/session-builder.ts";
+import { makeSessionId } from "../import/session-builder.ts";
 import { findGone, type GoneImport } from "./deleted-sources.ts";
 import { ImportCache, type KnownImport } from "./import-cache.ts";
 import { type ImportTarget, importTarget, isOlderThanSystem } from "./import-target.ts";
-import { readStateOf } from "./incremental-import.ts";
+import { makeReadState } from "./incremental-import.ts";
 import type { RunFacts, SourceBeginning } from "./session-importer.ts";
 import { type MadeSession, SessionImporter } from "./session-importer.ts";
 import type { SourceSession } from "./source-program.ts";
@@ -161,7 +161,7 @@ export async function* importRound(
     for (const session of selectSessions(all, options)) {
       if (round.wants?.(session) === false) continue;
       // An error is met again, and reported, when the session is imported.
-      const known = await unchangedImports(session, target, options, cache, () => undefined);
+      const known = await findUnchangedImports(session, target, options, cache, () => undefined);
       const readable = known === undefined ? await run.withCopies(session) : session;
       if (readable !== undefined) jobs.push({ session: readable, known });
     }
@@ -169,7 +169,7 @@ export async function* importRound(
     if (jobs.some(({ known }) => known === undefined)) target.find("");
     for (const [done, job] of jobs.entries()) {
       // Lets the caller abort between sessions.
-      if (signal !== undefined) await nextTurn();
+      if (signal !== undefined) await waitForTurn();
       refuseAborted(signal, IMPORT_ENDED);
       onProgress?.(done, jobs.length);
       if (yield* run.import(job)) round.done?.(job.session);
@@ -203,13 +203,15 @@ export async function previewImport(options: ImportSessionsOptions): Promise<Imp
   assertOptions(options, IMPORT_RULES);
   const target = importTarget(options);
   const cache = cacheFor(options);
-  const report = reportOf(options);
+  const report = makeReport(options);
   const groups = new Map<string, ImportPreview>();
-  for (const session of selectSessions(await foundIn(options, cache), options)) {
+  for (const session of selectSessions(await findFound(options, cache), options)) {
     const { source, cwd } = session;
     const key = `${source} ${cwd}`;
     const { sessions = 0, changed = 0 } = groups.get(key) ?? {};
-    const known = await unchangedImports(session, target, options, cache, (error) => report(session, error));
+    const known = await findUnchangedImports(session, target, options, cache, (error) =>
+      report(session, error),
+    );
     const isChanged = known === undefined;
     groups.set(key, { source, cwd, sessions: sessions + 1, changed: changed + (isChanged ? 1 : 0) });
   }
@@ -220,7 +222,10 @@ export async function previewImport(options: ImportSessionsOptions): Promise<Imp
 }
 
 /** Finds sessions without reading them; leaves no copies of databases. */
-export async function foundIn(options: ImportSessionsOptions, cache: ImportCache): Promise<SourceSession[]> {
+export async function findFound(
+  options: ImportSessionsOptions,
+  cache: ImportCache,
+): Promise<SourceSession[]> {
   const reader = new SourceReader(options);
   try {
     return await findSourceSessions(options, cache, reader);
@@ -230,7 +235,7 @@ export async function foundIn(options: ImportSessionsOptions, cache: ImportCache
 }
 
 /** Returns what takes errors about sessions; of marks that cannot be read it tells the caller once. */
-function reportOf(options: ImportSessionsOptions): (session: SourceSession, error: unknown) => void {
+function makeReport(options: ImportSessionsOptions): (session: SourceSession, error: unknown) => void {
   const report = reportTo(options);
   let isTold = false;
   return ({ files }, error) => {
@@ -245,7 +250,7 @@ function reportOf(options: ImportSessionsOptions): (session: SourceSession, erro
  *
  * @param onError - Called if the system does not tell, and then the session must be imported.
  */
-async function unchangedImports(
+async function findUnchangedImports(
   session: SourceSession,
   target: ImportTarget,
   options: ImportSessionsOptions,
@@ -253,7 +258,7 @@ async function unchangedImports(
   onError: (error: unknown) => void,
 ): Promise<readonly KnownImport[] | undefined> {
   try {
-    return await unchangedIn(session, target, options, cache);
+    return await findUnchanged(session, target, options, cache);
   } catch (error) {
     if (!isSystemError(error) && !(error instanceof UnreadableMarks)) throw error;
     onError(error);
@@ -261,20 +266,20 @@ async function unchangedImports(
   }
 }
 
-async function unchangedIn(
+async function findUnchanged(
   { source, sourceId, stamp }: SourceSession,
   target: ImportTarget,
   { again = false, fresh = false }: ImportSessionsOptions,
   cache: ImportCache,
 ): Promise<readonly KnownImport[] | undefined> {
-  const key = sourceKeyOf({ source, sourceId });
-  const known = fresh ? undefined : cache.importsOf(key, stamp);
+  const key = makeSourceKey({ source, sourceId });
+  const known = fresh ? undefined : cache.getImports(key, stamp);
   if (known === undefined) return undefined;
   const now: KnownImport[] = [];
   for (const { isDeleted = false, ...one } of known) {
     const origins = [one.sourceId, ...(isDeleted ? [sourceId] : [])].map((id) => ({ source, sourceId: id }));
     const isThere = await target.has(one.location, isDeleted ? undefined : one);
-    if (isThere && !isDeleted) now.push(checked(one));
+    if (isThere && !isDeleted) now.push(markChecked(one));
     else if (!isThere && !again && !(await target.has(one.location)) && origins.some(isDeletedImport))
       now.push({ ...one, isDeleted: true });
     else return undefined;
@@ -284,7 +289,7 @@ async function unchangedIn(
 }
 
 /** Returns a session that was found whole as such, so that it is not looked through again. */
-function checked(one: KnownImport): KnownImport {
+function markChecked(one: KnownImport): KnownImport {
   if (one.size === undefined || !isOlderThanSystem(one.writtenMs ?? 0)) return one;
   return { ...one, writtenMs: Date.now() };
 }
@@ -313,8 +318,8 @@ class ImportRun {
     reader: SourceReader,
   ) {
     const { now = Date.now, dryRun = false, again = false, fresh = false } = options;
-    const { cacheDir = defaultCacheFolder() } = options;
-    this.#report = reportOf(options);
+    const { cacheDir = getCacheFolder() } = options;
+    this.#report = makeReport(options);
     this.#cache = round.cache;
     this.#round = round;
     this.#facts = {
@@ -323,7 +328,7 @@ class ImportRun {
       isDryRun: dryRun,
       isFresh: fresh,
       isAgain: again,
-      beginnings: beginningsOf(all),
+      beginnings: collectBeginnings(all),
     };
     this.#reader = reader;
     this.#importer = new SessionImporter(target, this.#facts, reader);
@@ -347,10 +352,10 @@ class ImportRun {
         const status = one.isDeleted === true ? "deleted" : "unchanged";
         yield this.#resultFor(session, { known: one, status, issues: [] });
       }
-      if (known.length === 0) yield emptySource(session);
+      if (known.length === 0) yield makeEmptyImport(session);
       return true;
     }
-    const last = this.#cache.lastImportsOf(sourceKeyOf(session));
+    const last = this.#cache.getLastImports(makeSourceKey(session));
     const grown = await this.#readOn(session, last);
     if (grown === undefined && this.#round.mayReadAll?.(session) === false) return false;
     const done: KnownImport[] = [];
@@ -360,7 +365,7 @@ class ImportRun {
         this.#noteReplaced(one);
         yield this.#resultFor(session, one);
       }
-      if (done.length === 0) yield emptySource(session);
+      if (done.length === 0) yield makeEmptyImport(session);
       this.#remember(session, done);
       return true;
     } catch (error) {
@@ -393,9 +398,9 @@ class ImportRun {
   }
 
   #remember(session: SourceSession, made: readonly KnownImport[]): void {
-    const read = readStateOf(session);
+    const read = makeReadState(session);
     const done = made.map((one) => (one.sourceId === session.sourceId ? { ...one, read } : one));
-    this.#cache.putImports(sourceKeyOf(session), session.stamp, done);
+    this.#cache.putImports(makeSourceKey(session), session.stamp, done);
   }
 
   #resultFor(
@@ -409,20 +414,20 @@ class ImportRun {
 }
 
 /** Returns the result for a source without a message, of which no session is made. */
-function emptySource({ source, sourceId, files }: SourceSession): SessionImport {
+function makeEmptyImport({ source, sourceId, files }: SourceSession): SessionImport {
   const [file] = files;
-  const facts = { source, sourceId, sourcePath: file?.path ?? "", path: null, id: sessionIdOf(sourceId) };
+  const facts = { source, sourceId, sourcePath: file?.path ?? "", path: null, id: makeSessionId(sourceId) };
   return { ...facts, status: "empty", counts: NO_COUNTS, dropped: {}, issues: [] };
 }
 
 /** @param sessions - Earliest first. */
-function beginningsOf(sessions: readonly SourceSession[]): Map<string, SourceBeginning> {
+function collectBeginnings(sessions: readonly SourceSession[]): Map<string, SourceBeginning> {
   const beginnings = new Map<string, SourceBeginning>();
   const names = new Set<string>();
   for (const session of sessions) {
     const { sourceId, startedAt, cwd } = session;
-    const name = sessionIdOf(sourceId);
-    beginnings.set(sourceKeyOf(session), { startedAt, cwd, isNameTaken: names.has(name) });
+    const name = makeSessionId(sourceId);
+    beginnings.set(makeSourceKey(session), { startedAt, cwd, isNameTaken: names.has(name) });
     names.add(name);
   }
   return beginnings;

@@ -1,19 +1,19 @@
 import { readdirSync } from "node:fs";
 import { uptime } from "node:os";
 import { dirname, join } from "node:path";
-import { readFront, readFrontOf } from "../../catalog/list/deleted-imports.ts";
+import { readFront, readFrontBytes } from "../../catalog/list/deleted-imports.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { isSessionError } from "../../core/format/errors.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
-import { type LineSource, sourceOf } from "../../core/jsonl/line-source.ts";
-import { importedRoot } from "../../session/files/user-folders.ts";
+import { type LineSource, makeLineSource } from "../../core/jsonl/line-source.ts";
+import { getImportedRoot } from "../../session/files/user-folders.ts";
 import {
+  callIfPresent,
   closeQuietly,
   type FileSystem,
   hasErrorCode,
-  ifPresent,
   makeFolder,
   NotAPlainFileError,
   openForReading,
@@ -23,20 +23,25 @@ import {
 } from "../../session/fs/file-system.ts";
 import { writeWhole } from "../../session/fs/write-whole.ts";
 import { AppendFile } from "../../session/log/append-file.ts";
-import { fileError, untilUnchanged } from "../../session/log/file-errors.ts";
+import { retryUntilUnchanged, toFileError } from "../../session/log/file-errors.ts";
 import { FileLog } from "../../session/log/file-log.ts";
-import { logLineOf } from "../../session/log/log-lines.ts";
-import { awaitFile, despiteReplacement, exclusively, replaceFile } from "../../session/log/replace-file.ts";
+import { toLogLine } from "../../session/log/log-lines.ts";
 import {
-  absolutePath,
-  projectFolderIn,
-  sessionFileName,
-  sessionsRoot,
+  awaitFile,
+  replaceExclusively,
+  replaceFile,
+  retryAfterReplacement,
+} from "../../session/log/replace-file.ts";
+import {
+  getSessionsRoot,
+  joinProjectFolder,
+  makeSessionFileName,
+  toAbsolutePath,
 } from "../../session/log/session-paths.ts";
-import { nameOfOldFile } from "../../session/log/written-names.ts";
+import { findOldFileName } from "../../session/log/written-names.ts";
 import type { SessionStore } from "../../stores/contract/session-store.ts";
 import { FileStore } from "../../stores/file/file-store.ts";
-import { entryIdsOf, strayLeaf } from "./sync-plan.ts";
+import { findStrayLeaf, getEntryIds } from "./sync-plan.ts";
 
 /** A session as an import left it. */
 export interface WrittenSession {
@@ -60,7 +65,7 @@ export interface ImportTarget {
   /** Name of the store, for the cache. */
   readonly name: string;
   /** Returns the location that a session has or will have. */
-  locationOf(header: SessionHeader): string;
+  getLocation(header: SessionHeader): string;
   /** Finds an existing session by its id, if that needs no request. */
   find(id: string): string | undefined;
   /**
@@ -70,7 +75,7 @@ export interface ImportTarget {
    */
   has(location: string, written?: WrittenSession): Promise<boolean>;
   /** Returns the size of a session in bytes, if that needs no request. */
-  sizeOf(location: string): number | undefined;
+  getSize(location: string): number | undefined;
   /** Reads the header and the first entry of a session; undefined if it is missing. */
   readFront(location: string): Promise<Uint8Array | undefined>;
   /** Reads a session whole; undefined if it is missing. */
@@ -119,9 +124,10 @@ interface TargetOptions {
 /** Makes the target of an import; throws if a store that is none of files has no name. */
 export function importTarget({ store, storeName, earlierDirs = [] }: TargetOptions): ImportTarget {
   if (store === undefined || store instanceof FileStore) {
-    const { folder, root } = store ?? { folder: undefined, root: importedRoot() };
-    const roots = [...earlierDirs.map(absolutePath), sessionsRoot(), importedRoot(), root];
-    const list = () => new Map(folder === undefined ? roots.flatMap(sessionsBelow) : sessionsIn(folder));
+    const { folder, root } = store ?? { folder: undefined, root: getImportedRoot() };
+    const roots = [...earlierDirs.map(toAbsolutePath), getSessionsRoot(), getImportedRoot(), root];
+    const list = () =>
+      new Map(folder === undefined ? roots.flatMap(findSessionsBelow) : findSessions(folder));
     return new FileTarget({ folder, root }, list);
   }
   if (storeName !== undefined) return new StoreTarget(store, storeName);
@@ -129,28 +135,28 @@ export function importTarget({ store, storeName, earlierDirs = [] }: TargetOptio
 }
 
 /** Finds the sessions in a folder and in those directly below it. */
-function sessionsBelow(folder: string): [id: string, path: string][] {
-  return [folder, ...namesIn(folder).map((name) => join(folder, name))].flatMap(sessionsIn);
+function findSessionsBelow(folder: string): [id: string, path: string][] {
+  return [folder, ...listSessionNames(folder).map((name) => join(folder, name))].flatMap(findSessions);
 }
 
 /** Finds sessions by the ids in their file names, even if they were moved. */
-function sessionsIn(folder: string): [id: string, path: string][] {
-  return namesIn(folder).flatMap((name): [string, string][] => {
+function findSessions(folder: string): [id: string, path: string][] {
+  return listSessionNames(folder).flatMap((name): [string, string][] => {
     // One that is being replaced may have no other name for a moment.
-    const own = nameOfOldFile(name) ?? name;
+    const own = findOldFileName(name) ?? name;
     const id = /_([^/\\]+)\.jsonl$/.exec(own)?.[1];
     return id === undefined ? [] : [[id, join(folder, own)]];
   });
 }
 
 /** @throws {SessionError} If the system refuses: what is in there would be imported once more, even if it was redacted. */
-function namesIn(folder: string): string[] {
+function listSessionNames(folder: string): string[] {
   try {
-    return ifPresent(() => readdirSync(folder)) ?? [];
+    return callIfPresent(() => readdirSync(folder)) ?? [];
   } catch (error) {
     // A link that leads nowhere.
     if (hasErrorCode(error, "ELOOP")) return [];
-    throw fileError(folder, "read", error);
+    throw toFileError(folder, "read", error);
   }
 }
 
@@ -181,9 +187,9 @@ export class FileTarget implements ImportTarget {
     this.name = folder ?? root;
   }
 
-  locationOf({ id, timestamp, cwd }: SessionHeader): string {
-    const folder = this.#folder ?? projectFolderIn(this.#root, cwd || "/");
-    return this.find(id) ?? join(folder, sessionFileName(timestamp, id));
+  getLocation({ id, timestamp, cwd }: SessionHeader): string {
+    const folder = this.#folder ?? joinProjectFolder(this.#root, cwd || "/");
+    return this.find(id) ?? join(folder, makeSessionFileName(timestamp, id));
   }
 
   find(id: string): string | undefined {
@@ -193,11 +199,11 @@ export class FileTarget implements ImportTarget {
 
   async has(path: string, { size, writtenMs = 0 }: WrittenSession = {}): Promise<boolean> {
     if (size !== undefined) return isWholeFile(this.#fs, path, size, isOlderThanSystem(writtenMs));
-    return this.sizeOf(path) !== undefined;
+    return this.getSize(path) !== undefined;
   }
 
-  sizeOf(path: string): number | undefined {
-    return ifPresent(() => despiteReplacement(this.#fs, path, () => this.#fs.statSync(path)))?.size;
+  getSize(path: string): number | undefined {
+    return callIfPresent(() => retryAfterReplacement(this.#fs, path, () => this.#fs.statSync(path)))?.size;
   }
 
   async readFront(path: string): Promise<Uint8Array | undefined> {
@@ -209,29 +215,33 @@ export class FileTarget implements ImportTarget {
     // While a file is replaced, nothing may be at its path.
     if (!isPlainFile(fs, path)) awaitFile(fs, path);
     if (!isPlainFile(fs, path)) return undefined;
-    return ifPresent(() => withFile(fs, path, (fd) => readRange(fs, fd, 0, fs.fstatSync(fd).size)));
+    return callIfPresent(() => withFile(fs, path, (fd) => readRange(fs, fd, 0, fs.fstatSync(fd).size)));
   }
 
   async create(path: string, lines: Iterable<string>): Promise<boolean> {
     try {
       makeFolder(this.#fs, dirname(path));
-      writeWhole({ fs: unflushed(this.#fs), path, pieces: lines });
+      writeWhole({ fs: withoutFlush(this.#fs), path, pieces: lines });
       return true;
     } catch (error) {
       if (hasErrorCode(error, "EEXIST")) return false;
-      throw fileError(path, "write", error);
+      throw toFileError(path, "write", error);
     }
   }
 
   async grow(path: string, entriesFor: EntriesFor<LineSource>): Promise<boolean> {
     const fs = this.#fs;
-    return writing(fs, path, () => exclusively(fs, path, () => growFile(fs, path, entriesFor))) ?? false;
+    return (
+      writeUnlessRemoved(fs, path, () =>
+        replaceExclusively(fs, path, () => growFile(fs, path, entriesFor)),
+      ) ?? false
+    );
   }
 
   async extend(path: string, size: number, entriesFor: EntriesFor<SessionBytes>): Promise<boolean> {
     const fs = this.#fs;
     const extend = () => extendFile(fs, path, size, entriesFor);
-    return writing(fs, path, () => exclusively(fs, path, extend)) ?? false;
+    return writeUnlessRemoved(fs, path, () => replaceExclusively(fs, path, extend)) ?? false;
   }
 
   async replace(path: string, linesFor: LinesFor): Promise<boolean> {
@@ -243,8 +253,9 @@ export class FileTarget implements ImportTarget {
       replaceFile({ old: { fs, path, fd, copied }, pieces });
       return true;
     };
-    const exclusive = () => untilUnchanged(() => exclusively(fs, path, () => withFile(fs, path, replace)));
-    return writing(fs, path, exclusive) ?? false;
+    const exclusive = () =>
+      retryUntilUnchanged(() => replaceExclusively(fs, path, () => withFile(fs, path, replace)));
+    return writeUnlessRemoved(fs, path, exclusive) ?? false;
   }
 }
 
@@ -252,14 +263,14 @@ function growFile(fs: FileSystem, path: string, entriesFor: EntriesFor<LineSourc
   const log = FileLog.open(path, { fs });
   if (log === undefined) return false;
   try {
-    const before = entryIdsOf(log);
+    const before = getEntryIds(log);
     const entries = entriesFor(log);
     if (entries === undefined || entries.length === 0) return false;
-    log.append(entries.map(logLineOf), true);
+    log.append(entries.map(toLogLine), true);
     log.refresh();
     const isAlone = log.index.tree.size === before.size + entries.length;
-    const stray = isAlone ? undefined : strayLeaf(log, before, entries);
-    if (stray !== undefined) log.append([logLineOf(stray)], true);
+    const stray = isAlone ? undefined : findStrayLeaf(log, before, entries);
+    if (stray !== undefined) log.append([toLogLine(stray)], true);
     return true;
   } finally {
     log.release();
@@ -274,7 +285,7 @@ function extendFile(
 ): boolean {
   const file = new AppendFile(fs, path);
   try {
-    const { header, version } = sourceOf(readFront(path) ?? "").index;
+    const { header, version } = makeLineSource(readFront(path) ?? "").index;
     const isOurs = header !== undefined && version === CURRENT_SESSION_VERSION && file.state().size === size;
     const entries = isOurs ? file.read(() => entriesFor(file)) : undefined;
     if (entries === undefined || entries.length === 0) return false;
@@ -300,15 +311,15 @@ function keepStrayLeaf(
   try {
     const { tree, spans } = log.index;
     const before = Array.from(tree.ordinals()).filter((ordinal) => spans.offsetAt(ordinal) < size);
-    const stray = strayLeaf(log, new Set(before.map((ordinal) => tree.idAt(ordinal))), entries);
-    if (stray !== undefined) log.append([logLineOf(stray)], true);
+    const stray = findStrayLeaf(log, new Set(before.map((ordinal) => tree.idAt(ordinal))), entries);
+    if (stray !== undefined) log.append([toLogLine(stray)], true);
   } finally {
     log.release();
   }
 }
 
 /** Without flushes: another import completes files after a power cut, and a thousand flushes would take longer than everything else. */
-function unflushed(fs: FileSystem): FileSystem {
+function withoutFlush(fs: FileSystem): FileSystem {
   return { ...fs, fsyncSync: () => undefined };
 }
 
@@ -323,20 +334,20 @@ function withFile<T>(fs: FileSystem, path: string, use: (fd: number) => T): T {
 }
 
 /** Writes to a file; does nothing if it was removed meanwhile. */
-function writing<T>(fs: FileSystem, path: string, write: () => T): T | undefined {
+function writeUnlessRemoved<T>(fs: FileSystem, path: string, write: () => T): T | undefined {
   try {
     return write();
   } catch (error) {
-    if (isPlainFile(fs, path)) throw fileError(path, "write", error);
+    if (isPlainFile(fs, path)) throw toFileError(path, "write", error);
     return undefined;
   }
 }
 
 /** Returns false if nothing is at the path; refuses a link, a folder or a pipe. */
 function isPlainFile(fs: FileSystem, path: string): boolean {
-  const stats = ifPresent(() => fs.lstatSync(path));
+  const stats = callIfPresent(() => fs.lstatSync(path));
   if (stats === undefined || stats.isFile()) return stats !== undefined;
-  throw fileError(path, "write", new NotAPlainFileError(`${path} is not a plain file`));
+  throw toFileError(path, "write", new NotAPlainFileError(`${path} is not a plain file`));
 }
 
 /** Tells whether a file has a size and ends with a line, as after no power cut; of a suspect one also that it holds no zeros. */
@@ -349,7 +360,7 @@ function isWholeFile(fs: FileSystem, path: string, size: number, isSuspect: bool
     return true;
   };
   // It may be removed in between.
-  return ifPresent(() => withFile(fs, path, isWhole)) ?? false;
+  return callIfPresent(() => withFile(fs, path, isWhole)) ?? false;
 }
 
 const LINE_FEED = 0x0a;
@@ -366,7 +377,7 @@ class StoreTarget implements ImportTarget {
     this.name = name;
   }
 
-  locationOf({ id }: SessionHeader): string {
+  getLocation({ id }: SessionHeader): string {
     return id;
   }
 
@@ -383,16 +394,16 @@ class StoreTarget implements ImportTarget {
     return this.#ids.has(id);
   }
 
-  sizeOf(): undefined {
+  getSize(): undefined {
     return undefined;
   }
 
   readFront(id: string): Promise<Uint8Array | undefined> {
-    return unlessMissing(() => readFrontOf(this.#store.exportBytes(id)));
+    return askUnlessMissing(() => readFrontBytes(this.#store.exportBytes(id)));
   }
 
   read(id: string): Promise<Uint8Array | undefined> {
-    return unlessMissing(async () => {
+    return askUnlessMissing(async () => {
       const pieces: Uint8Array[] = [];
       for await (const piece of this.#store.exportBytes(id)) pieces.push(piece.slice());
       return Buffer.concat(pieces);
@@ -401,7 +412,7 @@ class StoreTarget implements ImportTarget {
 
   async create(id: string, lines: Iterable<string>): Promise<boolean> {
     try {
-      await this.#store.importBytes(pieceOf([...lines].join("")));
+      await this.#store.importBytes(yieldPiece([...lines].join("")));
       this.#ids?.add(id);
       return true;
     } catch (error) {
@@ -412,22 +423,22 @@ class StoreTarget implements ImportTarget {
 
   async grow(id: string, entriesFor: EntriesFor<LineSource>): Promise<boolean> {
     const bytes = await this.read(id);
-    const session = bytes && sourceOf(bytes);
+    const session = bytes && makeLineSource(bytes);
     const entries = session && entriesFor(session);
     if (session === undefined || entries === undefined || entries.length === 0) return false;
     const append = async (added: readonly AnySessionEntry[]) => {
       await this.#store.appendEntries(id, added);
       return true;
     };
-    if (!(await unlessMissing(() => append(entries)))) return false;
+    if (!(await askUnlessMissing(() => append(entries)))) return false;
     const now = await this.read(id);
-    const stray = now && strayLeaf(sourceOf(now), entryIdsOf(session), entries);
-    if (stray !== undefined) await unlessMissing(() => append([stray]));
+    const stray = now && findStrayLeaf(makeLineSource(now), getEntryIds(session), entries);
+    if (stray !== undefined) await askUnlessMissing(() => append([stray]));
     return true;
   }
 }
 
-async function unlessMissing<T>(ask: () => Promise<T>): Promise<T | undefined> {
+async function askUnlessMissing<T>(ask: () => Promise<T>): Promise<T | undefined> {
   try {
     return await ask();
   } catch (error) {
@@ -436,6 +447,6 @@ async function unlessMissing<T>(ask: () => Promise<T>): Promise<T | undefined> {
   }
 }
 
-async function* pieceOf(text: string): AsyncGenerator<Uint8Array, void> {
+async function* yieldPiece(text: string): AsyncGenerator<Uint8Array, void> {
   yield new TextEncoder().encode(text);
 }

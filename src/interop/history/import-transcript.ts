@@ -1,11 +1,11 @@
 import { statSync } from "node:fs";
 import { homedir } from "node:os";
-import { sourceKeyOf } from "../../core/format/import-origin.ts";
-import { absolutePath } from "../../session/log/session-paths.ts";
+import { makeSourceKey } from "../../core/format/import-origin.ts";
+import { toAbsolutePath } from "../../session/log/session-paths.ts";
 import { cacheFor, type ImportSessionsOptions, importRound, type SessionImport } from "./import-sessions.ts";
 import type { SourceProgram, SourceSession } from "./source-program.ts";
 import { SourceReader } from "./source-reader.ts";
-import { programOf, sourceFolders } from "./source-table.ts";
+import { findProgram, sourceFolders } from "./source-table.ts";
 
 /** A session of another program, as that program names it. */
 export interface Transcript {
@@ -26,17 +26,17 @@ export interface TranscriptImport {
 export async function importTranscript(
   { path, sourceId }: Transcript,
   options: ImportSessionsOptions,
-  mostBytes = Number.POSITIVE_INFINITY,
+  maxBytes = Number.POSITIVE_INFINITY,
 ): Promise<TranscriptImport> {
-  const file = path === undefined ? undefined : absolutePath(path);
-  const folders = await foldersFor(file, options);
+  const file = path === undefined ? undefined : toAbsolutePath(path);
+  const folders = await findSourceFolders(file, options);
   if (folders === undefined) return { isTooLarge: false, imports: [] };
   const cache = cacheFor(options);
   const imports: SessionImport[] = [];
   let isTooLarge = false;
   const isAllowed = (bytes: number) => {
-    isTooLarge ||= bytes > mostBytes;
-    return bytes <= mostBytes;
+    isTooLarge ||= bytes > maxBytes;
+    return bytes <= maxBytes;
   };
   const round = importRound(
     { ...options, paths: folders },
@@ -46,10 +46,10 @@ export async function importTranscript(
       wants: (session) => {
         const isMeant =
           file === undefined ? session.sourceId === sourceId : session.files.some((one) => one.path === file);
-        const known = cache.lastImportsOf(sourceKeyOf(session)).map(({ read }) => read?.size ?? 0);
-        return isMeant && isAllowed(sizeOf(session) - Math.max(0, ...known));
+        const known = cache.getLastImports(makeSourceKey(session)).map(({ read }) => read?.size ?? 0);
+        return isMeant && isAllowed(countSourceBytes(session) - Math.max(0, ...known));
       },
-      mayReadAll: (session) => isAllowed(sizeOf(session)),
+      mayReadAll: (session) => isAllowed(countSourceBytes(session)),
     },
   );
   for await (const one of round) imports.push(one);
@@ -57,25 +57,25 @@ export async function importTranscript(
   return { isTooLarge, imports };
 }
 
-function sizeOf({ files }: SourceSession): number {
+function countSourceBytes({ files }: SourceSession): number {
   return files.reduce((sum, { size }) => sum + size, 0);
 }
 
 /** Returns the files and folders in which the files of a session may be; undefined if a file holds none yet. */
-async function foldersFor(
+async function findSourceFolders(
   path: string | undefined,
   options: ImportSessionsOptions,
 ): Promise<string[] | undefined> {
   const { env = process.env } = options;
   if (path === undefined) return sourceFolders(env);
-  const program = await programOfFile(path, options);
+  const program = await findProgramOfFile(path, options);
   if (program === undefined) return undefined;
-  const home = program.homeOf?.(path);
+  const home = program.getHome?.(path);
   return home === undefined ? [path, ...program.folders(env, env["HOME"] || homedir())] : [home];
 }
 
 /** Returns the program of a file, by all of it, since a first line may be long. */
-async function programOfFile(
+async function findProgramOfFile(
   path: string,
   options: ImportSessionsOptions,
 ): Promise<SourceProgram | undefined> {
@@ -85,7 +85,7 @@ async function programOfFile(
   try {
     const { size, mtimeMs, ctimeMs } = stats;
     const [facts] = await reader.readFacts({ path, size, mtimeMs, ctimeMs });
-    return programOf(facts?.source);
+    return findProgram(facts?.source);
   } finally {
     await reader.close();
   }

@@ -6,21 +6,21 @@ import type { ImportCounts, ImportedSession } from "../import/imported-session.t
 import { readSourceText, type SourceRecord } from "../import/source-text.ts";
 import type { KnownImport, ReadState } from "./import-cache.ts";
 import type { ImportTarget, SessionBytes } from "./import-target.ts";
-import { MAX_OWN_BYTES, readSourceRange, stampOf, stampOfTitle } from "./source-file.ts";
+import { MAX_OWN_BYTES, makeStamp, makeTitleStamp, readSourceRange } from "./source-file.ts";
 import type { KnownFile, ReadOptions, SourceProgram, SourceSession } from "./source-program.ts";
 
 /** Bytes in front of what is new that are read once more, to see whether they still become what is here; then more. */
 const OVERLAPS = [128 * 1024, 2 * 1024 * 1024] as const;
 
 /** Returns the state of a session's files; undefined for one that is read whole each time. */
-export function readStateOf({ files, title }: SourceSession): ReadState | undefined {
-  const main = mainOf(files);
+export function makeReadState({ files, title }: SourceSession): ReadState | undefined {
+  const main = findMain(files);
   if (main === undefined || main.beside !== undefined) return undefined;
-  const others = files.filter((file) => file !== main).map(stampOf);
-  return { size: main.size, others: [main.path, ...others, stampOfTitle(title)].join("\n") };
+  const others = files.filter((file) => file !== main).map(makeStamp);
+  return { size: main.size, others: [main.path, ...others, makeTitleStamp(title)].join("\n") };
 }
 
-function mainOf(files: readonly KnownFile[]): KnownFile | undefined {
+function findMain(files: readonly KnownFile[]): KnownFile | undefined {
   const mains = files.filter(({ facts }) => facts.agentId === undefined);
   return mains.length === 1 ? mains[0] : undefined;
 }
@@ -42,8 +42,8 @@ export async function readOn(
   options: ReadOptions,
 ): Promise<KnownImport | undefined> {
   const { read, location, size } = before;
-  const now = readStateOf(session);
-  const main = mainOf(session.files);
+  const now = makeReadState(session);
+  const main = findMain(session.files);
   if (tail === undefined || read === undefined || now === undefined || main === undefined) return undefined;
   if (size === undefined || target.extend === undefined) return undefined;
   if (read.others !== now.others || session.copies.length > 0 || now.size <= read.size) return undefined;
@@ -53,30 +53,30 @@ export async function readOn(
   const isGrown = await target.extend(location, size, (existing) => {
     for (const overlap of OVERLAPS) {
       if (overlap >= read.size) return undefined;
-      const [old, fresh] = recordsAround(main, read.size - overlap, read.size);
+      const [old, fresh] = readRecordsAround(main, read.size - overlap, read.size);
       const all = { records: [...old, ...fresh], issues: [] };
       if (fresh.length === 0) return undefined;
       const [oldTail, newTail] = [{ records: old, issues: [] }, all].map((text) =>
         tail.read(text, session, options),
       );
-      added = oldTail && newTail && tailBehind(existing, size, oldTail, newTail);
+      added = oldTail && newTail && findTail(existing, size, oldTail, newTail);
       if (added !== undefined && tail.isAlone(fresh, old, added.sharedIds)) return added.entries;
     }
     return undefined;
   });
   if (!isGrown || added === undefined) return undefined;
   const { counts, dropped } = added;
-  const written = { size: target.sizeOf(location), writtenMs: Date.now(), read: now };
+  const written = { size: target.getSize(location), writtenMs: Date.now(), read: now };
   return {
     ...before,
     ...written,
-    counts: sumOf(before.counts, counts),
-    dropped: sumOf(before.dropped, dropped),
+    counts: addCounts(before.counts, counts),
+    dropped: addCounts(before.dropped, dropped),
   };
 }
 
 /** Returns the whole records in front of an offset and those behind it; none behind it if any line is damaged. */
-function recordsAround(
+function readRecordsAround(
   { path, size }: KnownFile,
   from: number,
   offset: number,
@@ -106,7 +106,7 @@ interface Tail {
 type Counts = { readonly [name: string]: number };
 
 /** Returns what a longer end of a file yields beyond a shorter one, if that is the end of a session here. */
-function tailBehind(
+function findTail(
   existing: SessionBytes,
   size: number,
   shorter: ImportedSession,
@@ -133,8 +133,8 @@ function tailBehind(
   // One that is here already has another meaning, or was written here by another program.
   if (sharedIds.size === 0 || mayHold(existing, size, new Set(entries.map(({ id }) => id)))) return undefined;
   const [counts, dropped] = [
-    differenceOf(longer.counts, shorter.counts),
-    differenceOf(longer.dropped, shorter.dropped),
+    subtractCounts(longer.counts, shorter.counts),
+    subtractCounts(longer.dropped, shorter.dropped),
   ];
   return { entries, sharedIds, counts, dropped };
 }
@@ -146,7 +146,7 @@ const HEAD_BYTES = 160;
 /** Tells whether a session may have one of these ids: one whose lines begin otherwise may. */
 function mayHold(existing: SessionBytes, size: number, ids: ReadonlySet<string>): boolean {
   for (let at = 0; at < size; at += PIECE_BYTES) {
-    const bytes = bufferOf(existing.readRange(at, Math.min(PIECE_BYTES + HEAD_BYTES, size - at)));
+    const bytes = toBuffer(existing.readRange(at, Math.min(PIECE_BYTES + HEAD_BYTES, size - at)));
     const last = Math.min(PIECE_BYTES, size - at - 1);
     let start = bytes.indexOf(LINE_FEED) + 1;
     while (start > 0 && start <= last) {
@@ -158,16 +158,16 @@ function mayHold(existing: SessionBytes, size: number, ids: ReadonlySet<string>)
   return false;
 }
 
-function bufferOf({ buffer, byteOffset, length }: Uint8Array): Buffer {
+function toBuffer({ buffer, byteOffset, length }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, length);
 }
 
-function differenceOf(more: ImportCounts | Counts, less: ImportCounts | Counts): Counts {
+function subtractCounts(more: ImportCounts | Counts, less: ImportCounts | Counts): Counts {
   const taken: Counts = { ...less };
   return Object.fromEntries(Object.entries(more).map(([name, count]) => [name, count - (taken[name] ?? 0)]));
 }
 
-function sumOf<Named extends ImportCounts | Counts>(one: Named, other: Counts): Named {
+function addCounts<Named extends ImportCounts | Counts>(one: Named, other: Counts): Named {
   const known: Counts = { ...one };
   const sums = Object.entries(other).map(([name, count]) => [name, count + (known[name] ?? 0)]);
   return { ...one, ...Object.fromEntries(sums) };

@@ -3,15 +3,15 @@ import { dirname, join } from "node:path";
 import { isDeletedImport } from "../../catalog/list/deleted-imports.ts";
 import { addTo } from "../../core/format/group-by.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
-import { custom } from "../import/entry-bodies.ts";
+import { makeCustom } from "../import/entry-bodies.ts";
 import type { ImportedSession } from "../import/imported-session.ts";
-import { SessionBuilder, sessionIdOf } from "../import/session-builder.ts";
-import { isoTimeOf, readSourceText, type SourceRecord, textOf } from "../import/source-text.ts";
-import { cacheFor, foundIn, type ImportSessionsOptions } from "./import-sessions.ts";
+import { makeSessionId, SessionBuilder } from "../import/session-builder.ts";
+import { readSourceText, type SourceRecord, toIsoTime, toNonemptyText } from "../import/source-text.ts";
+import { cacheFor, findFound, type ImportSessionsOptions } from "./import-sessions.ts";
 import { importTarget } from "./import-target.ts";
 import { SideFiles } from "./source-file.ts";
 import { reportTo } from "./source-query.ts";
-import { programOf } from "./source-table.ts";
+import { findProgram } from "./source-table.ts";
 import { syncSession } from "./sync-session.ts";
 
 /** A session of Claude Code of which only prompts are left. */
@@ -29,35 +29,35 @@ export interface LostSession {
 /** Finds sessions that only Claude Code's `history.jsonl` still has, neither imported nor deleted here; earliest first. */
 export async function findLost(options: ImportSessionsOptions): Promise<LostSession[]> {
   const { env = process.env, project } = options;
-  const found = await foundIn(options, cacheFor(options));
+  const found = await findFound(options, cacheFor(options));
   const known = new Set(found.map(({ sourceId }) => sourceId));
   const target = importTarget(options);
   const beside = new SideFiles(reportTo(options));
-  const homes = (programOf("claude-code")?.folders(env, env["HOME"] || homedir()) ?? []).map(dirname);
+  const homes = (findProgram("claude-code")?.folders(env, env["HOME"] || homedir()) ?? []).map(dirname);
   return homes
     .map((home) => join(home, "history.jsonl"))
-    .flatMap((path) => sessionsIn(beside.textOf(path), path))
+    .flatMap((path) => parseLostSessions(beside.getText(path), path))
     .filter(({ sessionId, cwd }) => {
-      const isHere = target.find(sessionIdOf(sessionId)) !== undefined;
+      const isHere = target.find(makeSessionId(sessionId)) !== undefined;
       const isDeleted = isDeletedImport({ source: "claude-code", sourceId: sessionId });
       return !known.has(sessionId) && !isHere && !isDeleted && (project === undefined || cwd === project);
     })
     .sort((one, other) => (one.startedAt < other.startedAt ? -1 : 1));
 }
 
-function sessionsIn(text: string, path: string): LostSession[] {
+function parseLostSessions(text: string, path: string): LostSession[] {
   const groups = new Map<string, SourceRecord[]>();
   for (const record of readSourceText(text).records) {
-    const id = textOf(record.value["sessionId"]) ?? textOf(record.value["session_id"]);
-    if (id !== undefined && textOfPrompt(record) !== "") addTo(groups, id, record);
+    const id = toNonemptyText(record.value["sessionId"]) ?? toNonemptyText(record.value["session_id"]);
+    if (id !== undefined && getPromptText(record) !== "") addTo(groups, id, record);
   }
   return Array.from(groups, ([sessionId, prompts]) => ({
     sessionId,
-    cwd: textOf(prompts[0]?.value["project"]) ?? "",
-    startedAt: (prompts[0] && isoTimeOf(timeOfPrompt(prompts[0]))) ?? "",
+    cwd: toNonemptyText(prompts[0]?.value["project"]) ?? "",
+    startedAt: (prompts[0] && toIsoTime(getPromptTime(prompts[0]))) ?? "",
     path,
     prompts,
-    firstPrompt: prompts[0] === undefined ? "" : textOfPrompt(prompts[0]),
+    firstPrompt: prompts[0] === undefined ? "" : getPromptText(prompts[0]),
   }));
 }
 
@@ -69,7 +69,7 @@ export async function keepLost(lost: LostSession, options: ImportSessionsOptions
   const { now = Date.now } = options;
   const target = importTarget(options);
   const imported = importPrompts({ ...lost, importedAt: new Date(now()).toISOString() });
-  const location = target.locationOf(imported.header);
+  const location = target.getLocation(imported.header);
   const mayMake = () => !isDeletedImport(imported);
   const status = await syncSession(target, location, imported.header, imported, mayMake);
   return status === "deleted" ? null : location;
@@ -92,27 +92,27 @@ const WHAT_IT_IS =
 /** Converts the prompts of a deleted session to a session that says what it is. */
 function importPrompts(input: PromptsInput): ImportedSession {
   const { sessionId, prompts } = input;
-  const startedAt = prompts[0] && timeOfPrompt(prompts[0]);
+  const startedAt = prompts[0] && getPromptTime(prompts[0]);
   const builder = new SessionBuilder(input, { source: "claude-code", sourceId: sessionId, startedAt });
-  const note = custom("claude-code.prompts-only", { content: WHAT_IT_IS });
+  const note = makeCustom("claude-code.prompts-only", { content: WHAT_IT_IS });
   let last = builder.add(`${sessionId} prompts only`, undefined, startedAt, note);
   for (const [number, prompt] of prompts.entries()) {
-    const [key, time] = [`${sessionId} prompt ${number}`, timeOfPrompt(prompt)];
+    const [key, time] = [`${sessionId} prompt ${number}`, getPromptTime(prompt)];
     builder.counts.records++;
-    last = builder.addMessage(key, last, time, { role: "user", content: textOfPrompt(prompt) });
+    last = builder.addMessage(key, last, time, { role: "user", content: getPromptText(prompt) });
     const { pastedContents } = prompt.value;
     if (!isJsonRecord(pastedContents) || Object.keys(pastedContents).length === 0) continue;
-    last = builder.add(`${key} pasted`, last, time, custom("claude-code.pasted", { pastedContents }));
+    last = builder.add(`${key} pasted`, last, time, makeCustom("claude-code.pasted", { pastedContents }));
   }
   return builder.finish();
 }
 
 /** Returns what was typed. */
-function textOfPrompt({ value }: SourceRecord): string {
-  return textOf(value["display"]) ?? textOf(value["text"]) ?? "";
+function getPromptText({ value }: SourceRecord): string {
+  return toNonemptyText(value["display"]) ?? toNonemptyText(value["text"]) ?? "";
 }
 
 /** Returns when it was typed: Unix milliseconds, or a text. */
-function timeOfPrompt({ value }: SourceRecord): unknown {
+function getPromptTime({ value }: SourceRecord): unknown {
   return value["timestamp"] ?? value["ts"];
 }

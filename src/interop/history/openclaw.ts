@@ -1,8 +1,8 @@
 import { readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { unlessRefused } from "../../session/files/skipped-files.ts";
-import { absolutePath } from "../../session/log/session-paths.ts";
+import { callUnlessRefused } from "../../session/files/skipped-files.ts";
+import { toAbsolutePath } from "../../session/log/session-paths.ts";
 import { isDatabaseName } from "./source-file.ts";
 import type { Environment } from "./source-program.ts";
 
@@ -31,21 +31,21 @@ export function findOpenClaw(env: Environment = process.env): OpenClawFiles {
   const named = env["OPENCLAW_STATE_DIR"];
   const home = env["HOME"] || homedir();
   const roots = named
-    ? [absolutePath(named)]
+    ? [toAbsolutePath(named)]
     : [".openclaw", ".clawdbot", ".moltbot"].map((name) => join(home, name));
-  const agents = roots.map((root) => join(root, "agents")).flatMap(pathsIn);
+  const agents = roots.map((root) => join(root, "agents")).flatMap(listPaths);
   const folders = agents.map((agent) => join(agent, "sessions"));
-  const files = folders.flatMap(pathsIn);
+  const files = folders.flatMap(listPaths);
   return {
     folders,
     sessions: files.filter((path) => SESSION.test(path)),
     archives: files.filter((path) => ARCHIVE.test(path)),
-    databases: [...agents.flatMap(pathsIn), ...files].filter(isDatabaseName),
+    databases: [...agents.flatMap(listPaths), ...files].filter(isDatabaseName),
   };
 }
 
 /** Returns the paths in a folder; none if it is missing, or the system refuses. */
-function pathsIn(folder: string): string[] {
-  const names = unlessRefused(() => readdirSync(folder)) ?? [];
+function listPaths(folder: string): string[] {
+  const names = callUnlessRefused(() => readdirSync(folder)) ?? [];
   return names.sort().map((name) => join(folder, name));
 }

@@ -1,25 +1,25 @@
-import { firstEntryIn, isDeletedImport, unmarkDeletedImport } from "../../catalog/list/deleted-imports.ts";
+import { isDeletedImport, parseFirstEntry, unmarkDeletedImport } from "../../catalog/list/deleted-imports.ts";
 import type { UnknownEntry } from "../../core/format/entry.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
-import { digestOf, inventEntryId } from "../../core/format/ids.ts";
-import { type ImportOrigin, importOriginIn, sourceKeyOf } from "../../core/format/import-origin.ts";
+import { hashText, inventEntryId } from "../../core/format/ids.ts";
+import { findImportOrigin, type ImportOrigin, makeSourceKey } from "../../core/format/import-origin.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
 import { REDACTED_TEXT, redactEntry } from "../../core/format/redact-entry.ts";
 import { REDACTION_CUSTOM_TYPE } from "../../core/format/redaction.ts";
 import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
-import { sourceOf } from "../../core/jsonl/line-source.ts";
+import { makeLineSource } from "../../core/jsonl/line-source.ts";
 import { INHERITED_COST_TYPE } from "../import/claude-code/cost-state.ts";
 import { IMPORT_MAPPING, type ImportedSession } from "../import/imported-session.ts";
-import { entryIdOf, NO_TIME, sessionIdOf } from "../import/session-builder.ts";
-import { isoTimeOf } from "../import/source-text.ts";
+import { makeEntryId, makeSessionId, NO_TIME } from "../import/session-builder.ts";
+import { toIsoTime } from "../import/source-text.ts";
 import type { KnownImport } from "./import-cache.ts";
 import type { ImportTarget } from "./import-target.ts";
 import { readOn } from "./incremental-import.ts";
 import type { SourceSession } from "./source-program.ts";
 import type { SourceReader } from "./source-reader.ts";
-import { programOf } from "./source-table.ts";
-import { type ImportStatus, RedactedCopies, redactedAmong } from "./sync-plan.ts";
-import { compareSession, entriesAt, syncSession } from "./sync-session.ts";
+import { findProgram } from "./source-table.ts";
+import { findRedacted, type ImportStatus, RedactedCopies } from "./sync-plan.ts";
+import { compareSession, readEntriesAt, syncSession } from "./sync-session.ts";
 
 /** The result for one session. */
 export interface MadeSession {
@@ -51,7 +51,7 @@ export class SessionImporter {
   ): Promise<readonly MadeSession[] | undefined> {
     const { isFresh, isDryRun, isAgain, importedAt, cacheDir } = this.#facts;
     const own = before.find(({ sourceId }) => sourceId === session.sourceId);
-    const program = programOf(session.source);
+    const program = findProgram(session.source);
     if (isFresh || isDryRun || isAgain || own === undefined || program === undefined) return undefined;
     for (const one of before) {
       if (one.isDeleted === true || !(await this.#target.has(one.location, one))) return undefined;
@@ -72,9 +72,9 @@ export class SessionImporter {
   /** Imports a session and its subagents. */
   async *import(session: SourceSession): AsyncGenerator<MadeSession, void, undefined> {
     const path = session.files[0]?.path ?? "";
-    const id = await this.#ids.baseOf(session, headerOf(session, session));
+    const id = await this.#ids.getBaseId(session, makeHeader(session, session));
     const read = await this.#read(session, id);
-    const beside = await this.#besideOf(read, { ...session, id });
+    const beside = await this.#chooseBeside(read, { ...session, id });
     for (const imported of read) yield await this.#importOne(imported, beside, path);
   }
 
@@ -82,7 +82,7 @@ export class SessionImporter {
   async #begunAt(id: string): Promise<string | undefined> {
     const location = this.#target.find(id);
     const front = location === undefined ? undefined : await this.#target.readFront(location);
-    return front && sourceOf(front).index.header?.timestamp;
+    return front && makeLineSource(front).index.header?.timestamp;
   }
 
   /** @param id - Of the session here, without what marks one that is imported anew. */
@@ -90,24 +90,24 @@ export class SessionImporter {
     const { importedAt, cacheDir } = this.#facts;
     const isTimeless = session.files.every(({ facts }) => facts.startedAt === undefined);
     const begunAt = isTimeless ? await this.#begunAt(id) : undefined;
-    const ownId = id === sessionIdOf(session.sourceId) ? undefined : id;
-    const isNeeded = programOf(session.source)?.needsKnown?.(session) === true;
-    const known = isNeeded ? await this.#knownOf(session, id) : [];
+    const ownId = id === makeSessionId(session.sourceId) ? undefined : id;
+    const isNeeded = findProgram(session.source)?.needsKnown?.(session) === true;
+    const known = isNeeded ? await this.#readKnown(session, id) : [];
     return this.#reader.readSession(session, { begunAt, importedAt, cacheDir, known, ownId });
   }
 
   /** Returns the entries of a session here; of one that is imported anew, those of the older one that say what was copied. */
-  async #knownOf(session: SourceSession, id: string): Promise<readonly UnknownEntry[]> {
-    const base = { ...headerOf(session, session), id };
-    const header = { ...base, id: await this.#ids.versionOf(base) };
-    const known = await entriesAt(this.#target, this.#target.locationOf(header));
+  async #readKnown(session: SourceSession, id: string): Promise<readonly UnknownEntry[]> {
+    const base = { ...makeHeader(session, session), id };
+    const header = { ...base, id: await this.#ids.getVersionId(base) };
+    const known = await readEntriesAt(this.#target, this.#target.getLocation(header));
     if (known.length > 0 || header.id === id) return known;
-    const older = await entriesAt(this.#target, this.#target.locationOf(base));
+    const older = await readEntriesAt(this.#target, this.#target.getLocation(base));
     return older.filter(({ customType }) => customType === INHERITED_COST_TYPE);
   }
 
   /** Chooses the ids of a session's subagents; that of the session is known. */
-  async #besideOf(
+  async #chooseBeside(
     read: readonly ImportedSession[],
     { sourceId, id }: { readonly sourceId: string; readonly id: string },
   ): Promise<SessionsBeside> {
@@ -115,9 +115,9 @@ export class SessionImporter {
     const taken = new Set([id]);
     for (const imported of read) {
       const isMain = imported.sourceId === sourceId;
-      const baseId = isMain ? id : await this.#ids.baseOf(imported, imported.header, taken);
+      const baseId = isMain ? id : await this.#ids.getBaseId(imported, imported.header, taken);
       const base = { ...imported.header, id: baseId };
-      const header = { ...base, id: await this.#ids.versionOf(base) };
+      const header = { ...base, id: await this.#ids.getVersionId(base) };
       taken.add(baseId);
       beside.set(imported.sourceId, { imported, base, header });
     }
@@ -125,8 +125,8 @@ export class SessionImporter {
   }
 
   async #importOne(imported: ImportedSession, beside: SessionsBeside, path: string): Promise<MadeSession> {
-    const header = await this.#headerOf(imported, beside);
-    const location = this.#target.locationOf(header);
+    const header = await this.#makeHeader(imported, beside);
+    const location = this.#target.getLocation(header);
     const { sourceId, sourcePath = path, counts, dropped, issues } = imported;
     const known = { sourceId, sourcePath, id: header.id, location, counts, dropped };
     if (await this.#isLeftOut(imported, beside))
@@ -141,7 +141,7 @@ export class SessionImporter {
     const mayMake = () => isAgain || !isDeletedImport(imported);
     const status = await syncSession(this.#target, location, header, session, mayMake);
     if (status === "deleted") return { known: { ...known, isDeleted: true }, status, issues };
-    const written = { size: this.#target.sizeOf(location), writtenMs: Date.now() };
+    const written = { size: this.#target.getSize(location), writtenMs: Date.now() };
     return { known: { ...known, ...written }, status, issues };
   }
 
@@ -154,7 +154,7 @@ export class SessionImporter {
     const [first, ...rest] = imported.entries;
     const redactedIds = new Set<string>();
     for (const location of await this.#repeatedBy(imported, header, base))
-      for (const id of redactedAmong(await entriesAt(this.#target, location), rest)) redactedIds.add(id);
+      for (const id of findRedacted(await readEntriesAt(this.#target, location), rest)) redactedIds.add(id);
     const targetIds = rest.map(({ id }) => id).filter((id) => redactedIds.has(id));
     if (first === undefined || targetIds.length === 0) return imported;
     const record = {
@@ -178,10 +178,10 @@ export class SessionImporter {
     header: SessionHeader,
     base: SessionHeader,
   ): Promise<string[]> {
-    const earlier = header.id === base.id ? [] : [this.#target.locationOf(base)];
+    const earlier = header.id === base.id ? [] : [this.#target.getLocation(base)];
     const { parentSession } = header;
     if (parent?.relation !== "fork" || typeof parentSession !== "string") return earlier;
-    const isNew = !(await this.#target.has(this.#target.locationOf(header)));
+    const isNew = !(await this.#target.has(this.#target.getLocation(header)));
     return isNew ? [...earlier, parentSession] : earlier;
   }
 
@@ -193,13 +193,13 @@ export class SessionImporter {
     for (let at: SourceLink | undefined = imported; at !== undefined && !seen.has(at.sourceId); ) {
       if (isDeletedImport(at)) return true;
       seen.add(at.sourceId);
-      at = await this.#agentOf(at, beside);
+      at = await this.#findAgent(at, beside);
     }
     return false;
   }
 
   /** Returns the session whose subagent a session is of, unless that session is here. */
-  async #agentOf({ source, parent }: SourceLink, beside: SessionsBeside): Promise<SourceLink | undefined> {
+  async #findAgent({ source, parent }: SourceLink, beside: SessionsBeside): Promise<SourceLink | undefined> {
     if (parent?.relation !== "subagent") return undefined;
     const { sourceId } = parent;
     const next = beside.get(sourceId);
@@ -209,34 +209,34 @@ export class SessionImporter {
   }
 
   /** Adds the path or id of the parent session, whether it exists or will exist. */
-  async #headerOf(imported: ImportedSession, beside: SessionsBeside): Promise<SessionHeader> {
+  async #makeHeader(imported: ImportedSession, beside: SessionsBeside): Promise<SessionHeader> {
     const { parent } = imported;
     const header = beside.get(imported.sourceId)?.header ?? imported.header;
     if (parent === undefined) return header;
     const own = beside.get(parent.sourceId);
-    if (own !== undefined) return { ...header, parentSession: this.#target.locationOf(own.header) };
+    if (own !== undefined) return { ...header, parentSession: this.#target.getLocation(own.header) };
     const origin = { source: imported.source, sourceId: parent.sourceId };
     const its = await this.#headerOfOther(origin);
-    const isFound = isoTimeOf(this.#facts.beginnings.get(sourceKeyOf(origin))?.startedAt) !== undefined;
-    const parentSession = isFound ? this.#target.locationOf(its) : this.#target.find(its.id);
+    const isFound = toIsoTime(this.#facts.beginnings.get(makeSourceKey(origin))?.startedAt) !== undefined;
+    const parentSession = isFound ? this.#target.getLocation(its) : this.#target.find(its.id);
     return parentSession === undefined ? header : { ...header, parentSession };
   }
 
   /** Returns the header of a session that is not imported now, as far as the run knows it. */
   async #headerOfOther(origin: ImportOrigin): Promise<SessionHeader> {
-    const header = headerOf(origin, this.#facts.beginnings.get(sourceKeyOf(origin)));
-    const base = { ...header, id: await this.#ids.baseOf(origin, header) };
-    return { ...base, id: await this.#ids.versionOf(base) };
+    const header = makeHeader(origin, this.#facts.beginnings.get(makeSourceKey(origin)));
+    const base = { ...header, id: await this.#ids.getBaseId(origin, header) };
+    return { ...base, id: await this.#ids.getVersionId(base) };
   }
 }
 
 /** Makes the header that a session gets, with the id made from the one in its source. */
-function headerOf(
+function makeHeader(
   { sourceId }: ImportOrigin,
   { startedAt, cwd }: Pick<SourceSession, "startedAt" | "cwd"> = { startedAt: "", cwd: "" },
 ): SessionHeader {
-  const timestamp = isoTimeOf(startedAt) ?? NO_TIME;
-  return { type: "session", version: CURRENT_SESSION_VERSION, id: sessionIdOf(sourceId), timestamp, cwd };
+  const timestamp = toIsoTime(startedAt) ?? NO_TIME;
+  return { type: "session", version: CURRENT_SESSION_VERSION, id: makeSessionId(sourceId), timestamp, cwd };
 }
 
 type SourceLink = Pick<ImportedSession, "source" | "sourceId" | "parent">;
@@ -272,58 +272,58 @@ export class SessionIds {
    * @param header - With the id made from the one that the session has in its source.
    * @param taken - Ids that other sessions of the same source get in this run.
    */
-  async baseOf(
+  async getBaseId(
     origin: ImportOrigin,
     header: SessionHeader,
     taken: ReadonlySet<string> = new Set(),
   ): Promise<string> {
     const { id: plain } = header;
-    const derived = `${digestOf(sourceKeyOf(origin)).slice(0, 8)}.${plain}`;
+    const derived = `${hashText(makeSourceKey(origin)).slice(0, 8)}.${plain}`;
     for (const id of [plain, derived]) {
-      for (const version of [id, ...freshIds(id)]) {
-        if (await this.#isOf(origin, { ...header, id: version })) return id;
+      for (const version of [id, ...listFreshIds(id)]) {
+        if (await this.#isFrom(origin, { ...header, id: version })) return id;
       }
     }
-    if (taken.has(plain) || this.#facts.beginnings.get(sourceKeyOf(origin))?.isNameTaken === true)
+    if (taken.has(plain) || this.#facts.beginnings.get(makeSourceKey(origin))?.isNameTaken === true)
       return derived;
     // Another import may have made it since it was looked for.
-    return !(await this.has(header)) || (await this.#isOf(origin, header)) ? plain : derived;
+    return !(await this.has(header)) || (await this.#isFrom(origin, header)) ? plain : derived;
   }
 
   /** Returns the id that a session is imported under: of the newest one that was imported anew, or a new one for that. */
-  async versionOf(header: SessionHeader): Promise<string> {
-    if (this.#facts.isFresh) return freshId(header.id, IMPORT_MAPPING);
-    for (const id of freshIds(header.id)) if (await this.has({ ...header, id })) return id;
+  async getVersionId(header: SessionHeader): Promise<string> {
+    if (this.#facts.isFresh) return makeFreshId(header.id, IMPORT_MAPPING);
+    for (const id of listFreshIds(header.id)) if (await this.has({ ...header, id })) return id;
     return header.id;
   }
 
   /** Tells whether a session exists here. */
   async has(header: SessionHeader): Promise<boolean> {
-    return this.#target.has(this.#target.locationOf(header));
+    return this.#target.has(this.#target.getLocation(header));
   }
 
   /** Tells whether a session exists here, and is the one of a source; what a power cut left of it counts, too. */
-  async #isOf(origin: ImportOrigin, header: SessionHeader): Promise<boolean> {
+  async #isFrom(origin: ImportOrigin, header: SessionHeader): Promise<boolean> {
     if (!(await this.has(header))) return false;
-    const front = await this.#target.readFront(this.#target.locationOf(header));
+    const front = await this.#target.readFront(this.#target.getLocation(header));
     // Deleted since: it may have been that of another source.
     if (front === undefined) return false;
-    const first = firstEntryIn(front);
+    const first = parseFirstEntry(front);
     if (first === undefined) return true;
-    const told = importOriginIn(first);
-    const key = sourceKeyOf(origin);
+    const told = findImportOrigin(first);
+    const key = makeSourceKey(origin);
     // One that was redacted says nothing, but keeps its id.
-    return told === undefined ? first["id"] === entryIdOf(key) : sourceKeyOf(told) === key;
+    return told === undefined ? first["id"] === makeEntryId(key) : makeSourceKey(told) === key;
   }
 }
 
 /** Returns the ids under which a session may have been imported anew, the newest first. */
-function freshIds(id: string): string[] {
-  return Array.from({ length: IMPORT_MAPPING - 1 }, (_, back) => freshId(id, IMPORT_MAPPING - back));
+function listFreshIds(id: string): string[] {
+  return Array.from({ length: IMPORT_MAPPING - 1 }, (_, back) => makeFreshId(id, IMPORT_MAPPING - back));
 }
 
 /** Returns the id of a session that is imported anew beside one with this id. */
-function freshId(id: string, mapping: number): string {
+function makeFreshId(id: string, mapping: number): string {
   return `${id}.m${mapping}`;
 }
 
@@ -345,6 +345,6 @@ export interface RunFacts {
   readonly isFresh: boolean;
   /** Whether to import sessions that were deleted here. */
   readonly isAgain: boolean;
-  /** Beginnings of all found sessions, by `sourceKeyOf`. */
+  /** Beginnings of all found sessions, by `makeSourceKey`. */
   readonly beginnings: ReadonlyMap<string, SourceBeginning>;
 }

@@ -1,14 +1,14 @@
 import { createRequire } from "node:module";
-import { fieldsOf } from "../../core/context/entry-fields.ts";
+import { toRecord } from "../../core/context/entry-fields.ts";
 import { SessionError } from "../../core/format/errors.ts";
-import { digestOf } from "../../core/format/ids.ts";
+import { hashText } from "../../core/format/ids.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
 import type { JsonRecord } from "../../core/format/json.ts";
 import { decodeText, parseJson } from "../../core/jsonl/decode.ts";
-import { closeFile, openToScan, piecesOf, type ScannedFile } from "../../session/files/file-mark.ts";
-import { ifPresent, readRange, realFileSystem } from "../../session/fs/file-system.ts";
-import { fileError } from "../../session/log/file-errors.ts";
-import { leftOut, readSourceText, type SourceText } from "../import/source-text.ts";
+import { closeFile, openToScan, readFilePieces, type ScannedFile } from "../../session/files/file-mark.ts";
+import { callIfPresent, readRange, realFileSystem } from "../../session/fs/file-system.ts";
+import { toFileError } from "../../session/log/file-errors.ts";
+import { makeLeftOutIssue, readSourceText, type SourceText } from "../import/source-text.ts";
 
 /** A file of another program, with its state when it was found. */
 export interface SourceFile {
@@ -38,24 +38,24 @@ export function isDatabaseName(path: string): boolean {
 }
 
 /** Returns a text that changes whenever a file, or one beside it, is written to. */
-export function stampOf({ path, size, mtimeMs, ctimeMs, beside = [] }: SourceFile): string {
-  return [`${path}:${size}:${mtimeMs}:${ctimeMs}`, ...beside.map(stampOf)].join("|");
+export function makeStamp({ path, size, mtimeMs, ctimeMs, beside = [] }: SourceFile): string {
+  return [`${path}:${size}:${mtimeMs}:${ctimeMs}`, ...beside.map(makeStamp)].join("|");
 }
 
 /** Returns a text that changes with a session's title, and does not hold it: caches keep it, also after a redaction. */
-export function stampOfTitle(title = ""): string {
-  return title === "" ? "" : digestOf(title);
+export function makeTitleStamp(title = ""): string {
+  return title === "" ? "" : hashText(title);
 }
 
 /** Reads a file whole, and decompresses it if necessary. */
 export function readSource(path: string): Uint8Array {
   const bytes = readAtMost(path, MAX_SOURCE_BYTES);
-  return path.endsWith(".zst") ? unpack(path, bytes) : bytes;
+  return path.endsWith(".zst") ? unpackBytes(path, bytes) : bytes;
 }
 
 function readAtMost(path: string, maxBytes: number): Uint8Array {
   return withSource(path, ({ fd, size }) => {
-    if (size > maxBytes) throw tooLarge(path);
+    if (size > maxBytes) throw makeTooLargeError(path);
     return readRange(realFileSystem, fd, 0, size);
   });
 }
@@ -63,7 +63,7 @@ function readAtMost(path: string, maxBytes: number): Uint8Array {
 /** Reads a file whole as text; see `readSource`. */
 export function readSourceAsText(path: string): string {
   const bytes = readSource(path);
-  if (bytes.length > MAX_TEXT_BYTES) throw tooLarge(path);
+  if (bytes.length > MAX_TEXT_BYTES) throw makeTooLargeError(path);
   return decodeText(bytes);
 }
 
@@ -75,15 +75,15 @@ export function* readSourcePieces(path: string, overlap = 0): Generator<Uint8Arr
   }
   const file = openToScan(path);
   try {
-    if (file.size > MAX_SOURCE_BYTES) throw tooLarge(path);
-    yield* piecesOf(file, 0, overlap);
+    if (file.size > MAX_SOURCE_BYTES) throw makeTooLargeError(path);
+    yield* readFilePieces(file, 0, overlap);
   } finally {
     closeFile(file);
   }
 }
 
 /** Parses the records of a file. */
-export function textOfFile({ path }: Pick<SourceFile, "path">): SourceText & { readonly path: string } {
+export function parseSourceFile({ path }: Pick<SourceFile, "path">): SourceText & { readonly path: string } {
   return { path, ...readSourceText(readSourcePieces(path)) };
 }
 
@@ -107,12 +107,12 @@ function withSource<T>(path: string, read: (file: ScannedFile) => T): T {
 }
 
 /** Returns the error for a file that cannot be read into memory. */
-export function tooLarge(path: string): SessionError {
+export function makeTooLargeError(path: string): SessionError {
   const message = `${path} is too large to import: one text may have 512 MB, a file of records 2 GB, and a list next to sessions 64 MB. Split it.`;
   return new SessionError("NOT_A_SESSION", message, { details: { path } });
 }
 
-function unpack(path: string, bytes: Uint8Array): Uint8Array {
+function unpackBytes(path: string, bytes: Uint8Array): Uint8Array {
   // Not a named import, because older versions of Node lack it.
   const zlib: unknown = createRequire(import.meta.url)("node:zlib");
   const { zstdDecompressSync } = Object(zlib);
@@ -129,7 +129,7 @@ function unpack(path: string, bytes: Uint8Array): Uint8Array {
 /** Makes what adds files that cannot be read to the issues of a session. */
 export function reportInto(issues: SessionIssue[]): ReportSkipped {
   return (path, error) => {
-    issues.push(leftOut(fileError(path, "read", error).message));
+    issues.push(makeLeftOutIssue(toFileError(path, "read", error).message));
   };
 }
 
@@ -145,7 +145,7 @@ export class SideFiles {
   }
 
   /** Returns the text of a file; empty if it is missing, has more than 64 MB, or cannot be read. */
-  textOf(path: string): string {
+  getText(path: string): string {
     const known = this.#texts.get(path);
     if (known !== undefined) return known;
     const text = this.#read(path);
@@ -154,18 +154,18 @@ export class SideFiles {
   }
 
   /** Returns the value in a JSON file; undefined if there is none. */
-  valueOf(path: string): unknown {
-    return parseJson(this.textOf(path))?.value;
+  getValue(path: string): unknown {
+    return parseJson(this.getText(path))?.value;
   }
 
   /** Returns the fields of the object in a JSON file; none if there is no object. */
-  jsonOf(path: string): JsonRecord {
-    return fieldsOf(this.valueOf(path));
+  getJson(path: string): JsonRecord {
+    return toRecord(this.getValue(path));
   }
 
   #read(path: string): string {
     try {
-      return ifPresent(() => decodeText(readAtMost(path, MAX_OWN_BYTES))) ?? "";
+      return callIfPresent(() => decodeText(readAtMost(path, MAX_OWN_BYTES))) ?? "";
     } catch (error) {
       this.#report(path, error);
       return "";
@@ -181,7 +181,7 @@ const BASE_MS = 30_000;
 const BYTES_PER_MS = 10_000;
 
 /** Returns for how many milliseconds files of so many bytes may be read. */
-export function allowedMs(bytes: number): number {
+export function getAllowedMs(bytes: number): number {
   return BASE_MS + bytes / BYTES_PER_MS;
 }
 

@@ -4,8 +4,8 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { getHeapStatistics } from "node:v8";
 import { onAbort } from "../../core/format/abort.ts";
-import { isSessionError, messageOf, SessionError } from "../../core/format/errors.ts";
-import { allowedMs } from "./source-file.ts";
+import { getErrorMessage, isSessionError, SessionError } from "../../core/format/errors.ts";
+import { getAllowedMs } from "./source-file.ts";
 import type { SourceTasks } from "./source-tasks.ts";
 
 /** A task for the process. */
@@ -59,10 +59,10 @@ export class SourceProcess {
   async run<Value>(request: SourceRequest, path: string, bytes: number): Promise<Value | typeof NO_PROCESS> {
     const child = await this.#start();
     if (child === undefined) return NO_PROCESS;
-    const endsMs = Date.now() + allowedMs(bytes);
+    const endsMs = Date.now() + getAllowedMs(bytes);
     child.send(request);
-    const answer = await this.#next<SourceAnswer<Value>>(child, allowedMs(bytes));
-    if (answer === undefined) throw ended(path, Date.now() >= endsMs);
+    const answer = await this.#next<SourceAnswer<Value>>(child, getAllowedMs(bytes));
+    if (answer === undefined) throw makeEndedError(path, Date.now() >= endsMs);
     if ("value" in answer) return answer.value;
     throw toError(answer);
   }
@@ -92,7 +92,7 @@ export class SourceProcess {
         stdio: ["ignore", "ignore", "ignore", "ipc"],
       });
       this.#child = child;
-      this.#cannotStart = (await this.#next(child, allowedMs(0))) !== READY;
+      this.#cannotStart = (await this.#next(child, getAllowedMs(0))) !== READY;
     } catch (error) {
       // The process may not be allowed to start others.
       if (!(error instanceof Error)) throw error;
@@ -129,9 +129,9 @@ export class SourceProcess {
 }
 
 /** Returns what a process answers instead of throwing an error. */
-export function errorAnswer(error: unknown): SourceAnswer {
+export function makeErrorAnswer(error: unknown): SourceAnswer {
   const { code, details } = Object(error);
-  return { message: messageOf(error), code, details: isSessionError(error) ? details : undefined };
+  return { message: getErrorMessage(error), code, details: isSessionError(error) ? details : undefined };
 }
 
 function toError({ message, code, details }: Exclude<SourceAnswer, { readonly value: unknown }>): Error {
@@ -139,7 +139,7 @@ function toError({ message, code, details }: Exclude<SourceAnswer, { readonly va
   return new SessionError(code === "READ_FAILED" ? code : "NOT_A_SESSION", message, { details });
 }
 
-function ended(path: string, isLate: boolean): SessionError {
+function makeEndedError(path: string, isLate: boolean): SessionError {
   const what = isLate
     ? "took too long, and was ended"
     : "ended the process that does it; there may be too little memory for it";

@@ -41,7 +41,7 @@ export interface KnownFile extends SourceFile {
 }
 
 /** Returns the file of the main agent among those of a session; undefined if only those of subagents are there. */
-export function mainFileOf(files: readonly KnownFile[]): KnownFile | undefined {
+export function findMainFile(files: readonly KnownFile[]): KnownFile | undefined {
   return files.find(({ facts }) => facts.agentId === undefined);
 }
 
@@ -111,7 +111,7 @@ export interface TailReader {
 /**
  * All that is particular to one program; everything else in this room is the same for each.
  *
- * A new program brings `folders`, `factsIn` and `read`, and a line in `source-table`; `jsonl/foreign-source` recognizes
+ * A new program brings `folders`, `readFacts` and `read`, and a line in `source-table`; `jsonl/foreign-source` recognizes
  * its records. The other members are for programs that need them.
  */
 export interface SourceProgram {
@@ -130,7 +130,7 @@ export interface SourceProgram {
   /** Returns the files that change together with a session's file: the log of a database, titles, parts. They may be missing. */
   filesBeside?(path: string): readonly string[];
   /** Returns the facts of the sessions in a text of the program, or its front; empty if it holds none. */
-  factsIn(text: string, path: string): readonly FileFacts[];
+  readFacts(text: string, path: string): readonly FileFacts[];
   /** The facts for which the front of a file is read further. Default: `cwd` and `startedAt`. */
   readonly wanted?: readonly (keyof FileFacts)[];
   /**
@@ -147,11 +147,11 @@ export interface SourceProgram {
   /** Returns whether reading a session opens a database beside it. */
   readsDatabase?(session: SourceSession): boolean;
   /** Returns the folder that holds all files of a file's session. Default: any of those of the program may hold some. */
-  homeOf?(path: string): string;
+  getHome?(path: string): string;
   /** Omits files that are the same as others, such as archived or compressed ones. */
   withoutCopies?(files: readonly KnownFile[]): readonly KnownFile[];
   /** Returns what keeps sessions of the same id apart, such as a folder: of several, the largest is imported. */
-  keyOf?(file: KnownFile): string;
+  makeKey?(file: KnownFile): string;
   /** Returns what finds that which stands beside a session: titles, bases, the folder of its project. */
   beside?(scene: SourceScene): (main: KnownFile, files: readonly KnownFile[]) => SessionBeside;
   /** Finds the sessions that others may have been copied from. */

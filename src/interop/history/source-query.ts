@@ -2,26 +2,26 @@ import { type BigIntStats, existsSync, readdirSync, realpathSync, statSync } fro
 import { dirname, join, sep } from "node:path";
 import { isSessionError, SessionError } from "../../core/format/errors.ts";
 import { groupBy } from "../../core/format/group-by.ts";
-import { sourceKeyOf } from "../../core/format/import-origin.ts";
-import { projectKeyOf } from "../../session/files/session-files.ts";
-import { hasErrorCode, ifPresent, NotAPlainFileError } from "../../session/fs/file-system.ts";
-import { fileError } from "../../session/log/file-errors.ts";
-import { absolutePath } from "../../session/log/session-paths.ts";
+import { makeSourceKey } from "../../core/format/import-origin.ts";
+import { makeProjectKey } from "../../session/files/session-files.ts";
+import { callIfPresent, hasErrorCode, NotAPlainFileError } from "../../session/fs/file-system.ts";
+import { toFileError } from "../../session/log/file-errors.ts";
+import { toAbsolutePath } from "../../session/log/session-paths.ts";
 import type { SourceName } from "../import/imported-session.ts";
 import type { ImportCache } from "./import-cache.ts";
-import { type ReportSkipped, SideFiles, type SourceFile, stampOf, stampOfTitle } from "./source-file.ts";
+import { makeStamp, makeTitleStamp, type ReportSkipped, SideFiles, type SourceFile } from "./source-file.ts";
 import {
   type Environment,
   type FileFacts,
+  findMainFile,
   type KnownFile,
-  mainFileOf,
   type SessionBeside,
   type SourceProgram,
   type SourceScene,
   type SourceSession,
 } from "./source-program.ts";
 import type { SourceReader } from "./source-reader.ts";
-import { programOf, SOURCE_PROGRAMS, sourceFolders } from "./source-table.ts";
+import { findProgram, SOURCE_PROGRAMS, sourceFolders } from "./source-table.ts";
 
 /** Selects sessions of other programs. */
 export interface SourceQuery {
@@ -42,8 +42,8 @@ export interface SourceQuery {
 }
 
 /** Returns the files and folders that a query looks into, as absolute paths. */
-export function pathsOf({ paths, env }: SourceQuery): string[] {
-  return (paths ?? sourceFolders(env)).map(absolutePath);
+export function getPaths({ paths, env }: SourceQuery): string[] {
+  return (paths ?? sourceFolders(env)).map(toAbsolutePath);
 }
 
 /** Finds sessions of other programs, earliest first. Of files that are not wanted, what is known counts. */
@@ -55,15 +55,16 @@ export async function findSourceSessions(
 ): Promise<SourceSession[]> {
   const report = reportTo(query);
   const files: KnownFile[] = [];
-  const paths = pathsOf(query);
+  const paths = getPaths(query);
   const named = new Set(query.paths === undefined ? [] : paths);
   for (const file of findSourceFiles(paths, report)) {
     // What else holds a session matters, even while its file is not looked at.
     const isLookedAt = isWanted(file.path);
-    const all = isLookedAt ? await factsOf(file, report, cache, reader) : cache.lastFactsOf(file);
-    if (isLookedAt && all?.length === 0 && named.has(file.path)) report(file.path, holdsNone(file.path));
+    const all = isLookedAt ? await readFileFacts(file, report, cache, reader) : cache.getLastFacts(file);
+    if (isLookedAt && all?.length === 0 && named.has(file.path))
+      report(file.path, makeNoSessionsError(file.path));
     for (const facts of all ?? []) {
-      const isMeant = query.paths !== undefined || programOf(facts.source)?.isOnlyNamed !== true;
+      const isMeant = query.paths !== undefined || findProgram(facts.source)?.isOnlyNamed !== true;
       if (isMeant) files.push({ ...file, facts });
     }
   }
@@ -77,20 +78,20 @@ export async function findSourceSessions(
 export function reportTo({ onSkipped }: SourceQuery): ReportSkipped {
   return (path, error) => {
     if (hasErrorCode(error, "ENOENT") && !existsSync(path)) return;
-    const told = fileError(path, "read", error);
+    const told = toFileError(path, "read", error);
     if (onSkipped === undefined) throw told;
     onSkipped(path, told);
   };
 }
 
 /** Returns undefined if the file cannot be read. */
-async function factsOf(
+async function readFileFacts(
   file: SourceFile,
   report: ReportSkipped,
   cache: ImportCache,
   reader: SourceReader,
 ): Promise<readonly FileFacts[] | undefined> {
-  const known = cache.factsOf(file);
+  const known = cache.getFacts(file);
   if (known !== undefined) return known;
   try {
     const facts = await reader.readFacts(file);
@@ -103,7 +104,7 @@ async function factsOf(
   }
 }
 
-function holdsNone(path: string): SessionError {
+function makeNoSessionsError(path: string): SessionError {
   const message = `${path} holds no session that can be imported. If it should, it may be cut off: take a whole copy.`;
   return new SessionError("NOT_A_SESSION", message, { details: { path } });
 }
@@ -113,17 +114,17 @@ export function selectSessions(
   sessions: readonly SourceSession[],
   { sources, project, sinceMs }: SourceQuery,
 ): SourceSession[] {
-  const key = project === undefined ? undefined : projectKeyOf(project);
+  const key = project === undefined ? undefined : makeProjectKey(project);
   const keys = new Map<string, string>();
-  const keyOf = (cwd: string) => {
-    const known = keys.get(cwd) ?? projectKeyOf(cwd);
+  const makeKey = (cwd: string) => {
+    const known = keys.get(cwd) ?? makeProjectKey(cwd);
     keys.set(cwd, known);
     return known;
   };
   return sessions.filter(({ source, cwd, modifiedMs }) => {
     if (sources !== undefined && !sources.includes(source)) return false;
     if (sinceMs !== undefined && modifiedMs < sinceMs) return false;
-    return key === undefined || (cwd !== "" && keyOf(cwd) === key);
+    return key === undefined || (cwd !== "" && makeKey(cwd) === key);
   });
 }
 
@@ -137,34 +138,34 @@ function groupSessions(
   const common = { folders, beside: new SideFiles(report), env };
   const sessions = SOURCE_PROGRAMS.flatMap((program) => {
     const own = files.filter(({ facts }) => facts.source === program.name);
-    return own.length === 0 ? [] : sessionsOf(program, { ...common, files: own });
+    return own.length === 0 ? [] : makeSessions(program, { ...common, files: own });
   });
   return sessions.sort(byStart);
 }
 
-function sessionsOf(program: SourceProgram, scene: SourceScene): readonly SourceSession[] {
+function makeSessions(program: SourceProgram, scene: SourceScene): readonly SourceSession[] {
   const files = program.withoutCopies?.(scene.files) ?? scene.files;
-  const groups = groupBy(files, (file) => `${program.keyOf?.(file) ?? ""} ${file.facts.sessionId}`);
-  const besideOf = program.beside?.(scene);
-  const sessions = onePerId(Array.from(groups.values(), (group) => makeSession(group, besideOf)));
+  const groups = groupBy(files, (file) => `${program.makeKey?.(file) ?? ""} ${file.facts.sessionId}`);
+  const findBeside = program.beside?.(scene);
+  const sessions = chooseOnePerId(Array.from(groups.values(), (group) => makeSession(group, findBeside)));
   return program.withOrigins?.(sessions) ?? sessions;
 }
 
 /** Sorts sessions in an order that depends only on them. */
 function byStart(one: SourceSession, other: SourceSession): number {
-  const keyOf = (session: SourceSession) => `${session.startedAt} ${sourceKeyOf(session)}`;
-  return keyOf(one) < keyOf(other) ? -1 : 1;
+  const makeKey = (session: SourceSession) => `${session.startedAt} ${makeSourceKey(session)}`;
+  return makeKey(one) < makeKey(other) ? -1 : 1;
 }
 
 function makeSession(
   group: KnownFile[],
-  besideOf: (main: KnownFile, files: readonly KnownFile[]) => SessionBeside = () => ({}),
+  findBeside: (main: KnownFile, files: readonly KnownFile[]) => SessionBeside = () => ({}),
 ): SourceSession {
-  const files = group.sort(byBeginning);
-  const main = mainFileOf(files) ?? files[0];
+  const files = group.sort(compareBeginnings);
+  const main = findMainFile(files) ?? files[0];
   if (main === undefined) throw new Error("A session has a file.");
   const { source, sessionId, cwd = "", startedAt = "" } = main.facts;
-  const more = besideOf(main, files);
+  const more = findBeside(main, files);
   return {
     source,
     sourceId: sessionId,
@@ -181,30 +182,30 @@ function makeSession(
           facts.modifiedMs ?? Math.max(mtimeMs, ...beside.map((one) => one.mtimeMs)),
       ),
     ),
-    stamp: [...files.map(sessionStamp), stampOfTitle(more.title)].join("\n"),
+    stamp: [...files.map(makeSessionStamp), makeTitleStamp(more.title)].join("\n"),
     ...more,
   };
 }
 
 /** Returns a text that changes whenever a session in a file does. */
-function sessionStamp(file: KnownFile): string {
-  return file.facts.stamp ?? stampOf(file);
+function makeSessionStamp(file: KnownFile): string {
+  return file.facts.stamp ?? makeStamp(file);
 }
 
-function byBeginning(one: KnownFile, other: KnownFile): number {
-  const keyOf = ({ path, facts }: KnownFile) => `${facts.startedAt ?? ""} ${path}`;
-  return keyOf(one) < keyOf(other) ? -1 : 1;
+function compareBeginnings(one: KnownFile, other: KnownFile): number {
+  const makeKey = ({ path, facts }: KnownFile) => `${facts.startedAt ?? ""} ${path}`;
+  return makeKey(one) < makeKey(other) ? -1 : 1;
 }
 
 /** Keeps the largest of several sessions with the same id, and knows the others as its copies. */
-function onePerId(sessions: readonly SourceSession[]): SourceSession[] {
+function chooseOnePerId(sessions: readonly SourceSession[]): SourceSession[] {
   const best = new Map<string, SourceSession>();
-  const sizeOf = ({ files }: SourceSession) => files.reduce((sum, { size }) => sum + size, 0);
+  const countBytes = ({ files }: SourceSession) => files.reduce((sum, { size }) => sum + size, 0);
   for (const session of sessions) {
-    const key = sourceKeyOf(session);
+    const key = makeSourceKey(session);
     const rival = best.get(key);
     if (rival === undefined) best.set(key, session);
-    else if (sizeOf(session) > sizeOf(rival)) best.set(key, withCopy(session, rival));
+    else if (countBytes(session) > countBytes(rival)) best.set(key, withCopy(session, rival));
     else best.set(key, withCopy(rival, session));
   }
   return [...best.values()];
@@ -212,7 +213,7 @@ function onePerId(sessions: readonly SourceSession[]): SourceSession[] {
 
 function withCopy(session: SourceSession, copy: SourceSession): SourceSession {
   const copies = [...session.copies, ...copy.files, ...copy.copies];
-  return { ...session, copies, stamp: [session.stamp, ...copies.map(sessionStamp)].join("\n") };
+  return { ...session, copies, stamp: [session.stamp, ...copies.map(makeSessionStamp)].join("\n") };
 }
 
 /**
@@ -242,7 +243,7 @@ class SourceWalk {
   follow(path: string): void {
     this.#try(path, () => {
       const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-      if (stats === undefined || this.#seen.has(identityOf(stats))) return;
+      if (stats === undefined || this.#seen.has(makeFileIdentity(stats))) return;
       if (stats.isDirectory()) this.#takeFolders(path);
       else this.#takeFile(path, stats);
     });
@@ -253,7 +254,7 @@ class SourceWalk {
     for (let path = this.#links.shift(); path !== undefined; path = this.#links.shift()) {
       const link = path;
       this.#try(link, () => {
-        if (leadsUpwards(link)) throw new NotAPlainFileError("it is a link to a folder that it lies in");
+        if (isLeadingUpwards(link)) throw new NotAPlainFileError("it is a link to a folder that it lies in");
         if (mayHoldSessions(link) || isFolder(link)) this.follow(link);
       });
     }
@@ -270,7 +271,7 @@ class SourceWalk {
   #takeFolder(folder: string): string[] {
     const inside: string[] = [];
     this.#try(folder, () => {
-      const identity = identityOf(statSync(folder, { bigint: true }));
+      const identity = makeFileIdentity(statSync(folder, { bigint: true }));
       if (this.#seen.has(identity)) return;
       this.#seen.add(identity);
       const entries = readdirSync(folder, { withFileTypes: true });
@@ -287,26 +288,26 @@ class SourceWalk {
 
   #takeFile(path: string, stats: BigIntStats): void {
     if (!stats.isFile()) throw new NotAPlainFileError("it is not a file");
-    this.#seen.add(identityOf(stats));
+    this.#seen.add(makeFileIdentity(stats));
     const beside = SOURCE_PROGRAMS.flatMap((program) => program.filesBeside?.(path) ?? []);
     const states = beside.flatMap((other) => {
       const state = statSync(other, { bigint: true, throwIfNoEntry: false });
-      return state === undefined ? [] : fileIn(other, state);
+      return state === undefined ? [] : toSourceFile(other, state);
     });
-    this.files.set(path, { ...fileIn(path, stats), ...(states.length > 0 && { beside: states }) });
+    this.files.set(path, { ...toSourceFile(path, stats), ...(states.length > 0 && { beside: states }) });
   }
 
   /** Calls, and reports what fails, except that something is gone. */
   #try(path: string, call: () => void): void {
     try {
-      ifPresent(call);
+      callIfPresent(call);
     } catch (error) {
       this.#report(path, error);
     }
   }
 }
 
-function fileIn(path: string, { size, mtimeNs, ctimeNs }: BigIntStats): SourceFile {
+function toSourceFile(path: string, { size, mtimeNs, ctimeNs }: BigIntStats): SourceFile {
   return { path, size: Number(size), mtimeMs: Number(mtimeNs) / 1e6, ctimeMs: Number(ctimeNs) / 1e6 };
 }
 
@@ -320,12 +321,12 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-function identityOf({ dev, ino }: BigIntStats): string {
+function makeFileIdentity({ dev, ino }: BigIntStats): string {
   return `${dev}:${ino}`;
 }
 
 /** Tells whether a link leads to a folder that it lies in. */
-function leadsUpwards(link: string): boolean {
+function isLeadingUpwards(link: string): boolean {
   const target = realpathSync(link);
   const folder = realpathSync(dirname(link));
   return folder === target || folder.startsWith(target.endsWith(sep) ? target : `${target}${sep}`);

@@ -1,9 +1,9 @@
 import { refuseAborted } from "../../core/format/abort.ts";
 import { isSessionError } from "../../core/format/errors.ts";
-import { defaultCacheFolder } from "../../session/files/user-folders.ts";
-import { ifPresent, realFileSystem } from "../../session/fs/file-system.ts";
+import { getCacheFolder } from "../../session/files/user-folders.ts";
+import { callIfPresent, realFileSystem } from "../../session/fs/file-system.ts";
 import { removeLeftovers } from "../../session/fs/temporary-files.ts";
-import { absolutePath } from "../../session/log/session-paths.ts";
+import { toAbsolutePath } from "../../session/log/session-paths.ts";
 import type { ImportedSession } from "../import/imported-session.ts";
 import { DatabaseCopies } from "./database-copies.ts";
 import { isDatabase } from "./file-facts.ts";
@@ -11,7 +11,7 @@ import type { SourceFile } from "./source-file.ts";
 import { isSmall, MAX_OWN_BYTES } from "./source-file.ts";
 import { NO_PROCESS, SourceProcess } from "./source-process.ts";
 import type { FileFacts, KnownFile, ReadOptions, SourceSession } from "./source-program.ts";
-import { programOf } from "./source-table.ts";
+import { findProgram } from "./source-table.ts";
 import { SOURCE_TASKS, type SourceTasks } from "./source-tasks.ts";
 
 /** File name of the program of the process that reads, next to the built file; a host's bundle has none. */
@@ -42,14 +42,14 @@ export class SourceReader {
 
   constructor({
     paths = [],
-    cacheDir = defaultCacheFolder(),
+    cacheDir = getCacheFolder(),
     signal,
-    program = builtProgram(),
+    program = findBuiltProgram(),
   }: SourceReaderOptions) {
     this.#cacheDir = cacheDir;
     this.#signal = signal;
     this.#process = new SourceProcess(program, signal);
-    this.#copies = new DatabaseCopies(cacheDir, paths.map(absolutePath), (path, copy, bytes) =>
+    this.#copies = new DatabaseCopies(cacheDir, paths.map(toAbsolutePath), (path, copy, bytes) =>
       this.#isolate("prepareCopy", [path, copy], path, bytes),
     );
   }
@@ -97,7 +97,7 @@ export class SourceReader {
     const isHere =
       bytes <= MAX_OWN_BYTES &&
       all.every((file) => isSmall(file) && file.facts.isInDatabase !== true) &&
-      programOf(session.source)?.readsDatabase?.(session) !== true;
+      findProgram(session.source)?.readsDatabase?.(session) !== true;
     if (isHere) return SOURCE_TASKS.readSourceSession(session, options);
     return this.#isolate("readSourceSession", [session, options], files[0]?.path ?? "", bytes);
   }
@@ -123,14 +123,14 @@ export class SourceReader {
       refuseAborted(this.#signal, IMPORT_ENDED);
       // Copies that the process made and could not remove.
       if (isSessionError(error, "READ_FAILED"))
-        ifPresent(() => removeLeftovers(realFileSystem, this.#cacheDir));
+        callIfPresent(() => removeLeftovers(realFileSystem, this.#cacheDir));
       throw error;
     }
   }
 }
 
 /** Returns the program of the process; undefined in a bundle of another format. */
-function builtProgram(): URL | undefined {
+function findBuiltProgram(): URL | undefined {
   const base: string | undefined = import.meta.url;
   return base === undefined ? undefined : new URL(PROGRAM, base);
 }

@@ -27,7 +27,7 @@ export const SOURCE_PROGRAMS: readonly SourceProgram[] = [
 ];
 
 /** Returns the program of a name; undefined if its sessions are not read. */
-export function programOf(source: DetectedSource | undefined): SourceProgram | undefined {
+export function findProgram(source: DetectedSource | undefined): SourceProgram | undefined {
   return SOURCE_PROGRAMS.find(({ name }) => name === source);
 }
 

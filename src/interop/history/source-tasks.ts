@@ -1,10 +1,10 @@
 import type { SessionIssue } from "../../core/format/issue.ts";
 import type { ImportedSession } from "../import/imported-session.ts";
-import { leftOut } from "../import/source-text.ts";
+import { makeLeftOutIssue } from "../import/source-text.ts";
 import { copyDatabase } from "./database-copies.ts";
 import { readFileFacts } from "./file-facts.ts";
 import type { KnownFile, ReadOptions, SourceSession } from "./source-program.ts";
-import { programOf, SOURCE_PROGRAMS } from "./source-table.ts";
+import { findProgram, SOURCE_PROGRAMS } from "./source-table.ts";
 
 /** Work on other programs' files, with plain data as arguments and results, so that another process can do it. */
 export const SOURCE_TASKS = { prepareCopy, readFileFacts, readSourceSession };
@@ -18,19 +18,21 @@ function prepareCopy(path: string, copy: string): void {
 
 /** Converts the files of another program's session to sessions, the main one first; none if they hold no conversation. */
 function readSourceSession(session: SourceSession, options: ReadOptions): ImportedSession[] {
-  const [main, ...others] = programOf(session.source)?.read(session, options) ?? [];
+  const [main, ...others] = findProgram(session.source)?.read(session, options) ?? [];
   if (main === undefined) return [];
-  const issues = session.copies.flatMap((copy) => leftOutOf(copy, session));
+  const issues = session.copies.flatMap((copy) => findLeftOut(copy, session));
   return [issues.length === 0 ? main : { ...main, issues: [...main.issues, ...issues] }, ...others];
 }
 
 /** Returns an issue if a copy of a session holds what the session does not. */
-function leftOutOf(copy: KnownFile, session: SourceSession): SessionIssue[] {
+function findLeftOut(copy: KnownFile, session: SourceSession): SessionIssue[] {
   const { path, facts } = copy;
-  const lost = programOf(session.source)?.countMissing?.(copy, session);
+  const lost = findProgram(session.source)?.countMissing?.(copy, session);
   if (lost === 0) return [];
   const what = lost === undefined ? path : `${lost} ${lost === 1 ? "record" : "records"} of ${path}`;
   return [
-    leftOut(`Left out ${what}: it has the id ${facts.sessionId}, too, and is not the largest file that has.`),
+    makeLeftOutIssue(
+      `Left out ${what}: it has the id ${facts.sessionId}, too, and is not the largest file that has.`,
+    ),
   ];
 }

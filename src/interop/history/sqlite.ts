@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { SessionError } from "../../core/format/errors.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
-import { allowedMs } from "./source-file.ts";
+import { getAllowedMs } from "./source-file.ts";
 
 /** Rows to read from a table; a value of another type than is asked for is null. */
 export interface TableQuery {
@@ -31,7 +31,7 @@ const WITHIN_LIMITS = "sessiontree_within_limits";
 
 /** Returns whether this version of Node can read databases: from 22.13 on. */
 export function canReadDatabases(): boolean {
-  return databaseClass() !== undefined;
+  return loadDatabaseClass() !== undefined;
 }
 
 /** Calls with a database that is opened read-only, and closes it. */
@@ -50,7 +50,7 @@ export function prepareDatabase(path: string, lookups: LookupColumns): void {
     const database = new Database(opened, path);
     for (const [table, column] of Object.entries(lookups)) {
       if (!database.columns(table).has(column) || database.hasIndex(table, column)) continue;
-      if (!database.fits(statSync(path).size, table, column)) throw tooMuchWork(path);
+      if (!database.fits(statSync(path).size, table, column)) throw makeTooMuchWorkError(path);
       opened.exec(`CREATE INDEX "sessiontree_${table}" ON "${table}" ("${column}")`);
     }
   });
@@ -70,9 +70,9 @@ export class Database {
   constructor(opened: OpenDatabase, path: string) {
     this.#opened = opened;
     this.#path = path;
-    const untilMs = Date.now() + allowedMs(statSync(path).size);
+    const untilMs = Date.now() + getAllowedMs(statSync(path).size);
     opened.function(WITHIN_LIMITS, { directOnly: true }, () => {
-      if (++this.#rowsSeen % ROWS_PER_LOOK === 0 && Date.now() > untilMs) throw tooMuchWork(path);
+      if (++this.#rowsSeen % ROWS_PER_LOOK === 0 && Date.now() > untilMs) throw makeTooMuchWorkError(path);
       return 1;
     });
   }
@@ -83,7 +83,7 @@ export class Database {
    * @throws {SessionError} `NOT_A_SESSION` if there is more to do, or to return, than in an intact database.
    */
   rows({ table, texts, numbers = [], where = "1" }: TableQuery, ...values: string[]): Iterable<JsonRecord> {
-    const columns = [...texts.map(textColumn), ...numbers.map(numberColumn)];
+    const columns = [...texts.map(makeTextColumn), ...numbers.map(makeNumberColumn)];
     return this.#select(`SELECT ${columns} FROM "${table}" WHERE ${WITHIN_LIMITS}() AND (${where})`, values);
   }
 
@@ -117,24 +117,24 @@ export class Database {
     for (const row of this.#opened.prepare(query).iterate(...values)) {
       if (!isJsonRecord(row)) continue;
       for (const value of Object.values(row)) if (typeof value === "string") this.#length += value.length;
-      if (this.#length > MAX_TOTAL_LENGTH) throw tooMuchWork(this.#path);
+      if (this.#length > MAX_TOTAL_LENGTH) throw makeTooMuchWorkError(this.#path);
       yield row;
     }
   }
 }
 
 /** The length is known without the text, and so is a text that Node could not hold never made. */
-function textColumn(name: string): string {
+function makeTextColumn(name: string): string {
   const isText = `typeof("${name}") = 'text' AND octet_length("${name}") <= ${MAX_TEXT_BYTES}`;
   return `CASE WHEN ${isText} THEN "${name}" END AS "${name}"`;
 }
 
 /** Node refuses whole numbers that JavaScript cannot represent; fractions are rounded. */
-function numberColumn(name: string): string {
+function makeNumberColumn(name: string): string {
   return `CASE WHEN typeof("${name}") IN ('integer', 'real') THEN CAST("${name}" AS REAL) END AS "${name}"`;
 }
 
-function tooMuchWork(path: string): SessionError {
+function makeTooMuchWorkError(path: string): SessionError {
   const message = `${path} takes more work to read than an intact database of its size. Export the sessions with their own program, and import those files.`;
   return new SessionError("NOT_A_SESSION", message, { details: { path } });
 }
@@ -144,7 +144,7 @@ function withOpened<T>(
   options: { readonly readOnly: boolean },
   call: (opened: OpenDatabase) => T,
 ): T {
-  const DatabaseSync = databaseClass();
+  const DatabaseSync = loadDatabaseClass();
   if (DatabaseSync === undefined) throw new Error("This version of Node cannot read databases.");
   const opened = new DatabaseSync(path, options);
   try {
@@ -164,7 +164,7 @@ interface OpenDatabase {
 
 type DatabaseClass = new (path: string, options: { readonly readOnly: boolean }) => OpenDatabase;
 
-function databaseClass(): DatabaseClass | undefined {
+function loadDatabaseClass(): DatabaseClass | undefined {
   // Not a named import, because older versions of Node lack it.
   const { DatabaseSync } = Object(process.getBuiltinModule("node:sqlite"));
   return typeof DatabaseSync === "function" ? DatabaseSync : undefined;

@@ -1,14 +1,14 @@
-import { fieldsOf, listOf, messageFieldsOf } from "../../core/context/entry-fields.ts";
+import { getMessageFields, toArray, toRecord } from "../../core/context/entry-fields.ts";
 import { type AnySessionEntry, LEAF_CUSTOM_TYPE, type UnknownEntry } from "../../core/format/entry.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import { inventEntryId } from "../../core/format/ids.ts";
-import { IMPORT_CUSTOM_TYPE, importOriginIn } from "../../core/format/import-origin.ts";
+import { findImportOrigin, IMPORT_CUSTOM_TYPE } from "../../core/format/import-origin.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
 import { REDACTED_TEXT, redactMessage } from "../../core/format/redact-entry.ts";
-import { REDACTION_CUSTOM_TYPE, redactedIdsOf } from "../../core/format/redaction.ts";
-import { isNameType, nameIn } from "../../core/format/session-name.ts";
-import { isoTime } from "../../core/format/timestamps.ts";
+import { getRedactedIds, REDACTION_CUSTOM_TYPE } from "../../core/format/redaction.ts";
+import { findSessionName, isNameType } from "../../core/format/session-name.ts";
+import { toIsoText } from "../../core/format/timestamps.ts";
 import { decodeText, parseRecord } from "../../core/jsonl/decode.ts";
 import { encodeParsed, encodeRecord } from "../../core/jsonl/encode.ts";
 import type { LineSource } from "../../core/jsonl/line-source.ts";
@@ -40,7 +40,7 @@ export interface ExistingSession extends LineSource {
 }
 
 /** Yields the lines of an imported session, one at a time to save memory. */
-export function* linesOfSession(
+export function* writeSessionLines(
   header: SessionHeader,
   entries: readonly AnySessionEntry[],
 ): Generator<string, void> {
@@ -62,9 +62,10 @@ export function planSync(
   imported: ImportedSession,
   canReplace: boolean,
 ): SyncPlan {
-  const known = knownEntries(existing);
+  const known = readKnownEntries(existing);
   const provenance = known.find(({ entry }) => entry["customType"] === IMPORT_CUSTOM_TYPE)?.entry;
-  if (provenance !== undefined && provenance.id !== imported.entries[0]?.id) throw otherSession(provenance);
+  if (provenance !== undefined && provenance.id !== imported.entries[0]?.id)
+    throw makeOtherSessionError(provenance);
   const entries = withOldProvenance(imported.entries, provenance);
   const wanted = entries.map(encodeRecord);
   const isBeginning = known.every(({ text }, place) => text === wanted[place]);
@@ -76,7 +77,7 @@ export function planSync(
   }
   const ids = new Set([...entries.map(({ id }) => id), ...imported.withdrawnIds]);
   const isGone = known.some(({ entry }) => !ids.has(entry.id) && !isLeafMarker(entry));
-  const isOld = mappingOf(provenance) < IMPORT_MAPPING;
+  const isOld = getMappingVersion(provenance) < IMPORT_MAPPING;
   if (isGone || isOld || !canReplace) return new PlanBeside(known, imported, entries, isOld).plan();
   return { kind: "replace", entries };
 }
@@ -93,28 +94,28 @@ interface KnownEntry {
 }
 
 /** Reads the entries of a session in the order of its file. */
-function knownEntries(session: LineSource): KnownEntry[] {
+function readKnownEntries(session: LineSource): KnownEntry[] {
   const { index } = session;
   const known: KnownEntry[] = [];
   session.readLines(index.spans.allInFileOrder(index.tree.size), (ordinal, bytes) => {
     const { type, id, parentId, timestampMs } = index.tree.headAt(ordinal);
     const text = decodeText(bytes);
     const body = type === "custom" ? parseRecord(text) : undefined;
-    known.push({ entry: { ...body, type, id, parentId, timestamp: isoTime(timestampMs) }, text });
+    known.push({ entry: { ...body, type, id, parentId, timestamp: toIsoText(timestampMs) }, text });
   });
   return known;
 }
 
 /** Returns the error for a session that another import made at the same moment, under the same id. */
-function otherSession(provenance: UnknownEntry): SessionError {
-  const { source = "another program", sourceId = "" } = importOriginIn(provenance) ?? {};
+function makeOtherSessionError(provenance: UnknownEntry): SessionError {
+  const { source = "another program", sourceId = "" } = findImportOrigin(provenance) ?? {};
   const message = `Another import has made a session of this id, from ${source} ${sourceId}: import again.`;
   return new SessionError("SESSION_EXISTS", message);
 }
 
 /** Returns the version of the mapping that made a session. */
-function mappingOf(provenance: UnknownEntry | undefined): number {
-  const { mapping } = fieldsOf(provenance?.["data"]);
+function getMappingVersion(provenance: UnknownEntry | undefined): number {
+  const { mapping } = toRecord(provenance?.["data"]);
   return typeof mapping === "number" ? mapping : 1;
 }
 
@@ -125,8 +126,8 @@ function withOldProvenance(
 ): readonly AnySessionEntry[] {
   const [first, ...rest] = entries;
   if (first === undefined || old === undefined || old.id !== first.id) return entries;
-  const { importedAt, counts, mapping } = fieldsOf(old["data"]);
-  const { source, sourceId, sourcePath, sourceVersion } = fieldsOf(fieldsOf(first)["data"]);
+  const { importedAt, counts, mapping } = toRecord(old["data"]);
+  const { source, sourceId, sourcePath, sourceVersion } = toRecord(toRecord(first)["data"]);
   const place = { source, sourceId, sourcePath, sourceVersion };
   const data = { ...place, ...(mapping !== undefined && { mapping }), importedAt, counts };
   return [{ ...first, data }, ...rest];
@@ -160,8 +161,8 @@ class PlanBeside {
   ) {
     this.#known = known;
     this.#byId = new Map(known.map((one) => [one.entry.id, one]));
-    this.#redactedIds = new Set(known.flatMap(({ entry }) => redactedIdsOf(entry)));
-    this.#doneIds = redactedAmong(
+    this.#redactedIds = new Set(known.flatMap(({ entry }) => getRedactedIds(entry)));
+    this.#doneIds = findRedacted(
       known.map(({ entry }) => entry),
       entries,
     );
@@ -187,7 +188,7 @@ class PlanBeside {
   /** @param isEarlier - Whether a later entry of the source is known. */
   #take(entry: AnySessionEntry, isEarlier: boolean): void {
     const moved = this.#copies.without(this.#withReferences(entry));
-    const versions = this.#versionsOf(entry);
+    const versions = this.#getVersions(entry);
     for (const { entry: version } of versions) this.#ids.add(version.id);
     const last = versions.at(-1);
     const isDone = this.#doneIds.has(entry.id);
@@ -204,7 +205,7 @@ class PlanBeside {
     );
     const isLeft = isDone || (this.#isOld && !hasMore(entry, last));
     if (same === undefined && !isLeft)
-      this.#add(entry.id, { ...moved, id: versionId(entry, versions.length) });
+      this.#add(entry.id, { ...moved, id: makeVersionId(entry, versions.length) });
     else if ((same ?? last).entry.id !== entry.id) this.#renamed.set(entry.id, (same ?? last).entry.id);
   }
 
@@ -215,9 +216,9 @@ class PlanBeside {
   }
 
   /** Returns the versions of an entry that are here, the oldest first. */
-  #versionsOf(entry: AnySessionEntry): KnownEntry[] {
+  #getVersions(entry: AnySessionEntry): KnownEntry[] {
     const versions: KnownEntry[] = [];
-    for (let id = entry.id; ; id = versionId(entry, versions.length)) {
+    for (let id = entry.id; ; id = makeVersionId(entry, versions.length)) {
       const version = this.#byId.get(id);
       if (version === undefined) return versions;
       versions.push(version);
@@ -243,9 +244,9 @@ class PlanBeside {
     if (before === undefined || end === undefined || last === undefined) return undefined;
     if (!this.#known.every((one) => this.#isOfImport(one)))
       return this.#added.length > 0 ? stayMarker(before, end) : undefined;
-    const leafId = this.#leafOf({ ...last });
+    const leafId = this.#findLeaf({ ...last });
     if (leafId === null || this.#settled(end.id) === this.#settled(leafId)) return undefined;
-    return leafMarker(movedKey(leafId, { ...end }), leafId, { ...end });
+    return makeLeafMarker(makeMovedKey(leafId, { ...end }), leafId, { ...end });
   }
 
   /** Tells whether an import made an entry, or it does not continue the conversation. */
@@ -256,7 +257,7 @@ class PlanBeside {
     return this.#redactedIds.has(id) || isOfMessageArray({ ...parseRecord(text), ...entry });
   }
 
-  #leafOf(last: UnknownEntry): string | null {
+  #findLeaf(last: UnknownEntry): string | null {
     const id = (isLeafMarker(last) ? last.parentId : null) ?? last.id;
     return this.#renamed.get(id) ?? id;
   }
@@ -281,21 +282,21 @@ class PlanBeside {
 /** Tells whether the latest name that no import made is one. */
 function isNamedBeside(known: readonly KnownEntry[], importedIds: ReadonlySet<string>): boolean {
   const own = known.findLast(({ entry }) => isNameType(entry.type) && !importedIds.has(entry.id));
-  return own !== undefined && nameIn(parseRecord(own.text) ?? {}) !== undefined;
+  return own !== undefined && findSessionName(parseRecord(own.text) ?? {}) !== undefined;
 }
 
 /** Returns the id of a changed entry that is added beside its older versions. */
-function versionId({ id }: AnySessionEntry, number: number): string {
+function makeVersionId({ id }: AnySessionEntry, number: number): string {
   return inventEntryId(`${id} version ${number + 1}`, 0, 0);
 }
 
 /** Tells whether a message has more parts than before: it was not complete. */
 function hasMore(entry: AnySessionEntry, { text }: KnownEntry): boolean {
-  return partsOf(entry) > partsOf(parseRecord(text));
+  return countParts(entry) > countParts(parseRecord(text));
 }
 
-function partsOf(entry: unknown): number {
-  const { content } = messageFieldsOf(entry);
+function countParts(entry: unknown): number {
+  const { content } = getMessageFields(entry);
   return Array.isArray(content) ? content.length : 0;
 }
 
@@ -307,21 +308,21 @@ function isNote({ type, customType }: UnknownEntry): boolean {
 }
 
 /** Returns a key that differs for every move of the leaf, even back to an earlier place. */
-function movedKey(leafId: string, end: UnknownEntry): string {
+function makeMovedKey(leafId: string, end: UnknownEntry): string {
   return `move ${leafId} ${end.id}`;
 }
 
 /** Makes an entry that leaves the leaf where it was before others were added. */
 function stayMarker(leaf: UnknownEntry, end: { readonly id: string }): AnySessionEntry {
-  return leafMarker(`stay ${leaf.id} ${end.id}`, leaf.id, leaf);
+  return makeLeafMarker(`stay ${leaf.id} ${end.id}`, leaf.id, leaf);
 }
 
-function leafMarker(key: string, parentId: string, { timestamp }: UnknownEntry): AnySessionEntry {
+function makeLeafMarker(key: string, parentId: string, { timestamp }: UnknownEntry): AnySessionEntry {
   return { type: "custom", id: inventEntryId(key, 0, 0), parentId, timestamp, customType: LEAF_CUSTOM_TYPE };
 }
 
 /** Returns what keeps the leaf of a writer that went on elsewhere between a plan and its append; undefined if none did. */
-export function strayLeaf(
+export function findStrayLeaf(
   session: LineSource,
   before: ReadonlySet<string>,
   added: readonly AnySessionEntry[],
@@ -329,7 +330,7 @@ export function strayLeaf(
   const ours = new Set(added.map(({ id }) => id));
   const last = added.at(-1);
   let stray: UnknownEntry | undefined;
-  for (const { entry } of knownEntries(session)) {
+  for (const { entry } of readKnownEntries(session)) {
     if (entry.id === last?.id) {
       const isKept = entry.customType === LEAF_CUSTOM_TYPE && entry.parentId === stray?.id;
       return stray === undefined || isKept ? undefined : stayMarker(stray, last);
@@ -344,16 +345,16 @@ export function strayLeaf(
 }
 
 /** Returns the ids of those entries of which a session has redacted a version. */
-export function redactedAmong(
+export function findRedacted(
   known: readonly UnknownEntry[],
   entries: readonly AnySessionEntry[],
 ): ReadonlySet<string> {
-  const redacted = new Set(known.flatMap(redactedIdsOf));
+  const redacted = new Set(known.flatMap(getRedactedIds));
   if (redacted.size === 0) return redacted;
   const knownIds = new Set(known.map(({ id }) => id));
   const isRedacted = (entry: AnySessionEntry) => {
     let id = entry.id;
-    for (let version = 1; knownIds.has(id); id = versionId(entry, version++))
+    for (let version = 1; knownIds.has(id); id = makeVersionId(entry, version++))
       if (redacted.has(id)) return true;
     return redacted.has(id);
   };
@@ -361,12 +362,12 @@ export function redactedAmong(
 }
 
 /** Returns the entries of a session, with the bodies of custom entries only. */
-export function entriesOf(session: LineSource): UnknownEntry[] {
-  return knownEntries(session).map(({ entry, text }) => ({ ...parseRecord(text), ...entry }));
+export function listEntries(session: LineSource): UnknownEntry[] {
+  return readKnownEntries(session).map(({ entry, text }) => ({ ...parseRecord(text), ...entry }));
 }
 
 /** Returns the ids of a session's entries. */
-export function entryIdsOf({ index: { tree } }: LineSource): Set<string> {
+export function getEntryIds({ index: { tree } }: LineSource): Set<string> {
   return new Set(Array.from(tree.ordinals(), (ordinal) => tree.idAt(ordinal)));
 }
 
@@ -376,15 +377,17 @@ export class RedactedCopies {
 
   /** @param redacted - The redacted entries, with what they held. */
   constructor(redacted: readonly AnySessionEntry[]) {
-    const contentsOf = ({ message, content }: UnknownEntry) => contentsIn(fieldsOf(message ?? { content }));
-    this.#contents = new Set(redacted.flatMap((entry) => contentsOf({ ...entry })));
+    const getEntryContents = ({ message, content }: UnknownEntry) =>
+      getContents(toRecord(message ?? { content }));
+    this.#contents = new Set(redacted.flatMap((entry) => getEntryContents({ ...entry })));
   }
 
   /** Returns the entry itself, or one without the repeated messages, and without what its program keeps of them. */
   without(entry: AnySessionEntry): AnySessionEntry {
     if (this.#contents.size === 0 || !("retainedTail" in entry)) return entry;
-    const tail = listOf(entry.retainedTail);
-    const isCopy = (message: unknown) => contentsIn(fieldsOf(message)).some((one) => this.#contents.has(one));
+    const tail = toArray(entry.retainedTail);
+    const isCopy = (message: unknown) =>
+      getContents(toRecord(message)).some((one) => this.#contents.has(one));
     if (!tail.some(isCopy)) return entry;
     const { details: _, ...fields }: UnknownEntry = { ...entry };
     const retainedTail = tail.map((message) =>
@@ -395,8 +398,8 @@ export class RedactedCopies {
 }
 
 /** Returns the texts of a message, and the arguments of its calls. */
-function contentsIn({ content, command, output }: { readonly [field: string]: unknown }): string[] {
-  const blocks = Array.isArray(content) ? content.map(fieldsOf) : [];
+function getContents({ content, command, output }: { readonly [field: string]: unknown }): string[] {
+  const blocks = Array.isArray(content) ? content.map(toRecord) : [];
   const inside = blocks.map(({ text, thinking, data, arguments: args }) => text ?? thinking ?? data ?? args);
   return [content, command, output, ...inside].flatMap((one) => {
     if (typeof one === "string") return one.trim() === "" ? [] : [one];

@@ -1,17 +1,17 @@
 import type { UnknownEntry } from "../../core/format/entry.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import { decodeText } from "../../core/jsonl/decode.ts";
-import { type LineSource, sourceOf } from "../../core/jsonl/line-source.ts";
+import { type LineSource, makeLineSource } from "../../core/jsonl/line-source.ts";
 import { notASession } from "../../core/jsonl/not-a-session.ts";
 import type { ImportedSession } from "../import/imported-session.ts";
 import type { ImportTarget } from "./import-target.ts";
 import {
   type ExistingSession,
-  entriesOf,
   type ImportStatus,
-  linesOfSession,
+  listEntries,
   planSync,
   type SyncStatus,
+  writeSessionLines,
 } from "./sync-plan.ts";
 
 /**
@@ -34,11 +34,11 @@ export async function syncSession(
     const bytes = await target.read(location);
     if (bytes === undefined) {
       if (!mayMake()) return "deleted";
-      if (await target.create(location, linesOfSession(header, imported.entries))) return "new";
+      if (await target.create(location, writeSessionLines(header, imported.entries))) return "new";
       // Another import has made it meanwhile.
       continue;
     }
-    const existing = existingIn(target, location, bytes);
+    const existing = decodeExisting(target, location, bytes);
     const plan = existing && planSync(existing, imported, target.replace !== undefined);
     if (plan?.kind === "unchanged") return "unchanged";
     if (plan?.kind === "append") {
@@ -50,7 +50,7 @@ export async function syncSession(
       if (await target.grow(location, entriesFor)) return "grown";
       continue;
     }
-    const linesFor = (found: Uint8Array) => replacementFor(target, location, header, imported, found);
+    const linesFor = (found: Uint8Array) => makeReplacement(target, location, header, imported, found);
     if (await target.replace?.(location, linesFor)) return existing === undefined ? "new" : "grown";
   }
 }
@@ -68,41 +68,50 @@ export async function compareSession(
 }
 
 /** Returns the entries of a session; none if it is missing. */
-export async function entriesAt(target: ImportTarget, location: string): Promise<readonly UnknownEntry[]> {
+export async function readEntriesAt(
+  target: ImportTarget,
+  location: string,
+): Promise<readonly UnknownEntry[]> {
   const existing = await readExisting(target, location);
-  return existing === undefined ? [] : entriesOf(existing);
+  return existing === undefined ? [] : listEntries(existing);
 }
 
 async function readExisting(target: ImportTarget, location: string): Promise<ExistingSession | undefined> {
   const bytes = await target.read(location);
-  return bytes && existingIn(target, location, bytes);
+  return bytes && decodeExisting(target, location, bytes);
 }
 
 /** Returns the lines to put in place of a session that only imports wrote to; undefined if others did meanwhile. */
-function replacementFor(
+function makeReplacement(
   target: ImportTarget,
   location: string,
   header: SessionHeader,
   imported: ImportedSession,
   bytes: Uint8Array,
 ): Iterable<string> | undefined {
-  const existing = existingIn(target, location, bytes);
-  if (existing === undefined) return linesOfSession(header, imported.entries);
+  const existing = decodeExisting(target, location, bytes);
+  if (existing === undefined) return writeSessionLines(header, imported.entries);
   const plan = planSync(existing, imported, true);
-  return plan.kind === "replace" ? linesOfSession(existing.index.header ?? header, plan.entries) : undefined;
+  return plan.kind === "replace"
+    ? writeSessionLines(existing.index.header ?? header, plan.entries)
+    : undefined;
 }
 
 /** Reads a session from its bytes; undefined if they are what a power cut or a kill left of a new file. */
-function existingIn(target: ImportTarget, location: string, bytes: Uint8Array): ExistingSession | undefined {
-  const source = sourceOf(bytes);
+function decodeExisting(
+  target: ImportTarget,
+  location: string,
+  bytes: Uint8Array,
+): ExistingSession | undefined {
+  const source = makeLineSource(bytes);
   if (source.index.header !== undefined && !source.index.isRejected)
-    return { ...source, rest: restOf(source, bytes) };
+    return { ...source, rest: decodeRest(source, bytes) };
   if (target.replace !== undefined && isUnbegun(bytes)) return undefined;
   throw notASession(location, { path: location }, source.foreign);
 }
 
 /** Returns the text behind the line of the last entry, if there is any. */
-function restOf({ index }: Pick<ExistingSession, "index">, bytes: Uint8Array): string {
+function decodeRest({ index }: Pick<ExistingSession, "index">, bytes: Uint8Array): string {
   if (index.issues.length === 0 && !index.isMidLine) return "";
   const last = index.spans.allInFileOrder(index.tree.size).at(-1);
   const end = last === undefined ? 0 : index.spans.offsetAt(last) + index.spans.lengthAt(last);

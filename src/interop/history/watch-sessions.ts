@@ -1,8 +1,8 @@
 import { dirname, sep } from "node:path";
 import { onAbort } from "../../core/format/abort.ts";
 import { isSessionError } from "../../core/format/errors.ts";
-import { sourceKeyOf } from "../../core/format/import-origin.ts";
-import { folderChanges } from "../../session/fs/file-changes.ts";
+import { makeSourceKey } from "../../core/format/import-origin.ts";
+import { watchFolders } from "../../session/fs/file-changes.ts";
 import type { ImportCache } from "./import-cache.ts";
 import {
   cacheFor,
@@ -13,7 +13,7 @@ import {
 } from "./import-sessions.ts";
 import { isDatabaseName } from "./source-file.ts";
 import type { SourceSession } from "./source-program.ts";
-import { pathsOf } from "./source-query.ts";
+import { getPaths } from "./source-query.ts";
 
 /** How often to look where the system does not report changes. */
 const LOOK_EVERY_MS = 5_000;
@@ -29,7 +29,7 @@ const RARELY_MS = 60_000;
 const SAVE_EVERY_MS = 30_000;
 
 /** Number of sessions whose folders are watched: the latest ones; the timer finds changes of others. */
-const MOST_WATCHED = 200;
+const MAX_WATCHED = 200;
 
 /**
  * Imports what changes, until the signal: sessions that are new or have grown, and those whose source was deleted.
@@ -43,7 +43,7 @@ export async function* watchSessions(
   const rounds = new WatchRounds(options);
   let told = new Set<string>();
   try {
-    for await (const _ of folderChanges({ folders: () => rounds.folders, everyMs: LOOK_EVERY_MS }, signal)) {
+    for await (const _ of watchFolders({ folders: () => rounds.folders, everyMs: LOOK_EVERY_MS }, signal)) {
       const failures = new Set<string>();
       const report = (path: string, error: unknown) => {
         const failure = `${path} ${String(error)}`;
@@ -82,7 +82,7 @@ class WatchRounds implements ImportRound {
   constructor(options: ImportSessionsOptions) {
     this.#options = options;
     this.cache = cacheFor(options);
-    this.#roots = pathsOf(options);
+    this.#roots = getPaths(options);
     this.folders = new Set(this.#roots);
     const known = this.cache.allImports().flatMap(([, , sessions]) => sessions);
     this.#gone = new Set(known.flatMap(({ id, isGone }) => (isGone === true ? id : [])));
@@ -123,21 +123,19 @@ class WatchRounds implements ImportRound {
 
   wants(session: SourceSession): boolean {
     const { stamp } = session;
-    const key = sourceKeyOf(session);
+    const key = makeSourceKey(session);
     if (this.#done.get(key) === stamp || this.#tried.get(key) === stamp) return false;
     this.#tried.set(key, stamp);
     return true;
   }
 
   done(session: SourceSession): void {
-    this.#done.set(sourceKeyOf(session), session.stamp);
-    this.#tried.delete(sourceKeyOf(session));
+    this.#done.set(makeSourceKey(session), session.stamp);
+    this.#tried.delete(makeSourceKey(session));
   }
 
   found(sessions: readonly SourceSession[]): void {
-    const latest = sessions
-      .toSorted((one, other) => other.modifiedMs - one.modifiedMs)
-      .slice(0, MOST_WATCHED);
+    const latest = sessions.toSorted((one, other) => other.modifiedMs - one.modifiedMs).slice(0, MAX_WATCHED);
     const folders = new Set(this.#roots);
     const isBelow = (folder: string) => this.#roots.some((root) => folder.startsWith(root + sep));
     for (const { path } of latest.flatMap(({ files }) => files)) {

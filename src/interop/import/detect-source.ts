@@ -1,6 +1,6 @@
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 import { parseJson } from "../../core/jsonl/decode.ts";
-import { type ForeignSource, SourceFinder, sourceOfDocument } from "../../core/jsonl/foreign-source.ts";
+import { detectDocumentSource, type ForeignSource, SourceFinder } from "../../core/jsonl/foreign-source.ts";
 
 /**
  * Format of a text: that of another program, whose sessions can be imported if `SOURCE_NAMES` has it, or that of pi or
@@ -17,24 +17,24 @@ export type DetectedSource = ForeignSource | "pi" | "oh-my-pi";
 export function detectSource(text: string): DetectedSource | undefined {
   const finder = new SourceFinder();
   const plain = text.replace(/^\uFEFF/, "");
-  for (const line of linesOf(plain)) {
+  for (const line of iterateLines(plain)) {
     const value = parseJson(line)?.value;
-    const own = isJsonRecord(value) ? ownDialect(value) : undefined;
+    const own = isJsonRecord(value) ? detectOwnDialect(value) : undefined;
     if (own !== undefined) return own;
     finder.take(value);
     if (finder.isDecided) return finder.source;
   }
-  return finder.source ?? sourceOfDocument(plain);
+  return finder.source ?? detectDocumentSource(plain);
 }
 
-function ownDialect(record: JsonRecord): "pi" | "oh-my-pi" | undefined {
+function detectOwnDialect(record: JsonRecord): "pi" | "oh-my-pi" | undefined {
   const { type } = record;
   if (type === "session") return "titleSource" in record || "title" in record ? "oh-my-pi" : "pi";
   return type === "title" && "v" in record ? "oh-my-pi" : undefined;
 }
 
 /** Yields the lines of a text, the first ones without reading the others. */
-function* linesOf(text: string): Generator<string, void> {
+function* iterateLines(text: string): Generator<string, void> {
   for (let start = 0; start < text.length; ) {
     const end = text.indexOf("\n", start);
     yield text.slice(start, end === -1 ? text.length : end);

@@ -1,6 +1,6 @@
 import type { Usage } from "../../core/format/content.ts";
 import { SUBAGENT_CUSTOM_TYPE } from "../../core/format/import-origin.ts";
-import { defined, type JsonRecord } from "../../core/format/json.ts";
+import { type JsonRecord, pickDefined } from "../../core/format/json.ts";
 import type { AssistantMessage, StopReason, ToolResultMessage } from "../../core/format/message.ts";
 import type { AnswerBlock, UserBlock } from "../convert/dialect.ts";
 import { isPresent } from "./source-text.ts";
@@ -12,18 +12,18 @@ export interface EntryBody {
 }
 
 /** Makes the body of a custom entry. */
-export function custom(customType: string, data?: unknown): EntryBody {
-  return defined({ type: "custom", customType, data });
+export function makeCustom(customType: string, data?: unknown): EntryBody {
+  return pickDefined({ type: "custom", customType, data });
 }
 
 /** Makes the body of a text that the user did not type, where the model sees it. */
-export function customMessage(
+export function makeCustomMessage(
   customType: string,
   content: unknown,
   display: boolean,
   details?: unknown,
 ): EntryBody {
-  return defined({ type: "custom_message", customType, content, display, details });
+  return pickDefined({ type: "custom_message", customType, content, display, details });
 }
 
 /** A subagent's session, the call that started it, and what else is known of it. */
@@ -33,23 +33,23 @@ export interface SubagentLink {
 }
 
 /** Makes the body of an entry that links a subagent's session and the call that started it. */
-export function subagentLink(link: SubagentLink): EntryBody {
-  return custom(SUBAGENT_CUSTOM_TYPE, defined(link));
+export function makeSubagentLink(link: SubagentLink): EntryBody {
+  return makeCustom(SUBAGENT_CUSTOM_TYPE, pickDefined(link));
 }
 
 /** Makes the body of an entry that tells the tokens of calls whose messages do not. */
-export function usageEntry(
+export function makeUsageEntry(
   kind: string,
   provider: string,
   model: string,
   usage: Usage,
   note?: string,
 ): EntryBody {
-  return defined({ type: "usage", kind, provider, model, usage, note });
+  return pickDefined({ type: "usage", kind, provider, model, usage, note });
 }
 
 /** Makes the body of a change of how much the model is to think. */
-export function thinkingChange(effort: string): EntryBody {
+export function makeThinkingChange(effort: string): EntryBody {
   return { type: "thinking_level_change", thinkingLevel: effort === "none" ? "off" : effort };
 }
 
@@ -63,14 +63,14 @@ interface ToolOutput {
 }
 
 /** Makes the message of a tool result; details that are no JSON are left out. */
-export function toolResult(output: ToolOutput): Omit<ToolResultMessage, "timestamp"> {
+export function makeToolResult(output: ToolOutput): Omit<ToolResultMessage, "timestamp"> {
   const { toolCallId, toolName, content, details, isError } = output;
   const told = isPresent(details) ? { details } : {};
   return { role: "toolResult", toolCallId, toolName, content, ...told, isError };
 }
 
 /** Returns a record; undefined if it is empty. */
-export function ifFilled(record: JsonRecord): JsonRecord | undefined {
+export function toFilled(record: JsonRecord): JsonRecord | undefined {
   return Object.keys(record).length === 0 ? undefined : record;
 }
 

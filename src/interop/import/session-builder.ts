@@ -1,11 +1,11 @@
 import { isStoredMessage } from "../../core/context/entry-fields.ts";
 import { type AnySessionEntry, LEAF_CUSTOM_TYPE, type UnknownEntry } from "../../core/format/entry.ts";
 import { inventEntryId } from "../../core/format/ids.ts";
-import { IMPORT_CUSTOM_TYPE, sourceKeyOf } from "../../core/format/import-origin.ts";
+import { IMPORT_CUSTOM_TYPE, makeSourceKey } from "../../core/format/import-origin.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
 import type { AgentMessage } from "../../core/format/message.ts";
 import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
-import { custom, type EntryBody } from "./entry-bodies.ts";
+import { type EntryBody, makeCustom } from "./entry-bodies.ts";
 import {
   IMPORT_MAPPING,
   type ImportCounts,
@@ -15,7 +15,7 @@ import {
   type SourceName,
   type SourceParent,
 } from "./imported-session.ts";
-import { firstFolder, isoTimeOf } from "./source-text.ts";
+import { findFirstFolder, toIsoTime } from "./source-text.ts";
 
 interface ImportInput {
   readonly path?: string;
@@ -51,27 +51,29 @@ type Untimed<M> = M extends unknown ? Omit<M, "timestamp"> : never;
 export type UntimedMessage = Untimed<AgentMessage>;
 
 /** Returns the key for the id of an entry that says which entry is the leaf. */
-function leafMarkerKey(leafId: string): string {
+function makeLeafMarkerKey(leafId: string): string {
   return `leaf ${leafId}`;
 }
 
 /** Tells whether an import made an entry to say which entry is the leaf. */
 export function isLeafMarker({ id, parentId, customType }: UnknownEntry): boolean {
-  return customType === LEAF_CUSTOM_TYPE && parentId !== null && id === entryIdOf(leafMarkerKey(parentId));
+  return (
+    customType === LEAF_CUSTOM_TYPE && parentId !== null && id === makeEntryId(makeLeafMarkerKey(parentId))
+  );
 }
 
 /** Derives the id of an entry from a key: for a UUID, its first eight characters. */
-export function entryIdOf(key: string): string {
+export function makeEntryId(key: string): string {
   return UUID_FRONT.test(key) && key.length === 36 ? key.slice(0, 8) : inventEntryId(key, 0, 0);
 }
 
 /** Returns the key of a record with an id: a UUID itself, else with the program's name in front. */
-export function keyOfId(program: string, id: string): string {
+export function makeIdKey(program: string, id: string): string {
   return /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(id) ? id : `${program} ${id}`;
 }
 
 /** Makes an id that is safe in a file name: replaces invalid characters with dashes. */
-export function sessionIdOf(sourceId: string): string {
+export function makeSessionId(sourceId: string): string {
   return sourceId.replace(/[^A-Za-z0-9._-]/g, "-").replace(/^[._-]+|[._-]+$/g, "") || "unnamed";
 }
 
@@ -81,7 +83,7 @@ export const NO_TIME = "1970-01-01T00:00:00.000Z";
 const UUID_FRONT = /^[0-9a-f]{8}-/;
 
 /** Derives a subagent's name from its main agent's session, because agents of two sessions may share an id. */
-export function subagentSourceId(sessionId: string, agentId: string): string {
+export function makeSubagentSourceId(sessionId: string, agentId: string): string {
   return `${sessionId}.agent-${agentId}`;
 }
 
@@ -90,8 +92,8 @@ export function subagentSourceId(sessionId: string, agentId: string): string {
  *
  * The main agent's id is not its prefix, because a prefix of that id would then match both.
  */
-export function subagentSessionId(sessionId: string, agentId: string): string {
-  return sessionIdOf(`agent-${agentId}.${sessionId}`);
+export function makeSubagentSessionId(sessionId: string, agentId: string): string {
+  return makeSessionId(`agent-${agentId}.${sessionId}`);
 }
 
 /**
@@ -121,10 +123,10 @@ export class SessionBuilder {
 
   constructor(input: ImportInput, origin: SessionOrigin) {
     this.#origin = { sourcePath: input.path, ...origin };
-    const { cwd, issues } = firstFolder(origin.folders ?? []);
+    const { cwd, issues } = findFirstFolder(origin.folders ?? []);
     this.#cwd = cwd ?? input.cwd ?? "";
     this.issues = [...(origin.issues ?? []), ...issues];
-    this.#startedAt = isoTimeOf(origin.startedAt) ?? NO_TIME;
+    this.#startedAt = toIsoTime(origin.startedAt) ?? NO_TIME;
     this.#time = this.#startedAt;
     const { source, sourceId, sourcePath = null, sourceVersion = null } = this.#origin;
     const { importedAt } = input;
@@ -137,7 +139,7 @@ export class SessionBuilder {
       importedAt,
       counts: this.counts,
     };
-    this.add(sourceKeyOf(origin), null, this.#startedAt, custom(IMPORT_CUSTOM_TYPE, data));
+    this.add(makeSourceKey(origin), null, this.#startedAt, makeCustom(IMPORT_CUSTOM_TYPE, data));
   }
 
   /** The last entry of the conversation; if there is none yet, the one that says where the session is from. */
@@ -156,7 +158,7 @@ export class SessionBuilder {
    * @param id - Id in the source, kept as it is if it is free.
    */
   add(key: string, parent: Draft | undefined | null, time: unknown, body: EntryBody, id?: string): Draft {
-    const timestamp = isoTimeOf(time) ?? this.#time;
+    const timestamp = toIsoTime(time) ?? this.#time;
     const { type, ...fields } = body;
     const draft: Draft = {
       type,
@@ -179,7 +181,7 @@ export class SessionBuilder {
 
   /** Adds a message, and sets its time to that of the entry. */
   addMessage(key: string, parent: Draft | undefined, time: unknown, untimed: UntimedMessage): Draft {
-    const timestamp = isoTimeOf(time) ?? this.#time;
+    const timestamp = toIsoTime(time) ?? this.#time;
     const message: AgentMessage = Object.assign(untimed, { timestamp: Date.parse(timestamp) });
     return this.add(key, parent, timestamp, { type: "message", message });
   }
@@ -195,17 +197,17 @@ export class SessionBuilder {
   /** Adds what no message can hold; `kind` is its type behind the program's name. */
   keep(key: string, parent: Draft | undefined, time: unknown, kind: string, data: unknown): Draft {
     this.counts.kept++;
-    return this.add(key, parent, time, custom(`${this.#origin.source}.${kind}`, data));
+    return this.add(key, parent, time, makeCustom(`${this.#origin.source}.${kind}`, data));
   }
 
   /** Keeps what has no position of its own, as `addBehind` does. */
   keepBehind(key: string, time: unknown, kind: string, data: unknown): void {
     this.counts.kept++;
-    this.addBehind(key, time, custom(`${this.#origin.source}.${kind}`, data));
+    this.addBehind(key, time, makeCustom(`${this.#origin.source}.${kind}`, data));
   }
 
   /** Returns the entry with an id; undefined if there is none. */
-  draftOf(id: string): Draft | undefined {
+  findDraft(id: string): Draft | undefined {
     return this.#byId.get(id);
   }
 
@@ -250,7 +252,7 @@ export class SessionBuilder {
   markLeaf(leaf: Draft | undefined): void {
     const last = this.lastBehind(leaf ?? this.#entries[0]);
     if (last === this.tip) return;
-    this.add(leafMarkerKey(last.id), last, undefined, custom(LEAF_CUSTOM_TYPE));
+    this.add(makeLeafMarkerKey(last.id), last, undefined, makeCustom(LEAF_CUSTOM_TYPE));
   }
 
   /** Counts records that are left out. */
@@ -272,7 +274,7 @@ export class SessionBuilder {
       header: {
         type: "session",
         version: CURRENT_SESSION_VERSION,
-        id: sessionIdOf(id),
+        id: makeSessionId(id),
         timestamp: this.#startedAt,
         cwd: this.#cwd,
       },
@@ -293,7 +295,7 @@ export class SessionBuilder {
     return forkOf === own ? undefined : { sourceId: forkOf, relation: "fork" };
   }
 
-  #makeId(key: string, wanted = entryIdOf(key)): string {
+  #makeId(key: string, wanted = makeEntryId(key)): string {
     let id = wanted;
     let attempt = this.#attempts.get(key) ?? 1;
     for (; this.#byId.has(id); attempt++) id = inventEntryId(key, 0, attempt);

@@ -1,4 +1,4 @@
-import { fieldsOf } from "../../core/context/entry-fields.ts";
+import { toRecord } from "../../core/context/entry-fields.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
 import { isJsonRecord, type JsonRecord, type JsonValue } from "../../core/format/json.ts";
 import {
@@ -74,7 +74,7 @@ export function readRecords(input: string | Uint8Array | Iterable<Uint8Array>, f
       }
       const found = recoverRecords(range, form);
       for (const { record } of found) records.push({ value: record, line, offset });
-      issues.push(damage({ line, offset, length: end - start }, range, found, terminated));
+      issues.push(makeDamageIssues({ line, offset, length: end - start }, range, found, terminated));
       return true;
     },
     overlong: ({ line, offset, length }) => {
@@ -87,28 +87,33 @@ export function readRecords(input: string | Uint8Array | Iterable<Uint8Array>, f
       });
     },
   });
-  for (const piece of piecesOf(input)) scanner.feed(piece);
+  for (const piece of toPieces(input)) scanner.feed(piece);
   scanner.end();
   return { records, issues };
 }
 
 /** Returns the first text that a field of the records has; undefined if none has one. */
-export function firstText(records: readonly SourceRecord[], name: string): string | undefined {
+export function findFirstText(records: readonly SourceRecord[], name: string): string | undefined {
   for (const { value } of records) {
-    const text = textOf(value[name]);
+    const text = toNonemptyText(value[name]);
     if (text !== undefined) return text;
   }
   return undefined;
 }
 
 /** Returns the first value that can be a working directory, and an issue if one before it has a zero byte. */
-export function firstFolder(values: Iterable<unknown>): { cwd: string | undefined; issues: SessionIssue[] } {
+export function findFirstFolder(values: Iterable<unknown>): {
+  cwd: string | undefined;
+  issues: SessionIssue[];
+} {
   const issues: SessionIssue[] = [];
   for (const value of values) {
-    const cwd = textOf(value);
+    const cwd = toNonemptyText(value);
     if (cwd !== undefined && !cwd.includes("\0")) return { cwd, issues };
     if (cwd !== undefined && issues.length === 0) {
-      issues.push(leftOut(`The working directory ${JSON.stringify(cwd)} has a zero byte, as no path has.`));
+      issues.push(
+        makeLeftOutIssue(`The working directory ${JSON.stringify(cwd)} has a zero byte, as no path has.`),
+      );
     }
   }
   return { cwd: undefined, issues };
@@ -116,16 +121,16 @@ export function firstFolder(values: Iterable<unknown>): { cwd: string | undefine
 
 /** Tells whether a text can be a working directory. */
 export function isFolderName(text: string): boolean {
-  return firstFolder([text]).cwd !== undefined;
+  return findFirstFolder([text]).cwd !== undefined;
 }
 
 /** Yields a field of each record. */
-export function* fieldOf(records: readonly SourceRecord[], name: string): Generator<unknown, void> {
+export function* pluckField(records: readonly SourceRecord[], name: string): Generator<unknown, void> {
   for (const { value } of records) yield value[name];
 }
 
 /** Makes an issue with a record; without one, with the source as a whole. */
-export function issueAt(
+export function makeIssue(
   code: SessionIssue["code"],
   message: string,
   { line, offset }: Pick<SourceRecord, "line" | "offset"> = { line: 0, offset: 0 },
@@ -134,16 +139,16 @@ export function issueAt(
 }
 
 /** Returns the issue for something that an import left out. */
-export function leftOut(message: string): SessionIssue {
-  return issueAt("SOURCE_LEFT_OUT", message);
+export function makeLeftOutIssue(message: string): SessionIssue {
+  return makeIssue("SOURCE_LEFT_OUT", message);
 }
 
-function piecesOf(input: string | Uint8Array | Iterable<Uint8Array>): Iterable<Uint8Array> {
+function toPieces(input: string | Uint8Array | Iterable<Uint8Array>): Iterable<Uint8Array> {
   if (typeof input === "string") return [new TextEncoder().encode(input)];
   return input instanceof Uint8Array ? [input] : input;
 }
 
-function damage(
+function makeDamageIssues(
   span: { line: number; offset: number; length: number },
   bytes: Uint8Array,
   found: readonly RecoveredRecord[],
@@ -168,14 +173,14 @@ function isWhole(bytes: Uint8Array, found: readonly RecoveredRecord[]): boolean 
 }
 
 /** Returns a nonempty text, or undefined. */
-export function textOf(value: unknown): string | undefined {
+export function toNonemptyText(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
 /** Returns the text of content, joined: of a text, a block with a text, or a list of these. */
-export function textIn(content: unknown): string {
+export function joinContentText(content: unknown): string {
   const parts: readonly unknown[] = Array.isArray(content) ? content : [content];
-  return parts.map((part) => textOf(part) ?? textOf(fieldsOf(part)["text"]) ?? "").join("");
+  return parts.map((part) => toNonemptyText(part) ?? toNonemptyText(toRecord(part)["text"]) ?? "").join("");
 }
 
 /** Narrows what was parsed from JSON to a value: a field that is missing is undefined. */
@@ -188,7 +193,7 @@ const PLAIN_TIME =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 
 /** Returns an ISO time in UTC with milliseconds, from an ISO text or Unix milliseconds; undefined if it is neither. */
-export function isoTimeOf(value: unknown): string | undefined {
+export function toIsoTime(value: unknown): string | undefined {
   if (typeof value !== "string" && typeof value !== "number") return undefined;
   if (typeof value === "string" && PLAIN_TIME.test(value)) return value;
   const time = new Date(value);
@@ -196,6 +201,6 @@ export function isoTimeOf(value: unknown): string | undefined {
 }
 
 /** Returns the fields of a record's field. */
-export function member(record: JsonRecord, name: string): JsonRecord {
-  return fieldsOf(record[name]);
+export function getMember(record: JsonRecord, name: string): JsonRecord {
+  return toRecord(record[name]);
 }

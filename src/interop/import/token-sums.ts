@@ -18,7 +18,7 @@ export function addTokens(one: Tokens, other: Tokens, times: 1 | -1 = 1): Tokens
 }
 
 /** Returns what two counts have in common: the lesser of each. */
-export function minTokens(one: Tokens, other: Tokens): Tokens {
+export function takeLesserTokens(one: Tokens, other: Tokens): Tokens {
   return {
     input: Math.min(one.input, other.input),
     output: Math.min(one.output, other.output),

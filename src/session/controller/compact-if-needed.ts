@@ -1,5 +1,5 @@
 import type { CompactionSkipReason } from "../../core/compaction/plan.ts";
-import { settingsForModel, settingsForWindow } from "../../core/compaction/settings.ts";
+import { fitSettingsToWindow, settingsForModel } from "../../core/compaction/settings.ts";
 import {
   type ContextUsageEstimate,
   estimateProjectedContextTokens,
@@ -7,7 +7,13 @@ import {
   type TokenCounter,
 } from "../../core/compaction/tokens.ts";
 import type { SessionEntry } from "../../core/format/entry.ts";
-import { assertOptions, choice, numberFrom, type OptionRules, SIGNAL } from "../../core/format/options.ts";
+import {
+  assertOptions,
+  makeChoiceRule,
+  makeNumberRule,
+  type OptionRules,
+  SIGNAL,
+} from "../../core/format/options.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
 import type { Compactor, CompletedCompaction } from "./compact.ts";
 import type { ControllerHost } from "./controller-host.ts";
@@ -42,8 +48,8 @@ export type CompactIfNeededResult =
     };
 
 const COMPACT_IF_NEEDED_RULES: OptionRules<CompactIfNeededOptions> = {
-  contextWindow: numberFrom(0, "tokens"),
-  reason: choice("threshold", "overflow"),
+  contextWindow: makeNumberRule(0, "tokens"),
+  reason: makeChoiceRule("threshold", "overflow"),
   signal: SIGNAL,
 };
 
@@ -59,8 +65,8 @@ export async function compactIfNeeded(
   if (options.contextWindow === undefined) throw new TypeError("compactIfNeeded needs a contextWindow.");
   for (;;) {
     const haveOthersEnded = await compactor.othersEnded(options.signal);
-    const contextTokens = contextUsage(host.current.session, host.counter).tokens;
-    const reason = haveOthersEnded ? reasonNotTo(host, compactor, contextTokens, options) : "running";
+    const contextTokens = estimateContextUsage(host.current.session, host.counter).tokens;
+    const reason = haveOthersEnded ? findReasonNotTo(host, compactor, contextTokens, options) : "running";
     if (reason !== undefined) return { compacted: false, reason, contextTokens };
     const { reason: why = "threshold", signal } = options;
     const willRetry = why === "overflow";
@@ -78,14 +84,14 @@ export async function compactIfNeeded(
   }
 }
 
-function reasonNotTo(
+function findReasonNotTo(
   { current, settings }: ControllerHost,
   compactor: Compactor,
   contextTokens: number,
   { contextWindow, reason = "threshold" }: CompactIfNeededOptions,
 ): "disabled" | "belowThreshold" | "notShrinking" | undefined {
   const { model } = current.session.buildSessionContext();
-  const limits = settingsForModel(settingsForWindow(settings, contextWindow), model);
+  const limits = settingsForModel(fitSettingsToWindow(settings, contextWindow), model);
   if (!limits.enabled) return "disabled";
   if (reason === "threshold" && !shouldCompact(contextTokens, contextWindow, limits)) return "belowThreshold";
   return compactor.fruitless >= MAX_FRUITLESS ? "notShrinking" : undefined;
@@ -96,7 +102,7 @@ function reasonNotTo(
  *
  * @remarks Cost: the messages that no usage covers, and the entries since the last compaction or edit.
  */
-export function contextUsage(session: SessionManager, counter?: TokenCounter): ContextUsageEstimate {
+export function estimateContextUsage(session: SessionManager, counter?: TokenCounter): ContextUsageEstimate {
   const sinceChange: SessionEntry[] = [];
   for (const entry of session.walkUp()) {
     sinceChange.push(entry);

@@ -5,20 +5,20 @@ import {
   type CompactionSkipReason,
   planCompaction,
 } from "../../core/compaction/plan.ts";
-import { type CompactionSettings, settingsForWindow } from "../../core/compaction/settings.ts";
+import { type CompactionSettings, fitSettingsToWindow } from "../../core/compaction/settings.ts";
 import { type CompactionResult, compact } from "../../core/compaction/summarize.ts";
-import { roomForSummary } from "../../core/compaction/summary-size.ts";
+import { getSummaryRoom } from "../../core/compaction/summary-size.ts";
 import { estimateAll } from "../../core/compaction/tokens.ts";
-import { aborted, refuseAborted, untilAborted } from "../../core/format/abort.ts";
+import { makeAbortedError, refuseAborted, waitUnlessAborted } from "../../core/format/abort.ts";
 import type { CompactionEntry, SessionEntry } from "../../core/format/entry.ts";
-import { isSessionError, messageOf, SessionError } from "../../core/format/errors.ts";
+import { getErrorMessage, isSessionError, SessionError } from "../../core/format/errors.ts";
 import {
   assertNotCompacted,
   assertNotLeft,
   assertSameSession,
   type BranchSnapshot,
   type ControllerHost,
-  firstAppendedSince,
+  findFirstAppended,
   joinSignals,
   takeSnapshot,
 } from "./controller-host.ts";
@@ -106,7 +106,7 @@ export class Compactor {
   async othersEnded(signal: AbortSignal | undefined): Promise<boolean> {
     while (this.#running !== undefined) {
       if (this.#inside.getStore() === true) return false;
-      await untilAborted(Promise.allSettled([this.#running]), signal, CANCELLED);
+      await waitUnlessAborted(Promise.allSettled([this.#running]), signal, CANCELLED);
     }
     return true;
   }
@@ -148,7 +148,7 @@ export class Compactor {
         aborted: isCancelled,
         willRetry,
         fromExtension: attempt.fromExtension,
-        ...(!isCancelled && { errorMessage: messageOf(error) }),
+        ...(!isCancelled && { errorMessage: getErrorMessage(error) }),
       });
       throw error;
     }
@@ -164,7 +164,7 @@ export class Compactor {
       const plan = planCompaction(branchEntries, settings, { counter, model });
       if (plan.kind === "skip") return plan.reason;
       const { preparation } = plan;
-      const room = roomForSummary(preparation, contextWindow, counter);
+      const room = getSummaryRoom(preparation, contextWindow, counter);
       if (room === undefined) continue;
       const signal = joinSignals(leaving, request.signal);
       const snapshot = takeSnapshot(session);
@@ -175,7 +175,7 @@ export class Compactor {
 
   /** Returns the settings, followed by some that keep less if they are the defaults. */
   #settingsToTry(contextWindow: number | undefined): CompactionSettings[] {
-    const settings = settingsForWindow(this.#host.settings, contextWindow);
+    const settings = fitSettingsToWindow(this.#host.settings, contextWindow);
     if (this.#host.settings !== undefined) return [settings];
     const { keepRecentTokens } = settings;
     return [keepRecentTokens, keepRecentTokens / 4, 0].map((kept) => ({
@@ -212,10 +212,10 @@ export class Compactor {
     };
     try {
       const answer = await this.#host.hooks.emit("session_before_compact", event, signal);
-      if (answer?.cancel === true) throw aborted(CANCELLED);
+      if (answer?.cancel === true) throw makeAbortedError(CANCELLED);
       return answer?.compaction ?? undefined;
     } catch (error) {
-      throw isSessionError(error, "ABORTED") ? aborted(CANCELLED, error) : error;
+      throw isSessionError(error, "ABORTED") ? makeAbortedError(CANCELLED, error) : error;
     }
   }
 
@@ -238,7 +238,7 @@ export class Compactor {
     assertNotCompacted(snapshot);
     const { summary, tokensBefore, details, usage } = result;
     // Keeping nothing applies to what was summarized: later entries stay.
-    const firstKept = result.firstKeptEntryId ?? firstAppendedSince(snapshot);
+    const firstKept = result.firstKeptEntryId ?? findFirstAppended(snapshot);
     const before = this.#estimate();
     const id = session.appendCompaction(
       summary,
@@ -280,16 +280,17 @@ function checkExtensionCompaction(
   { branchEntries, preparation }: CompactedBranch,
 ): ExtensionCompaction {
   const summary: unknown = input.summary;
-  if (typeof summary !== "string" || summary.trim() === "") throw unusable("its summary has no text");
+  if (typeof summary !== "string" || summary.trim() === "")
+    throw makeUnusableError("its summary has no text");
   const firstKept: unknown = input.firstKeptEntryId;
   if (firstKept !== null && !branchEntries.some(({ id }) => id === firstKept)) {
-    throw unusable(`it keeps from ${JSON.stringify(firstKept)} on, which is not on the branch`);
+    throw makeUnusableError(`it keeps from ${JSON.stringify(firstKept)} on, which is not on the branch`);
   }
   const tokensBefore = Number.isFinite(input.tokensBefore) ? input.tokensBefore : preparation.tokensBefore;
   return { ...input, tokensBefore };
 }
 
-function unusable(why: string): SessionError {
+function makeUnusableError(why: string): SessionError {
   return new SessionError(
     "SUMMARY_FAILED",
     `The compaction that a handler of session_before_compact gave cannot be used: ${why}. Nothing was changed; correct the extension.`,

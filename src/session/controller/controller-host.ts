@@ -2,7 +2,7 @@ import type { Summarize } from "../../core/compaction/request-summary.ts";
 import type { CompactionSettings } from "../../core/compaction/settings.ts";
 import type { TokenCounter } from "../../core/compaction/tokens.ts";
 import type { SessionEntry } from "../../core/format/entry.ts";
-import { entryNotFound, SessionError } from "../../core/format/errors.ts";
+import { makeEntryNotFoundError, SessionError } from "../../core/format/errors.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
 import type { CurrentSession } from "./current-session.ts";
 import type { SessionHooks } from "./hooks.ts";
@@ -40,7 +40,7 @@ export function joinSignals(leaving: AbortSignal, signal: AbortSignal | undefine
  */
 export function requireEntry(session: SessionManager, id: string): SessionEntry {
   const entry = session.getEntry(id);
-  if (entry === undefined) throw entryNotFound(id);
+  if (entry === undefined) throw makeEntryNotFoundError(id);
   return entry;
 }
 
@@ -53,29 +53,29 @@ export interface BranchSnapshot {
 
 /** Records the state of a session. */
 export function takeSnapshot(session: SessionManager): BranchSnapshot {
-  return { session, leafId: session.getLeafId(), compactionId: latestCompactionId(session) };
+  return { session, leafId: session.getLeafId(), compactionId: findLatestCompactionId(session) };
 }
 
 /** Refuses to write what was prepared for a branch that was left since. Entries appended to it do not matter. */
 export function assertNotLeft(snapshot: BranchSnapshot, current: SessionManager): void {
   assertSameSession(snapshot, current);
   if (isOnBranch(current, snapshot.leafId)) return;
-  throw stale("The branch was left meanwhile", snapshot, current);
+  throw makeStaleError("The branch was left meanwhile", snapshot, current);
 }
 
 /** Refuses to continue for a session that was left since. */
 export function assertSameSession(snapshot: BranchSnapshot, current: SessionManager): void {
-  if (snapshot.session !== current) throw stale("The session was left meanwhile", snapshot, current);
+  if (snapshot.session !== current) throw makeStaleError("The session was left meanwhile", snapshot, current);
 }
 
 /** Refuses to write a compaction of a branch that was compacted since. */
 export function assertNotCompacted(snapshot: BranchSnapshot): void {
-  if (latestCompactionId(snapshot.session) === snapshot.compactionId) return;
-  throw stale("The branch was compacted meanwhile", snapshot, snapshot.session);
+  if (findLatestCompactionId(snapshot.session) === snapshot.compactionId) return;
+  throw makeStaleError("The branch was compacted meanwhile", snapshot, snapshot.session);
 }
 
 /** Returns the first entry appended to a branch since; null if there is none. */
-export function firstAppendedSince({ session, leafId }: BranchSnapshot): string | null {
+export function findFirstAppended({ session, leafId }: BranchSnapshot): string | null {
   const path = session.getPathIds();
   return path[leafId === null ? 0 : path.indexOf(leafId) + 1] ?? null;
 }
@@ -86,12 +86,12 @@ function isOnBranch(session: SessionManager, id: string | null): boolean {
   return session.commonAncestor(id, leafId) === id;
 }
 
-function latestCompactionId(session: SessionManager): string | undefined {
+function findLatestCompactionId(session: SessionManager): string | undefined {
   for (const { id } of session.walkUp({ type: "compaction" })) return id;
   return undefined;
 }
 
-function stale(what: string, { leafId }: BranchSnapshot, current: SessionManager): SessionError {
+function makeStaleError(what: string, { leafId }: BranchSnapshot, current: SessionManager): SessionError {
   return new SessionError(
     "STALE_LEAF",
     `${what}; nothing was written. Look at the session and decide anew.`,

@@ -36,7 +36,7 @@ export class CurrentSession {
 
   /** Refuses to continue with what was prepared for a session that was left since. */
   assertNotLeft(from: SessionManager): void {
-    if (this.#hasEnded) throw closed();
+    if (this.#hasEnded) throw makeClosedError();
     if (from === this.#session && !this.#isBeingLeft) return;
     throw new SessionError(
       "STALE_LEAF",
@@ -57,7 +57,7 @@ export class CurrentSession {
     const closing = await this.#leave({ reason, from, path, open });
     if (this.#hasEnded) {
       await this.#session.close();
-      throw closed();
+      throw makeClosedError();
     }
     await this.#hooks.emit("session_start", {
       reason,
@@ -94,6 +94,6 @@ export class CurrentSession {
   }
 }
 
-function closed(): SessionError {
+function makeClosedError(): SessionError {
   return new SessionError("SESSION_CLOSED", "The controller is closed; make another one.");
 }

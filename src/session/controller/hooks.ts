@@ -1,6 +1,6 @@
-import { fieldsOf } from "../../core/context/entry-fields.ts";
-import { aborted, untilAborted } from "../../core/format/abort.ts";
-import { traceOf } from "../../core/format/errors.ts";
+import { toRecord } from "../../core/context/entry-fields.ts";
+import { makeAbortedError, waitUnlessAborted } from "../../core/format/abort.ts";
+import { getErrorTrace } from "../../core/format/errors.ts";
 import { onRejection } from "../manager/session-events.ts";
 import type {
   SessionHookEvents,
@@ -41,21 +41,21 @@ interface Hook<Name extends keyof SessionHookEvents> {
  */
 export class SessionHooks {
   readonly #hooks: { readonly [Name in keyof SessionHookEvents]: Hook<Name> } = {
-    session_start: hook(nothing),
-    session_before_switch: hook(everything),
-    session_before_fork: hook(everything),
-    session_before_compact: hook(everything),
-    session_compact: hook(nothing),
-    session_compact_failed: hook(nothing),
-    session_before_tree: hook(noUnwantedSummary),
-    session_tree: hook(nothing),
-    session_info_changed: hook(nothing),
-    session_shutdown: hook(nothing),
+    session_start: makeHook(checkNothing),
+    session_before_switch: makeHook(checkEverything),
+    session_before_fork: makeHook(checkEverything),
+    session_before_compact: makeHook(checkEverything),
+    session_compact: makeHook(checkNothing),
+    session_compact_failed: makeHook(checkNothing),
+    session_before_tree: makeHook(dropUnwantedSummary),
+    session_tree: makeHook(checkNothing),
+    session_info_changed: makeHook(checkNothing),
+    session_shutdown: makeHook(checkNothing),
   };
   readonly #onError: NonNullable<SessionHooksOptions["onError"]>;
 
   constructor(options: SessionHooksOptions = {}) {
-    this.#onError = options.onError ?? warn;
+    this.#onError = options.onError ?? warnOfHook;
   }
 
   /**
@@ -104,16 +104,16 @@ export class SessionHooks {
     signal: AbortSignal | undefined,
   ): Promise<{ answer: SessionHookResult<Name>; isLast: boolean } | undefined> {
     const message = `${name} was cancelled`;
-    if (signal?.aborted) throw aborted(message, signal.reason);
+    if (signal?.aborted) throw makeAbortedError(message, signal.reason);
     try {
       // A handler that throws at once rejects like any other.
       const answering = (async () => handler(event))();
-      const answered = (await untilAborted(answering, signal, message)) ?? undefined;
+      const answered = (await waitUnlessAborted(answering, signal, message)) ?? undefined;
       // Checked in here, since reading the answer may throw as well.
       const answer = answered && judge(answered, event);
-      return answer && { answer, isLast: fieldsOf(answer)["cancel"] === true };
+      return answer && { answer, isLast: toRecord(answer)["cancel"] === true };
     } catch (error) {
-      if (signal?.aborted) throw aborted(message, error);
+      if (signal?.aborted) throw makeAbortedError(message, error);
       this.#report(error, name);
       return undefined;
     }
@@ -121,8 +121,8 @@ export class SessionHooks {
 
   #report(error: unknown, name: keyof SessionHookEvents): void {
     const warnOfBoth = (secondError: unknown) => {
-      warn(error, name);
-      warn(secondError, name);
+      warnOfHook(error, name);
+      warnOfHook(secondError, name);
     };
     try {
       const returned: unknown = this.#onError(error, name);
@@ -133,22 +133,22 @@ export class SessionHooks {
   }
 }
 
-function hook<Name extends keyof SessionHookEvents>(judge: Judge<Name>): Hook<Name> {
+function makeHook<Name extends keyof SessionHookEvents>(judge: Judge<Name>): Hook<Name> {
   return { registrations: new Set(), judge };
 }
 
 /** Checks answers of hooks that take none. */
-function nothing(): undefined {
+function checkNothing(): undefined {
   return undefined;
 }
 
 /** Checks answers that are used as they are. */
-function everything<Answer>(answer: Answer): Answer {
+function checkEverything<Answer>(answer: Answer): Answer {
   return answer;
 }
 
 /** Drops a summary that the user does not want, and keeps the rest of the answer. */
-function noUnwantedSummary(
+function dropUnwantedSummary(
   answer: SessionHookResults["session_before_tree"],
   { preparation }: SessionHookEvents["session_before_tree"],
 ): SessionHookResults["session_before_tree"] | undefined {
@@ -157,6 +157,6 @@ function noUnwantedSummary(
   return Object.keys(rest).length === 0 ? undefined : rest;
 }
 
-function warn(error: unknown, name: keyof SessionHookEvents): void {
-  process.emitWarning(`A handler of "${name}" threw: ${traceOf(error)}`, { code: "SESSIONTREE_HOOK" });
+function warnOfHook(error: unknown, name: keyof SessionHookEvents): void {
+  process.emitWarning(`A handler of "${name}" threw: ${getErrorTrace(error)}`, { code: "SESSIONTREE_HOOK" });
 }

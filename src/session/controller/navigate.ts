@@ -2,8 +2,8 @@ import {
   collectEntriesForBranchSummary,
   generateBranchSummary,
 } from "../../core/compaction/branch-summary.ts";
-import { textsOf } from "../../core/context/content-text.ts";
-import { fieldsOf } from "../../core/context/entry-fields.ts";
+import { getTexts } from "../../core/context/content-text.ts";
+import { toRecord } from "../../core/context/entry-fields.ts";
 import { refuseAborted } from "../../core/format/abort.ts";
 import type { BranchSummaryEntry, SessionEntry } from "../../core/format/entry.ts";
 import { isSessionError, SessionError } from "../../core/format/errors.ts";
@@ -72,19 +72,19 @@ export async function navigateTree(
   if (targetId === session.getLeafId()) return { cancelled: false };
   const snapshot = takeSnapshot(session);
   const signal = joinSignals(host.current.leaving, options.signal);
-  const preparation = prepare(host, targetId, options);
+  const preparation = prepareTree(host, targetId, options);
   try {
     refuseAborted(signal, CANCELLED);
     if (preparation.userWantsSummary || options.label !== undefined) session.assertWritable();
     const answer = await host.hooks.emit("session_before_tree", { preparation, signal }, signal);
     if (answer?.cancel === true) return { cancelled: true };
-    const summary = await summaryFor(host, preparation, answer, signal);
+    const summary = await makeSummary(host, preparation, answer, signal);
     refuseAborted(signal, CANCELLED);
     assertNotLeft(snapshot, host.current.session);
     const label = answer?.label ?? options.label;
     // Checked before the leaf moves: a rejected label would come too late.
     if (label !== undefined && label !== "") session.assertWritable();
-    return await move(host, target, label, summary);
+    return await moveLeaf(host, target, label, summary);
   } catch (error) {
     if (!isSessionError(error, "ABORTED")) throw error;
     assertSameSession(snapshot, host.current.session);
@@ -92,7 +92,7 @@ export async function navigateTree(
   }
 }
 
-function prepare(host: ControllerHost, targetId: string, options: NavigateTreeOptions): TreePreparation {
+function prepareTree(host: ControllerHost, targetId: string, options: NavigateTreeOptions): TreePreparation {
   const { session } = host.current;
   const oldLeafId = session.getLeafId();
   const { entries, commonAncestorId } = collectEntriesForBranchSummary(session, oldLeafId, targetId);
@@ -110,19 +110,19 @@ function prepare(host: ControllerHost, targetId: string, options: NavigateTreeOp
 }
 
 /** Returns the summary to append; undefined if none is wanted or there is nothing to summarize. */
-async function summaryFor(
+async function makeSummary(
   host: ControllerHost,
   preparation: TreePreparation,
   answer: SessionHookResults["session_before_tree"] | undefined,
   signal: AbortSignal,
 ): Promise<ReadySummary | undefined> {
   if (!preparation.userWantsSummary) return undefined;
-  if (answer?.summary) return { ...usable(answer.summary), fromExtension: true };
+  if (answer?.summary) return { ...checkUsable(answer.summary), fromExtension: true };
   if (preparation.entriesToSummarize.length === 0) return undefined;
   const { summary, readFiles, modifiedFiles, usage } = await generateBranchSummary(
     preparation.entriesToSummarize,
     {
-      summarize: host.summarize ?? noSummarizer,
+      summarize: host.summarize ?? throwNoSummarizer,
       ...host.branchSummary,
       counter: host.counter,
       customInstructions: answer?.customInstructions ?? preparation.customInstructions,
@@ -134,7 +134,7 @@ async function summaryFor(
   return { summary, details: { readFiles, modifiedFiles }, usage, fromExtension: false };
 }
 
-function usable(input: ExtensionBranchSummary): ExtensionBranchSummary {
+function checkUsable(input: ExtensionBranchSummary): ExtensionBranchSummary {
   const text: unknown = input.summary;
   if (typeof text === "string" && text.trim() !== "") return input;
   throw new SessionError(
@@ -144,19 +144,19 @@ function usable(input: ExtensionBranchSummary): ExtensionBranchSummary {
   );
 }
 
-function noSummarizer(): never {
+function throwNoSummarizer(): never {
   throw new Error("the controller has no summarizer");
 }
 
 /** Moves the leaf and appends what belongs there, synchronously: nothing can come in between. */
-async function move(
+async function moveLeaf(
   { current: { session }, hooks }: ControllerHost,
   target: SessionEntry,
   label: string | undefined,
   summary: ReadySummary | undefined,
 ): Promise<NavigateTreeResult> {
   const oldLeafId = session.getLeafId();
-  const { leafId, editorText } = destinationOf(target);
+  const { leafId, editorText } = getDestination(target);
   let summaryEntry: BranchSummaryEntry | undefined;
   if (summary !== undefined) {
     const { fromExtension, details, usage } = summary;
@@ -182,13 +182,13 @@ async function move(
 }
 
 /** A message by a person or an extension is a target for editing it. */
-function destinationOf(target: SessionEntry): Destination {
-  const editorText = editableTextOf(target);
+function getDestination(target: SessionEntry): Destination {
+  const editorText = findEditableText(target);
   return editorText === undefined ? { leafId: target.id } : { leafId: target.parentId, editorText };
 }
 
-function editableTextOf(entry: SessionEntry): string | undefined {
-  if (entry.type === "custom_message") return textsOf(entry.content).join("");
-  const { role, content } = fieldsOf(entry.type === "message" ? entry.message : undefined);
-  return role === "user" || role === "custom" ? textsOf(content).join("") : undefined;
+function findEditableText(entry: SessionEntry): string | undefined {
+  if (entry.type === "custom_message") return getTexts(entry.content).join("");
+  const { role, content } = toRecord(entry.type === "message" ? entry.message : undefined);
+  return role === "user" || role === "custom" ? getTexts(content).join("") : undefined;
 }

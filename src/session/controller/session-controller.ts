@@ -5,7 +5,7 @@ import { SessionError } from "../../core/format/errors.ts";
 import {
   assertOptions,
   FLAG,
-  numberFrom,
+  makeNumberRule,
   type OptionRules,
   SIGNAL,
   TEXT,
@@ -26,7 +26,7 @@ import { collectStats, type SessionStats, type StatsOptions } from "./stats.ts";
 import {
   type ForkOptions,
   type ForkResult,
-  fork,
+  forkEntry,
   newSession,
   type SwitchResult,
   type SwitchSessionOptions,
@@ -60,7 +60,7 @@ export interface SessionControllerOptions {
 const COMPACT_RULES: OptionRules<CompactCommandOptions> = {
   instructions: TEXT,
   replaceInstructions: FLAG,
-  contextWindow: numberFrom(0, "tokens"),
+  contextWindow: makeNumberRule(0, "tokens"),
   signal: SIGNAL,
 };
 
@@ -149,7 +149,7 @@ export class SessionController {
    * @throws {SessionError} `ENTRY_NOT_FOUND` or `ENTRY_INVALID`; `STALE_LEAF` if another command was faster.
    */
   async fork(entryId: string, options: ForkOptions = {}): Promise<ForkResult> {
-    return this.#arrived(await fork(this.#host, entryId, options));
+    return this.#arrived(await forkEntry(this.#host, entryId, options));
   }
 
   /**

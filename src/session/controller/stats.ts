@@ -1,16 +1,16 @@
 import { isDeepStrictEqual } from "node:util";
 import { getLastAssistantUsage, type TokenCounter } from "../../core/compaction/tokens.ts";
-import { fieldsOf } from "../../core/context/entry-fields.ts";
-import { ModelsInUse, tokensIn, usageOf } from "../../core/facts/usage.ts";
+import { toRecord } from "../../core/context/entry-fields.ts";
+import { countInputTokens, findUsage, ModelsInUse } from "../../core/facts/usage.ts";
 import { type ModelUsage, UsageTally, type UsageTotals } from "../../core/facts/usage-tally.ts";
 import type { SessionEntry } from "../../core/format/entry.ts";
 import { isSessionError } from "../../core/format/errors.ts";
-import { assertOptions, FLAG, numberFrom } from "../../core/format/options.ts";
+import { assertOptions, FLAG, makeNumberRule } from "../../core/format/options.ts";
 import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
 import { FileLog } from "../log/file-log.ts";
-import { namedSessionPath } from "../log/session-paths.ts";
+import { findNamedSessionPath } from "../log/session-paths.ts";
 import { SessionManager } from "../manager/session-manager.ts";
-import { contextUsage } from "./compact-if-needed.ts";
+import { estimateContextUsage } from "./compact-if-needed.ts";
 
 /** What to count. */
 export interface StatsOptions {
@@ -74,10 +74,10 @@ export function collectStats(source: StatsSource, options: StatsOptions): Sessio
   assertOptions(options, {
     includeInherited: FLAG,
     pathOnly: FLAG,
-    contextWindow: numberFrom(0, "tokens"),
+    contextWindow: makeNumberRule(0, "tokens"),
   });
   const { session } = source;
-  const isInherited = source.isInherited ?? inheritedIn(session);
+  const isInherited = source.isInherited ?? makeInheritedCheck(session);
   const models = new ModelsInUse();
   const own = new EntryTally(models);
   const inherited = new EntryTally(models);
@@ -88,14 +88,14 @@ export function collectStats(source: StatsSource, options: StatsOptions): Sessio
     if (!isCopy || options.includeInherited === true) own.add(entry);
   }
   return {
-    ...identity(session, source.nowMs),
+    ...getIdentity(session, source.nowMs),
     ...own.counts(),
     inherited: { entries: inherited.entries, usage: inherited.usage.total },
-    context: contextUse(source, options.contextWindow),
+    context: getContextUse(source, options.contextWindow),
   };
 }
 
-function identity(session: SessionManager, nowMs: number) {
+function getIdentity(session: SessionManager, nowMs: number) {
   const header = session.getHeader();
   const createdMs = Date.parse(header?.timestamp ?? "");
   const isKnown = !Number.isNaN(createdMs);
@@ -110,8 +110,8 @@ function identity(session: SessionManager, nowMs: number) {
   };
 }
 
-function contextUse({ session, counter }: StatsSource, contextWindow: number | undefined): ContextUse {
-  const tokens = isSizeUnknown(session) ? null : contextUsage(session, counter).tokens;
+function getContextUse({ session, counter }: StatsSource, contextWindow: number | undefined): ContextUse {
+  const tokens = isSizeUnknown(session) ? null : estimateContextUsage(session, counter).tokens;
   const isWindowKnown = contextWindow !== undefined && contextWindow > 0;
   return {
     tokens,
@@ -143,21 +143,21 @@ class EntryTally {
 
   add(entry: SessionEntry): void {
     this.entries++;
-    const fields = fieldsOf(entry);
-    const usage = usageOf(entry);
+    const fields = toRecord(entry);
+    const usage = findUsage(entry);
     if (usage !== undefined) this.usage.add(usage, this.#models.of(entry));
     if (fields["type"] === "message") this.#addMessage(fields["message"]);
-    else if (fields["type"] === "custom_message") count(this.#roles, "custom");
+    else if (fields["type"] === "custom_message") addCount(this.#roles, "custom");
   }
 
   counts() {
     const { total, byModel } = this.usage;
-    const input = tokensIn(total);
+    const input = countInputTokens(total);
     return {
       entries: this.entries,
-      messages: { total: sum(this.#roles), byRole: Object.fromEntries(this.#roles) },
+      messages: { total: sumCounts(this.#roles), byRole: Object.fromEntries(this.#roles) },
       toolCalls: {
-        total: sum(this.#calls),
+        total: sumCounts(this.#calls),
         failed: this.#failed,
         byName: Object.fromEntries(this.#calls),
       },
@@ -168,22 +168,22 @@ class EntryTally {
   }
 
   #addMessage(message: unknown): void {
-    const { role, content, isError } = fieldsOf(message);
-    count(this.#roles, typeof role === "string" ? role : "unknown");
+    const { role, content, isError } = toRecord(message);
+    addCount(this.#roles, typeof role === "string" ? role : "unknown");
     if (role === "toolResult" && isError === true) this.#failed++;
     if (role !== "assistant" || !Array.isArray(content)) return;
     for (const block of content) {
-      const { type, name } = fieldsOf(block);
-      if (type === "toolCall") count(this.#calls, typeof name === "string" ? name : "unknown");
+      const { type, name } = toRecord(block);
+      if (type === "toolCall") addCount(this.#calls, typeof name === "string" ? name : "unknown");
     }
   }
 }
 
-function count(counts: Map<string, number>, key: string): void {
+function addCount(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-function sum(counts: ReadonlyMap<string, number>): number {
+function sumCounts(counts: ReadonlyMap<string, number>): number {
   return Array.from(counts.values()).reduce((total, times) => total + times, 0);
 }
 
@@ -202,11 +202,11 @@ const ID_FIELDS = ["id", "parentId", "firstKeptEntryId"];
  *
  * @remarks Cost: O(parent file) in heads, if the session names a parent; without ids, its bodies as well.
  */
-function inheritedIn(session: SessionManager): IsInherited {
+function makeInheritedCheck(session: SessionManager): IsInherited {
   const header = session.getHeader();
   if (!header?.parentSession) return () => false;
-  const path = namedSessionPath(header.parentSession, session.getSessionFile());
-  const parent = path === undefined ? undefined : parentTree(path);
+  const path = findNamedSessionPath(header.parentSession, session.getSessionFile());
+  const parent = path === undefined ? undefined : readParentTree(path);
   const createdMs = Date.parse(header.timestamp);
   if (path === undefined || parent === undefined) return ({ timestamp }) => Date.parse(timestamp) < createdMs;
   const isById = ({ id, timestamp }: SessionEntry) => isSameTime(parent, parent.find(id), timestamp);
@@ -214,7 +214,7 @@ function inheritedIn(session: SessionManager): IsInherited {
   const [first] = entries;
   // Comparing is worthwhile only if both begin with an entry of the same time under different ids.
   if (first === undefined || isById(first) || !isSameTime(parent, 0, first.timestamp)) return isById;
-  const shared = new Set(sharedStart(entries, entriesOf(path)).map(({ id }) => id));
+  const shared = new Set(getSharedStart(entries, readSessionEntries(path)).map(({ id }) => id));
   return (entry) => shared.has(entry.id) || isById(entry);
 }
 
@@ -224,7 +224,7 @@ function isSameTime(tree: EntryTree, ordinal: number, timestamp: string): boolea
 }
 
 /** The entries at the beginning of a fork that equal those of its parent, apart from ids. */
-function sharedStart(entries: readonly SessionEntry[], parents: readonly SessionEntry[]): SessionEntry[] {
+function getSharedStart(entries: readonly SessionEntry[], parents: readonly SessionEntry[]): SessionEntry[] {
   const end = entries.findIndex((entry, i) => !isDeepStrictEqual(withoutIds(entry), withoutIds(parents[i])));
   return end === -1 ? [...entries] : entries.slice(0, end);
 }
@@ -233,11 +233,11 @@ function withoutIds(entry: SessionEntry | undefined): object {
   return Object.fromEntries(Object.entries(entry ?? {}).filter(([name]) => !ID_FIELDS.includes(name)));
 }
 
-function entriesOf(path: string): SessionEntry[] {
+function readSessionEntries(path: string): SessionEntry[] {
   return SessionManager.open(path, { mode: "read-only" }).getEntries();
 }
 
-function parentTree(path: string): EntryTree | undefined {
+function readParentTree(path: string): EntryTree | undefined {
   try {
     return FileLog.open(path, { mode: "read-only" })?.index.tree;
   } catch (error) {

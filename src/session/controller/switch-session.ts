@@ -1,9 +1,9 @@
 import { realpathSync, statSync } from "node:fs";
-import { textsOf } from "../../core/context/content-text.ts";
+import { getTexts } from "../../core/context/content-text.ts";
 import { SessionError } from "../../core/format/errors.ts";
-import { assertOptions, choice, SIGNAL, TEXT } from "../../core/format/options.ts";
-import { ifPresent } from "../fs/file-system.ts";
-import { absolutePath } from "../log/session-paths.ts";
+import { assertOptions, makeChoiceRule, SIGNAL, TEXT } from "../../core/format/options.ts";
+import { callIfPresent } from "../fs/file-system.ts";
+import { toAbsolutePath } from "../log/session-paths.ts";
 import { sessionNotFound } from "../manager/open-session.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
 import type { NewSessionOptions } from "../manager/session-options.ts";
@@ -43,7 +43,7 @@ export async function switchSession(
   const { cwd, signal } = options;
   const { current } = host;
   const from = current.session;
-  const findTarget = () => (from.isInStore ? path : requireFile(absolutePath(path)));
+  const findTarget = () => (from.isInStore ? path : requireFile(toAbsolutePath(path)));
   const target = findTarget();
   const event = { reason: "resume", targetSessionFile: target } as const;
   if (await isCancelled(host, "session_before_switch", event)) return { cancelled: true };
@@ -51,13 +51,13 @@ export async function switchSession(
   findTarget();
   const load = () =>
     from.loadSibling(target, { ...(cwd !== undefined && { cwd }), ...(signal && { signal }) });
-  if (isSameFile(target, from.getSessionFile())) {
+  if (isSameSessionFile(target, from.getSessionFile())) {
     assertFolder(cwd ?? from.getCwd(), target, from);
     await current.replace({ reason: "resume", from, path: target, open: load });
     return { cancelled: false, sessionFile: target };
   }
   const next = await load();
-  await orClose(next, () => assertFolder(next.getCwd(), target, from));
+  await checkOrClose(next, () => assertFolder(next.getCwd(), target, from));
   return goTo(host, "resume", from, next);
 }
 
@@ -83,13 +83,13 @@ async function goTo(
   next: SessionManager,
 ): Promise<SwitchResult> {
   const path = next.getSessionFile();
-  await orClose(next, () => current.assertNotLeft(from));
+  await checkOrClose(next, () => current.assertNotLeft(from));
   await current.replace({ reason, from, path, open: () => next });
   return { cancelled: false, ...(path !== undefined && { sessionFile: path }) };
 }
 
 /** Closes a session that is not needed after all. */
-async function orClose(session: SessionManager, check: () => void): Promise<void> {
+async function checkOrClose(session: SessionManager, check: () => void): Promise<void> {
   try {
     check();
   } catch (error) {
@@ -99,17 +99,17 @@ async function orClose(session: SessionManager, check: () => void): Promise<void
 }
 
 function requireFile(path: string): string {
-  if (ifPresent(() => statSync(path)) !== undefined) return path;
+  if (callIfPresent(() => statSync(path)) !== undefined) return path;
   throw sessionNotFound(path);
 }
 
-function isSameFile(path: string, other: string | undefined): boolean {
-  const real = other === undefined ? undefined : ifPresent(() => realpathSync(other));
-  return real !== undefined && real === ifPresent(() => realpathSync(path));
+function isSameSessionFile(path: string, other: string | undefined): boolean {
+  const real = other === undefined ? undefined : callIfPresent(() => realpathSync(other));
+  return real !== undefined && real === callIfPresent(() => realpathSync(path));
 }
 
 function assertFolder(cwd: string, sessionFile: string, from: SessionManager): void {
-  if (ifPresent(() => statSync(cwd))?.isDirectory()) return;
+  if (callIfPresent(() => statSync(cwd))?.isDirectory()) return;
   throw new SessionError(
     "CWD_MISSING",
     `The session works in ${cwd}, which is not there; go on elsewhere with switchSession(path, { cwd }).`,
@@ -137,19 +137,23 @@ interface ForkPoint {
 }
 
 /** Copies the path to an entry into a new session and switches to it; see `SessionController.fork`. */
-export async function fork(host: ControllerHost, entryId: string, options: ForkOptions): Promise<ForkResult> {
-  assertOptions(options, { position: choice("before", "at") });
+export async function forkEntry(
+  host: ControllerHost,
+  entryId: string,
+  options: ForkOptions,
+): Promise<ForkResult> {
+  assertOptions(options, { position: makeChoiceRule("before", "at") });
   const { position = "before" } = options;
   const from = host.current.session;
   const { leafId, selectedText } = forkPoint(from, entryId, position);
   if (await isCancelled(host, "session_before_fork", { entryId, position })) return { cancelled: true };
-  const next = leafId === null ? emptyFork(from) : from.forkSibling(leafId);
+  const next = leafId === null ? makeEmptyFork(from) : from.forkSibling(leafId);
   if (!next.isPersisted()) host.copied.set(next, new Set(next.getPathIds()));
   const result = await goTo(host, "fork", from, next);
   return { ...result, ...(selectedText !== undefined && { selectedText }) };
 }
 
-function emptyFork(from: SessionManager): SessionManager {
+function makeEmptyFork(from: SessionManager): SessionManager {
   const parentSession = from.getSessionFile();
   return from.createSibling(parentSession === undefined ? {} : { parentSession });
 }
@@ -164,5 +168,5 @@ function forkPoint(session: SessionManager, entryId: string, position: "before" 
       { details: { entryId } },
     );
   }
-  return { leafId: entry.parentId, selectedText: textsOf(entry.message.content).join("") };
+  return { leafId: entry.parentId, selectedText: getTexts(entry.message.content).join("") };
 }

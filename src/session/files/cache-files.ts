@@ -1,7 +1,7 @@
 import { readdirSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import { listOf } from "../../core/context/entry-fields.ts";
-import { ifPresent, realFileSystem } from "../fs/file-system.ts";
+import { toArray } from "../../core/context/entry-fields.ts";
+import { callIfPresent, realFileSystem } from "../fs/file-system.ts";
 import { removeLeftovers as removeTemporaryLeftovers } from "../fs/temporary-files.ts";
 import { type FileMark, isKeptAt, isUnchangedAt } from "./file-mark.ts";
 import {
@@ -19,7 +19,7 @@ const LEFTOVER_AFTER_MS = 60_000;
 /** How often rows of folders that nobody lists are checked. */
 const SWEEP_EVERY_MS = 24 * 3600 * 1000;
 
-const MOST_SWEPT = 20;
+const MAX_SWEPT = 20;
 
 /** Tells whether what is known of a file stays in a cache. */
 type KeepTest = (row: { folder: string; name: string; mark: FileMark }) => boolean;
@@ -36,20 +36,20 @@ export function purgeCache(cacheFolder: string, isKept: KeepTest): void {
 
 /** Removes outdated rows from some of the cache files that the caller does not maintain, and nobody has read for a day. */
 export function sweepCache(cacheFolder: string, isBeingRead: (path: string) => boolean): void {
-  let left = MOST_SWEPT;
+  let left = MAX_SWEPT;
   for (const path of removeLeftovers(cacheFolder, LEFTOVER_AFTER_MS)) {
     if (left === 0) return;
-    if (isBeingRead(path) || !(ageOf(path) >= SWEEP_EVERY_MS)) continue;
+    if (isBeingRead(path) || !(measureAge(path) >= SWEEP_EVERY_MS)) continue;
     left--;
     purgeFile(path, ({ folder, name, mark }) => isUnchangedAt(join(folder, name), mark));
     const now = new Date();
-    ifPresent(() => utimesSync(path, now, now));
+    callIfPresent(() => utimesSync(path, now, now));
   }
 }
 
 /** Lists the files in a cache folder that this library has written there, by kind. */
-export function filesInCache(cacheFolder: string, ...kinds: readonly CacheFileKind[]): string[] {
-  const names = ifPresent(() => readdirSync(cacheFolder)) ?? [];
+export function listCacheFiles(cacheFolder: string, ...kinds: readonly CacheFileKind[]): string[] {
+  const names = callIfPresent(() => readdirSync(cacheFolder)) ?? [];
   return names
     .filter((name) => kinds.some((kind) => kind === parseCacheName(name)))
     .map((name) => join(cacheFolder, name));
@@ -57,32 +57,36 @@ export function filesInCache(cacheFolder: string, ...kinds: readonly CacheFileKi
 
 /** Removes what killed processes left, and files that are unfinished at such an age; returns the files of folders. */
 function removeLeftovers(cacheFolder: string, afterMs: number): string[] {
-  ifPresent(() => removeTemporaryLeftovers(realFileSystem, cacheFolder));
-  for (const path of filesInCache(cacheFolder, "unfinished"))
-    if (ageOf(path) >= afterMs) ifPresent(() => realFileSystem.unlinkSync(path));
-  return filesInCache(cacheFolder, "folder");
+  callIfPresent(() => removeTemporaryLeftovers(realFileSystem, cacheFolder));
+  for (const path of listCacheFiles(cacheFolder, "unfinished"))
+    if (measureAge(path) >= afterMs) callIfPresent(() => realFileSystem.unlinkSync(path));
+  return listCacheFiles(cacheFolder, "folder");
 }
 
 /** Milliseconds since a file was written, or until then by a clock that was wrong; NaN if it is gone. */
-function ageOf(path: string): number {
-  return Math.abs(Date.now() - (ifPresent(() => statSync(path).mtimeMs) ?? Number.NaN));
+function measureAge(path: string): number {
+  return Math.abs(Date.now() - (callIfPresent(() => statSync(path).mtimeMs) ?? Number.NaN));
 }
 
 function purgeFile(path: string, isKept: KeepTest): void {
-  if (path.endsWith(FILTERS.suffix)) purge(path, FILTERS, isKept);
-  else purge(path, SUMMARIES, isKept);
+  if (path.endsWith(FILTERS.suffix)) purgeCachedFile(path, FILTERS, isKept);
+  else purgeCachedFile(path, SUMMARIES, isKept);
 }
 
-function purge<Known extends FileMark>(path: string, kind: CacheKind<Known>, isKept: KeepTest): void {
+function purgeCachedFile<Known extends FileMark>(
+  path: string,
+  kind: CacheKind<Known>,
+  isKept: KeepTest,
+): void {
   const cached = readCached(path, kind) ?? { folder: "", files: new Map<string, Known>() };
   const { folder, files } = cached;
   const { size } = files;
   for (const [name, mark] of files) if (!isKept({ folder, name, mark })) files.delete(name);
   if (files.size === size && size > 0) return;
   // Another process that purges meanwhile may remove what is being written, or may have purged rows that were just written.
-  const isWritten = files.size > 0 && ifPresent(() => [writeCachedNow(path, cached, kind)]) !== undefined;
+  const isWritten = files.size > 0 && callIfPresent(() => [writeCachedNow(path, cached, kind)]) !== undefined;
   const isOutdated = () => [...files].some(([name, mark]) => !isKeptAt(join(folder, name), mark));
-  if (!isWritten || isOutdated()) ifPresent(() => realFileSystem.unlinkSync(path));
+  if (!isWritten || isOutdated()) callIfPresent(() => realFileSystem.unlinkSync(path));
 }
 
 /** The filter of a file, and the state of the file when it was made. */
@@ -105,8 +109,8 @@ export const FILTERS: CacheKind<KnownFilter> = {
     if (all === undefined) return undefined;
     const filters = new Map<string, KnownFilter>();
     let at = 0;
-    for (const column of listOf(columns)) {
-      const [name, ...numbers] = listOf(column);
+    for (const column of toArray(columns)) {
+      const [name, ...numbers] = toArray(column);
       const [size = 0, mtimeMs = 0, ctimeMs = 0, ino = 0, birthtimeMs = 0, length = 0] = numbers.map(Number);
       if (typeof name !== "string") return undefined;
       filters.set(name, { size, mtimeMs, ctimeMs, ino, birthtimeMs, filter: all.subarray(at, at + length) });

@@ -1,6 +1,6 @@
 import { readSync, statSync } from "node:fs";
-import { ifPresent, NotAPlainFileError, openForReading, realFileSystem } from "../fs/file-system.ts";
-import { despiteReplacement } from "../log/replace-file.ts";
+import { callIfPresent, NotAPlainFileError, openForReading, realFileSystem } from "../fs/file-system.ts";
+import { retryAfterReplacement } from "../log/replace-file.ts";
 
 /** The facts that show whether a file has changed since it was last read. */
 export interface FileMark {
@@ -14,7 +14,7 @@ export interface FileMark {
 }
 
 /** Returns the mark of a file. */
-export function markOf({ size, mtimeMs, ctimeMs, ino, birthtimeMs }: FileMark): FileMark {
+export function toFileMark({ size, mtimeMs, ctimeMs, ino, birthtimeMs }: FileMark): FileMark {
   return { size, mtimeMs, ctimeMs, ino, birthtimeMs };
 }
 
@@ -30,7 +30,7 @@ export function isUnchanged(a: FileMark, b: FileMark): boolean {
 
 /** Whether a file is unchanged since its filter was made. */
 export function isUnchangedAt(path: string, mark: FileMark): boolean {
-  const stats = ifPresent(() => statSync(path));
+  const stats = callIfPresent(() => statSync(path));
   return stats !== undefined && isUnchanged(stats, mark);
 }
 
@@ -45,7 +45,7 @@ export function isKept(now: FileMark | undefined, mark: FileMark): boolean {
 /** Returns the same as `isKept` for the file at a path. */
 export function isKeptAt(path: string, mark: FileMark): boolean {
   return isKept(
-    ifPresent(() => statSync(path)),
+    callIfPresent(() => statSync(path)),
     mark,
   );
 }
@@ -63,11 +63,11 @@ let spare: Buffer | undefined;
 
 /** Opens a plain file for reading, until `closeFile`. */
 export function openToScan(path: string): ScannedFile {
-  const fd = despiteReplacement(realFileSystem, path, () => openForReading(realFileSystem, path));
+  const fd = retryAfterReplacement(realFileSystem, path, () => openForReading(realFileSystem, path));
   try {
     const stats = realFileSystem.fstatSync(fd);
     if (!stats.isFile()) throw new NotAPlainFileError(`${path} is not a plain file`);
-    return { fd, ...markOf(stats) };
+    return { fd, ...toFileMark(stats) };
   } catch (error) {
     realFileSystem.closeSync(fd);
     throw error;
@@ -85,7 +85,7 @@ export function closeFile(file: ScannedFile): void {
  * @param overlap - Bytes of each piece that are repeated at the start of the next one.
  * @returns Pieces, each valid until the next is asked for.
  */
-export function* piecesOf(file: ScannedFile, start: number, overlap = 0): Generator<Buffer, void> {
+export function* readFilePieces(file: ScannedFile, start: number, overlap = 0): Generator<Buffer, void> {
   const buffer = spare ?? Buffer.allocUnsafeSlow(PIECE_BYTES);
   spare = undefined;
   try {

@@ -1,14 +1,14 @@
 import type { SessionHeader } from "../../core/format/header.ts";
 import { SessionIndex } from "../../core/jsonl/session-index.ts";
-import { ifPresent, openForReading, readPieces, readRange, realFileSystem } from "../fs/file-system.ts";
-import { despiteReplacement } from "../log/replace-file.ts";
+import { callIfPresent, openForReading, readPieces, readRange, realFileSystem } from "../fs/file-system.ts";
+import { retryAfterReplacement } from "../log/replace-file.ts";
 import {
-  belongsTo,
   type CatalogScope,
-  foldersOf,
-  newestFirst,
+  compareNewestFirst,
+  getScopeFolders,
+  listSessionFiles,
+  makeScopeTest,
   type SessionFile,
-  sessionFilesIn,
 } from "./session-files.ts";
 import { ignoreSkipped, reportSkipped, type SkipReport } from "./skipped-files.ts";
 
@@ -24,10 +24,10 @@ export function findSessionById(
   onSkipped: SkipReport = ignoreSkipped,
 ): string | undefined {
   if (id === "") return undefined;
-  const files = filesOf(scope, onSkipped);
+  const files = listScopeFiles(scope, onSkipped);
   const named = files.filter((file) => file.name.includes(id));
   const others = files.filter((file) => !file.name.includes(id));
-  return firstBelonging([...named, ...others], scope, onSkipped, (itsId) => itsId === id);
+  return findFirstBelonging([...named, ...others], scope, onSkipped, (itsId) => itsId === id);
 }
 
 /** Does what `findMostRecentSession` does, for any scope. */
@@ -35,7 +35,7 @@ export function findRecentSession(
   scope: CatalogScope,
   onSkipped: SkipReport = ignoreSkipped,
 ): string | undefined {
-  return firstBelonging(filesOf(scope, onSkipped), scope, onSkipped, () => true);
+  return findFirstBelonging(listScopeFiles(scope, onSkipped), scope, onSkipped, () => true);
 }
 
 /**
@@ -54,21 +54,21 @@ export function findMostRecentSession(
   return findRecentSession({ sessionDir: folder, ...(cwd !== undefined && { cwd }) }, onSkipped) ?? null;
 }
 
-function filesOf(scope: CatalogScope, report: SkipReport): SessionFile[] {
-  const files = foldersOf(scope, report).flatMap((folder) => [...sessionFilesIn(folder, report)]);
-  return files.sort(newestFirst);
+function listScopeFiles(scope: CatalogScope, report: SkipReport): SessionFile[] {
+  const files = getScopeFolders(scope, report).flatMap((folder) => [...listSessionFiles(folder, report)]);
+  return files.sort(compareNewestFirst);
 }
 
-function firstBelonging(
+function findFirstBelonging(
   files: readonly SessionFile[],
   scope: CatalogScope,
   report: SkipReport,
   isWanted: (id: string) => boolean,
 ): string | undefined {
-  const belongs = belongsTo(scope);
+  const belongs = makeScopeTest(scope);
   for (const { path, folder } of files) {
     try {
-      const header = readHeaderOf(path);
+      const header = readFileHeader(path);
       if (header !== undefined && isWanted(header.id) && belongs(header.cwd, folder)) return path;
     } catch (error) {
       reportSkipped(path, error, report);
@@ -84,18 +84,18 @@ const MAX_HEADER_BYTES = 16 * 1024 * 1024;
 const FIRST_BYTES = 4096;
 
 /** Reads the header of a session file and nothing else; undefined if the file is gone or is no session. */
-export function readHeaderOf(path: string): SessionHeader | undefined {
+export function readFileHeader(path: string): SessionHeader | undefined {
   const open = () => openForReading(realFileSystem, path);
-  const fd = ifPresent(() => despiteReplacement(realFileSystem, path, open));
+  const fd = callIfPresent(() => retryAfterReplacement(realFileSystem, path, open));
   if (fd === undefined) return undefined;
   try {
-    return headerIn(fd);
+    return readHeader(fd);
   } finally {
     realFileSystem.closeSync(fd);
   }
 }
 
-function headerIn(fd: number): SessionHeader | undefined {
+function readHeader(fd: number): SessionHeader | undefined {
   const stats = realFileSystem.fstatSync(fd);
   if (!stats.isFile()) return undefined;
   const readBytes = (offset: number, length: number) => readRange(realFileSystem, fd, offset, length);

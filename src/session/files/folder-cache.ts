@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { digestOf } from "../../core/format/ids.ts";
+import { hashText } from "../../core/format/ids.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
 import {
   type BesideJson,
@@ -8,8 +8,8 @@ import {
   writeAtomicJson,
   writeAtomicJsonNow,
 } from "../fs/atomic-json.ts";
-import { sha256 } from "../fs/digest.ts";
-import { ifPresent, realFileSystem } from "../fs/file-system.ts";
+import { hashSha256 } from "../fs/digest.ts";
+import { callIfPresent, realFileSystem } from "../fs/file-system.ts";
 import { isTemporaryName } from "../fs/temporary-files.ts";
 import type { FileMark } from "./file-mark.ts";
 import { isSystemError } from "./skipped-files.ts";
@@ -58,11 +58,14 @@ export function writeCachedNow<Known extends FileMark>(
   cached: CachedFolder<Known>,
   kind: CacheKind<Known>,
 ): void {
-  const { value, beside } = contentOf(cached, kind);
+  const { value, beside } = encodeContent(cached, kind);
   writeAtomicJsonNow(path, value, beside);
 }
 
-function contentOf<Known extends FileMark>({ folder, files }: CachedFolder<Known>, kind: CacheKind<Known>) {
+function encodeContent<Known extends FileMark>(
+  { folder, files }: CachedFolder<Known>,
+  kind: CacheKind<Known>,
+) {
   const { columns, ...beside } = kind.encode(files);
   return { value: { version: CACHE_VERSION, folder, files: columns }, beside };
 }
@@ -97,7 +100,7 @@ export class FolderCache<Known extends FileMark> {
     if (this.#cacheFolder === undefined) return undefined;
     const known = this.loaded.get(folder);
     if (known !== undefined) return known;
-    const path = join(this.#cacheFolder, folderCacheName(folder, this.#kind.suffix));
+    const path = join(this.#cacheFolder, makeFolderCacheName(folder, this.#kind.suffix));
     const cached = this.guarded(() => readCached(path, this.#kind));
     const files = cached?.folder === folder ? cached.files : new Map<string, Known>();
     const loaded = { path, files, unsaved: 0 };
@@ -114,11 +117,11 @@ export class FolderCache<Known extends FileMark> {
     try {
       // Text that was redacted or removed since it was read must not come back into the cache.
       for (const [name] of outdated()) files.delete(name);
-      const { value, beside } = contentOf({ folder, files }, this.#kind);
+      const { value, beside } = encodeContent({ folder, files }, this.#kind);
       loaded.unsaved = 0;
       await writeAtomicJson(path, value, beside);
       // A redaction that ran meanwhile may have looked into the caches before these rows were there.
-      if (outdated().length > 0) ifPresent(() => realFileSystem.unlinkSync(path));
+      if (outdated().length > 0) callIfPresent(() => realFileSystem.unlinkSync(path));
     } catch (error) {
       this.#report(error);
     }
@@ -161,11 +164,11 @@ export function parseCacheName(name: string): CacheFileKind | undefined {
 }
 
 /** Returns the name of the file for what is known of a folder of sessions. */
-function folderCacheName(folder: string, suffix: string): string {
-  return `${sha256(folder).slice(0, 32)}${suffix}`;
+function makeFolderCacheName(folder: string, suffix: string): string {
+  return `${hashSha256(folder).slice(0, 32)}${suffix}`;
 }
 
 /** Returns the name of the file for what imports into a target remember. */
 export function importCacheName(target: string): string {
-  return `imports-${digestOf(target)}.json`;
+  return `imports-${hashText(target)}.json`;
 }

@@ -1,12 +1,12 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { messageOf } from "../../core/format/errors.ts";
-import { ifPresent } from "../fs/file-system.ts";
-import { absolutePath } from "../log/session-paths.ts";
+import { getErrorMessage } from "../../core/format/errors.ts";
+import { callIfPresent } from "../fs/file-system.ts";
+import { toAbsolutePath } from "../log/session-paths.ts";
 import { purgeCache } from "./cache-files.ts";
 import { isKeptAt } from "./file-mark.ts";
 import { removePages } from "./page-files.ts";
-import { defaultCacheFolder } from "./user-folders.ts";
+import { getCacheFolder } from "./user-folders.ts";
 
 /** Cache folders that this process has used, apart from the default one. */
 const used = new Set<string>();
@@ -25,8 +25,8 @@ export function noteCacheFolder(folder: string): void {
  * @param path - Absolute; the file may be gone.
  */
 export function forgetSession(path: string): void {
-  const [folder, name] = [realPath(dirname(path)), basename(path)];
-  purgeCaches((row) => row.name !== name || realPath(row.folder) !== folder, path);
+  const [folder, name] = [getRealPath(dirname(path)), basename(path)];
+  purgeCaches((row) => row.name !== name || getRealPath(row.folder) !== folder, path);
   tryTo("The folder for temporary files may still have a page", path, () => removePages(name));
 }
 
@@ -50,17 +50,17 @@ function tryTo(fault: string, what: string, remove: () => void): void {
   try {
     remove();
   } catch (error) {
-    const warning = `${fault} of ${what}: ${messageOf(error)}. Delete it.`;
+    const warning = `${fault} of ${what}: ${getErrorMessage(error)}. Delete it.`;
     process.emitWarning(warning, { code: "SESSIONTREE_CACHE" });
   }
 }
 
 /** Returns the default cache folder and those that this process has used. */
 export function cacheFolders(): ReadonlySet<string> {
-  return new Set([absolutePath(defaultCacheFolder()), ...used]);
+  return new Set([toAbsolutePath(getCacheFolder()), ...used]);
 }
 
 /** The real path of a folder; the given path if it is gone. */
-function realPath(folder: string): string {
-  return ifPresent(() => realpathSync(folder)) ?? folder;
+function getRealPath(folder: string): string {
+  return callIfPresent(() => realpathSync(folder)) ?? folder;
 }

@@ -1,7 +1,7 @@
 import { lstatSync, mkdtempSync, readdirSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { hasErrorCode, ifPresent, NOT_PERMITTED, realFileSystem } from "../fs/file-system.ts";
+import { callIfPresent, hasErrorCode, NOT_PERMITTED, realFileSystem } from "../fs/file-system.ts";
 import { isTemporaryName, removeLeftovers } from "../fs/temporary-files.ts";
 
 /** How the names of folders begin that are made in the folder for temporary files, each for one page. */
@@ -22,15 +22,15 @@ export interface PageFile {
  * Makes a path for the page of a session's file, in a new folder that only its owner can enter. Removes what killed processes left
  * of other pages.
  */
-export function newPagePath(fileName: string): string {
-  for (const folder of pageFolders()) ifPresent(() => removeLeftovers(realFileSystem, folder));
-  return join(mkdtempSync(join(tmpdir(), FOLDER_PREFIX)), pageName(fileName));
+export function makePagePath(fileName: string): string {
+  for (const folder of listPageFolders()) callIfPresent(() => removeLeftovers(realFileSystem, folder));
+  return join(mkdtempSync(join(tmpdir(), FOLDER_PREFIX)), makePageName(fileName));
 }
 
 /** Lists this user's pages in the folder for temporary files, and what is left of others. */
 export function listPages(): PageFile[] {
-  return pageFolders().flatMap((folder) =>
-    namesIn(folder).flatMap((name): PageFile[] => {
+  return listPageFolders().flatMap((folder) =>
+    listPageNames(folder).flatMap((name): PageFile[] => {
       const path = join(folder, name);
       if (isTemporaryName(name)) return [{ kind: "temporary", path }];
       return name.endsWith(SUFFIX) ? [{ kind: "page", path }] : [];
@@ -40,19 +40,19 @@ export function listPages(): PageFile[] {
 
 /** Removes the pages of a session's file from the folder for temporary files, and what killed processes left of any page. */
 export function removePages(fileName: string): void {
-  for (const folder of pageFolders()) {
-    ifPresent(() => removeLeftovers(realFileSystem, folder));
-    ifPresent(() => realFileSystem.unlinkSync(join(folder, pageName(fileName))));
+  for (const folder of listPageFolders()) {
+    callIfPresent(() => removeLeftovers(realFileSystem, folder));
+    callIfPresent(() => realFileSystem.unlinkSync(join(folder, makePageName(fileName))));
   }
 }
 
-function pageName(fileName: string): string {
+function makePageName(fileName: string): string {
   return `${basename(fileName).replace(/\.jsonl$/, "")}${SUFFIX}`;
 }
 
-function pageFolders(): string[] {
-  const temporary = ifPresent(() => realpathSync(tmpdir())) ?? tmpdir();
-  return namesIn(temporary)
+function listPageFolders(): string[] {
+  const temporary = callIfPresent(() => realpathSync(tmpdir())) ?? tmpdir();
+  return listPageNames(temporary)
     .filter((name) => FOLDER.test(name))
     .map((name) => join(temporary, name))
     .filter(isOwnFolder);
@@ -60,13 +60,13 @@ function pageFolders(): string[] {
 
 /** Whether a folder is this user's: all users of a machine may share the folder for temporary files. */
 function isOwnFolder(path: string): boolean {
-  const stats = ifPresent(() => lstatSync(path));
+  const stats = callIfPresent(() => lstatSync(path));
   return stats?.isDirectory() === true && (process.getuid === undefined || stats.uid === process.getuid());
 }
 
-function namesIn(folder: string): string[] {
+function listPageNames(folder: string): string[] {
   try {
-    return ifPresent(() => readdirSync(folder)) ?? [];
+    return callIfPresent(() => readdirSync(folder)) ?? [];
   } catch (error) {
     // Some systems let nobody list the folder for temporary files.
     if (!hasErrorCode(error, "EACCES", "EPERM", NOT_PERMITTED)) throw error;

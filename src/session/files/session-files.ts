@@ -1,19 +1,19 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, join, sep } from "node:path";
 import { realFileSystem } from "../fs/file-system.ts";
-import { despiteReplacement } from "../log/replace-file.ts";
+import { retryAfterReplacement } from "../log/replace-file.ts";
 import {
-  absolutePath,
-  projectFolderIn,
-  projectKey,
+  getProjectKey,
+  getSessionsRoot,
+  joinProjectFolder,
   type SessionPlaces,
-  sessionsRoot,
+  toAbsolutePath,
 } from "../log/session-paths.ts";
-import { nameOfOldFile } from "../log/written-names.ts";
-import { type FileMark, markOf } from "./file-mark.ts";
-import { reportSkipped, type SkipReport, unlessRefused } from "./skipped-files.ts";
+import { findOldFileName } from "../log/written-names.ts";
+import { type FileMark, toFileMark } from "./file-mark.ts";
+import { callUnlessRefused, reportSkipped, type SkipReport } from "./skipped-files.ts";
 import type { Pace } from "./time-slices.ts";
-import { importedRoot } from "./user-folders.ts";
+import { getImportedRoot } from "./user-folders.ts";
 
 /** A set of sessions. */
 export interface CatalogScope {
@@ -39,25 +39,32 @@ export interface SessionFile extends FileMark {
 const SUFFIX = ".jsonl";
 
 /** Yields the files of one folder that may be sessions; none are opened. The folder may be missing. */
-export function* sessionFilesIn(folder: string, report: SkipReport): Generator<SessionFile, void> {
+export function* listSessionFiles(folder: string, report: SkipReport): Generator<SessionFile, void> {
   // The same as joining each name, in a fraction of the time.
   const front = join(folder, sep);
-  for (const name of sessionNames(namesIn(folder, report))) {
-    const file = name.endsWith(SUFFIX) ? fileAt(front + name, folder, name, report) : undefined;
+  for (const name of addReplacedNames(listNames(folder, report))) {
+    const file = name.endsWith(SUFFIX) ? statSessionFile(front + name, folder, name, report) : undefined;
     if (file !== undefined) yield file;
   }
 }
 
 /** Names in a folder, with those of sessions that are just being replaced, or whose replacement was killed. */
-function sessionNames(names: readonly string[]): readonly string[] {
-  const replaced = names.flatMap((name) => nameOfOldFile(name) ?? []).filter((name) => !names.includes(name));
+function addReplacedNames(names: readonly string[]): readonly string[] {
+  const replaced = names
+    .flatMap((name) => findOldFileName(name) ?? [])
+    .filter((name) => !names.includes(name));
   return [...names, ...replaced];
 }
 
-function fileAt(path: string, folder: string, name: string, report: SkipReport): SessionFile | undefined {
+function statSessionFile(
+  path: string,
+  folder: string,
+  name: string,
+  report: SkipReport,
+): SessionFile | undefined {
   try {
-    const stats = despiteReplacement(realFileSystem, path, () => statSync(path));
-    if (stats.isFile()) return { path, folder, name, ...markOf(stats) };
+    const stats = retryAfterReplacement(realFileSystem, path, () => statSync(path));
+    if (stats.isFile()) return { path, folder, name, ...toFileMark(stats) };
     report({ path, reason: "not-a-file" });
   } catch (error) {
     reportSkipped(path, error, report);
@@ -75,22 +82,22 @@ export async function findSessionFiles(
   report: SkipReport,
   pace: Pace,
 ): Promise<{ folders: string[]; files: SessionFile[] }> {
-  const folders = foldersOf(scope, report);
+  const folders = getScopeFolders(scope, report);
   const files: SessionFile[] = [];
   for (const folder of folders) {
-    for (const file of sessionFilesIn(folder, report)) {
+    for (const file of listSessionFiles(folder, report)) {
       if (scope.otherDirs?.includes(folder) && CHECKPOINT.test(file.name)) continue;
       files.push(file);
       if (pace.isDue) await pace.rest();
     }
   }
-  return { folders, files: files.sort(newestFirst) };
+  return { folders, files: files.sort(compareNewestFirst) };
 }
 
 const CHECKPOINT = /\.checkpoint\.[^.]+\.jsonl$/;
 
 /** Orders files: most recently written first, then by path. */
-export function newestFirst(a: SessionFile, b: SessionFile): number {
+export function compareNewestFirst(a: SessionFile, b: SessionFile): number {
   return b.mtimeMs - a.mtimeMs || (a.path < b.path ? -1 : 1);
 }
 
@@ -99,47 +106,47 @@ export function newestFirst(a: SessionFile, b: SessionFile): number {
  *
  * The header names the project, since folder names are lossy; without one, the folder counts.
  */
-export function belongsTo(scope: CatalogScope): (headerCwd: string, folder: string) => boolean {
+export function makeScopeTest(scope: CatalogScope): (headerCwd: string, folder: string) => boolean {
   const { cwd } = scope;
   if (cwd === undefined) return () => true;
-  const key = projectKeyOf(cwd);
+  const key = makeProjectKey(cwd);
   const folderNames = new Set(
-    projectFolders(cwd, sessionsRoot(scope.places)).map((folder) => basename(folder)),
+    listProjectFolders(cwd, getSessionsRoot(scope.places)).map((folder) => basename(folder)),
   );
   const keys = new Map<string, string>();
   return (headerCwd, folder) => {
     if (headerCwd === "") return folderNames.has(basename(folder));
-    const known = keys.get(headerCwd) ?? projectKeyOf(headerCwd);
+    const known = keys.get(headerCwd) ?? makeProjectKey(headerCwd);
     keys.set(headerCwd, known);
     return known === key;
   };
 }
 
 /** Returns the folders of a scope; they may be missing. */
-export function foldersOf(scope: CatalogScope, report: SkipReport): string[] {
+export function getScopeFolders(scope: CatalogScope, report: SkipReport): string[] {
   const { cwd, sessionDir, places, includeImported = false } = scope;
-  const roots = includeImported ? [importedRoot()] : [];
-  if (sessionDir === undefined) roots.unshift(sessionsRoot(places));
+  const roots = includeImported ? [getImportedRoot()] : [];
+  if (sessionDir === undefined) roots.unshift(getSessionsRoot(places));
   const folders = roots.flatMap((root) => {
-    if (cwd !== undefined) return projectFolders(cwd, root);
-    return namesIn(root, report).map((name) => join(root, name));
+    if (cwd !== undefined) return listProjectFolders(cwd, root);
+    return listNames(root, report).map((name) => join(root, name));
   });
   const others = [...folders, ...(scope.otherDirs ?? [])];
-  return sessionDir === undefined ? others : [absolutePath(sessionDir), ...others];
+  return sessionDir === undefined ? others : [toAbsolutePath(sessionDir), ...others];
 }
 
 /** The folders of a project's sessions below a folder: for the given path, and for the real one. */
-function projectFolders(cwd: string, root: string): string[] {
-  return [...new Set([projectFolderIn(root, cwd), projectFolderIn(root, projectKeyOf(cwd))])];
+function listProjectFolders(cwd: string, root: string): string[] {
+  return [...new Set([joinProjectFolder(root, cwd), joinProjectFolder(root, makeProjectKey(cwd))])];
 }
 
 /** Returns the text that identifies a project; a header may name a path that is invalid on this system. */
-export function projectKeyOf(cwd: string): string {
-  return unlessRefused(() => projectKey(cwd)) ?? cwd;
+export function makeProjectKey(cwd: string): string {
+  return callUnlessRefused(() => getProjectKey(cwd)) ?? cwd;
 }
 
 /** Returns the names in a folder; none if it is gone, or, reported, if the system refuses. */
-export function namesIn(folder: string, report: SkipReport): string[] {
+export function listNames(folder: string, report: SkipReport): string[] {
   try {
     return readdirSync(folder);
   } catch (error) {

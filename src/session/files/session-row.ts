@@ -29,12 +29,12 @@ export interface FileRow extends SessionRow {
 }
 
 /** Makes the row of a session, wherever it is kept, with a time for one that has none itself. */
-export function sessionRow(
+export function makeSessionRow(
   facts: SessionFacts,
   fallbackMs = 0,
 ): { -readonly [Key in keyof SessionRow]: SessionRow[Key] } {
   const { id, cwd, name, parentSession, createdMs, lastMessageMs, messageCount, firstMessage } = facts;
-  const row: ReturnType<typeof sessionRow> = {
+  const row: ReturnType<typeof makeSessionRow> = {
     id,
     cwd,
     created: new Date(createdMs ?? fallbackMs),

@@ -27,7 +27,7 @@ export function isSystemError(error: unknown): error is Error {
 }
 
 /** Returns what a call returns, or undefined if the system refuses it. */
-export function unlessRefused<T>(call: () => T): T | undefined {
+export function callUnlessRefused<T>(call: () => T): T | undefined {
   try {
     return call();
   } catch (error) {

@@ -1,4 +1,4 @@
-import { listOf } from "../../core/context/entry-fields.ts";
+import { toArray } from "../../core/context/entry-fields.ts";
 import type { SessionFacts } from "../../core/facts/session-facts.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 import type { KeptJson } from "../fs/atomic-json.ts";
@@ -32,7 +32,7 @@ type FolderSummaries = ReadonlyMap<string, FileSummary>;
 /** Summaries are kept as columns. */
 export const SUMMARIES: CacheKind<FileSummary> = {
   suffix: ".json",
-  encode: columnsOf,
+  encode: toColumns,
   decode: (columns, { text, bytes }) => readColumns(columns, text, bytes),
 };
 
@@ -45,7 +45,7 @@ const UNPAIRED = /\p{Surrogate}/u;
  * For thousands of files that takes half the time of an object per file. Most of it are first messages, which follow each
  * other in the text.
  */
-export function columnsOf(summaries: FolderSummaries): { columns: object; text: string; bytes: Uint8Array } {
+export function toColumns(summaries: FolderSummaries): { columns: object; text: string; bytes: Uint8Array } {
   const files = [...summaries.values()];
   const sessions = files.map((file) => file.summary);
   const calls = files.map((file) => file.calls?.());
@@ -82,7 +82,7 @@ export function columnsOf(summaries: FolderSummaries): { columns: object; text: 
 }
 
 /**
- * Reads what `columnsOf` made; undefined if any of it is invalid.
+ * Reads what `toColumns` made; undefined if any of it is invalid.
  *
  * Items are checked as they are used: checking each list by itself would take most of the time.
  */
@@ -91,7 +91,7 @@ export function readColumns(
   text: string,
   bytes: KeptJson["bytes"],
 ): Map<string, FileSummary> | undefined {
-  const lists = listsOf(isJsonRecord(columns) ? columns : {});
+  const lists = readLists(isJsonRecord(columns) ? columns : {});
   const summaries = new Map<string, FileSummary>();
   let start = 0;
   let callsAt = 0;
@@ -111,7 +111,9 @@ export function readColumns(
     const first = lists.firstMessage[i];
     const end = typeof first === "number" ? start + first : start;
     const isSession = lists.id[i] !== null;
-    const summary = isSession ? summaryAt(lists, i, end > start ? text.slice(start, end) : first) : undefined;
+    const summary = isSession
+      ? readSummary(lists, i, end > start ? text.slice(start, end) : first)
+      : undefined;
     if (isSession && summary === undefined) return undefined;
     const lastId = lists.lastId[i];
     const tail = lists.tail[i];
@@ -119,7 +121,7 @@ export function readColumns(
     const isWhole = lists.isWhole[i] === true;
     const known = hasEnd ? { lastId, tail } : undefined;
     const length = lists.calls[i];
-    const calls = typeof length === "number" ? pieceOf(bytes, callsAt, callsAt + length) : undefined;
+    const calls = typeof length === "number" ? makePieceReader(bytes, callsAt, callsAt + length) : undefined;
     if (typeof length === "number") callsAt += length;
     const mark = { size, mtimeMs, ctimeMs, ino, birthtimeMs };
     summaries.set(name, { ...mark, summary, calls, issueCount, end: known, isWhole });
@@ -128,11 +130,11 @@ export function readColumns(
   return start === text.length ? summaries : undefined;
 }
 
-function pieceOf(bytes: KeptJson["bytes"], start: number, end: number): FileSummary["calls"] {
+function makePieceReader(bytes: KeptJson["bytes"], start: number, end: number): FileSummary["calls"] {
   return () => bytes()?.subarray(start, end);
 }
 
-function summaryAt(lists: Lists, i: number, firstMessage: unknown): SessionFacts | undefined {
+function readSummary(lists: Lists, i: number, firstMessage: unknown): SessionFacts | undefined {
   const id = lists.id[i];
   const cwd = lists.cwd[i];
   const messageCount = lists.messageCount[i];
@@ -154,11 +156,11 @@ function isNumberOrNull(value: unknown): value is number | null {
   return value === null || typeof value === "number";
 }
 
-type Lists = ReturnType<typeof listsOf>;
+type Lists = ReturnType<typeof readLists>;
 
 /** The lists by name; a missing one is empty. */
-function listsOf(columns: JsonRecord) {
-  const list = (name: string) => listOf(columns[name]);
+function readLists(columns: JsonRecord) {
+  const list = (name: string) => toArray(columns[name]);
   return {
     name: list("name"),
     size: list("size"),

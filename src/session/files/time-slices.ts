@@ -1,5 +1,5 @@
 import { refuseAborted } from "../../core/format/abort.ts";
-import { monotonicMs, nextTurn } from "../fs/clock.ts";
+import { getMonotonicMs, waitForTurn } from "../fs/clock.ts";
 
 /** Milliseconds for which a run may block the event loop. */
 const SLICE_MS = 8;
@@ -12,7 +12,7 @@ const SLICE_MS = 8;
  */
 export class Pace {
   readonly #signal: AbortSignal | undefined;
-  #since = monotonicMs();
+  #since = getMonotonicMs();
 
   constructor(signal?: AbortSignal) {
     this.#signal = signal;
@@ -20,13 +20,13 @@ export class Pace {
 
   /** Whether the run has blocked the event loop for some milliseconds, and should rest. */
   get isDue(): boolean {
-    return monotonicMs() - this.#since > SLICE_MS;
+    return getMonotonicMs() - this.#since > SLICE_MS;
   }
 
   async rest(): Promise<void> {
     this.check();
-    await nextTurn();
-    this.#since = monotonicMs();
+    await waitForTurn();
+    this.#since = getMonotonicMs();
     this.check();
   }
 

@@ -9,8 +9,8 @@ type Surroundings = [env?: { readonly [name: string]: string | undefined }, plat
  *
  * `XDG_DATA_HOME` counts everywhere; else `~/.local/share`, on Windows `%LOCALAPPDATA%`.
  */
-export function defaultDataFolder(...surroundings: Surroundings): string {
-  return userFolder("XDG_DATA_HOME", "Data", [".local", "share"], undefined, surroundings);
+export function getDataFolder(...surroundings: Surroundings): string {
+  return getUserFolder("XDG_DATA_HOME", "Data", [".local", "share"], undefined, surroundings);
 }
 
 /**
@@ -18,16 +18,16 @@ export function defaultDataFolder(...surroundings: Surroundings): string {
  *
  * `XDG_CACHE_HOME` counts everywhere; else `~/.cache`, on macOS `~/Library/Caches`, on Windows `%LOCALAPPDATA%`.
  */
-export function defaultCacheFolder(...surroundings: Surroundings): string {
-  return userFolder("XDG_CACHE_HOME", "Cache", [".cache"], ["Library", "Caches"], surroundings);
+export function getCacheFolder(...surroundings: Surroundings): string {
+  return getUserFolder("XDG_CACHE_HOME", "Cache", [".cache"], ["Library", "Caches"], surroundings);
 }
 
 /** Returns the folder of imported sessions, in which each project has a folder. */
-export function importedRoot(): string {
-  return join(defaultDataFolder(), "imported");
+export function getImportedRoot(): string {
+  return join(getDataFolder(), "imported");
 }
 
-function userFolder(
+function getUserFolder(
   variable: string,
   onWindows: string,
   atHome: readonly string[],

@@ -2,11 +2,11 @@ import { fstatSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { parseJson } from "../../core/jsonl/decode.ts";
-import { sha256 } from "./digest.ts";
+import { hashSha256 } from "./digest.ts";
 import {
+  callIfPresent,
   closeQuietly,
   FILE_MODE,
-  ifPresent,
   makeFolder,
   openForReading,
   realFileSystem,
@@ -20,7 +20,7 @@ const SUFFIX = "}";
 const FRONT = /^\{"digest":"([0-9a-f]{64})(?:","bytes":"([0-9a-f]{64}) (\d{1,15}))?","data":/;
 
 /** No front is longer. */
-const MOST_FRONT_BYTES = 200;
+const MAX_FRONT_BYTES = 200;
 
 const LF = 0x0a;
 
@@ -53,13 +53,13 @@ export interface BesideJson {
 export async function writeAtomicJson(path: string, value: object, beside: BesideJson = {}): Promise<void> {
   makeFolder(realFileSystem, dirname(path));
   // A fresh object, since the package writes into it.
-  await loadWriter()(path, fileOf(value, beside), { mode: FILE_MODE, fsync: false });
+  await loadWriter()(path, encodeFile(value, beside), { mode: FILE_MODE, fsync: false });
 }
 
 /** Writes a value as `writeAtomicJson` does, synchronously. */
 export function writeAtomicJsonNow(path: string, value: object, beside: BesideJson = {}): void {
   makeFolder(realFileSystem, dirname(path));
-  loadWriter().sync(path, fileOf(value, beside), { mode: FILE_MODE, fsync: false });
+  loadWriter().sync(path, encodeFile(value, beside), { mode: FILE_MODE, fsync: false });
 }
 
 /** Loads the package when something is written, not when a session is opened. */
@@ -67,11 +67,11 @@ function loadWriter(): typeof import("write-file-atomic") {
   return createRequire(import.meta.url)("write-file-atomic");
 }
 
-function fileOf(value: object, { text = "", bytes = new Uint8Array() }: BesideJson): Buffer {
+function encodeFile(value: object, { text = "", bytes = new Uint8Array() }: BesideJson): Buffer {
   const behind = text === "" ? "" : `\n${text}`;
   const content = Buffer.from(`${JSON.stringify(value)}${SUFFIX}${behind}`);
-  const ofBytes = bytes.length === 0 ? "" : `","bytes":"${sha256(bytes)} ${bytes.length}`;
-  return Buffer.concat([Buffer.from(`${PREFIX}${sha256(content)}${ofBytes}${BETWEEN}`), content, bytes]);
+  const ofBytes = bytes.length === 0 ? "" : `","bytes":"${hashSha256(bytes)} ${bytes.length}`;
+  return Buffer.concat([Buffer.from(`${PREFIX}${hashSha256(content)}${ofBytes}${BETWEEN}`), content, bytes]);
 }
 
 /**
@@ -83,11 +83,11 @@ function fileOf(value: object, { text = "", bytes = new Uint8Array() }: BesideJs
 export function readAtomicJson(path: string): KeptJson | undefined {
   const file = readToEnd(path);
   const [front, digest, digestOfBytes, byteCount = "0"] =
-    FRONT.exec(file?.toString("latin1", 0, MOST_FRONT_BYTES) ?? "") ?? [];
+    FRONT.exec(file?.toString("latin1", 0, MAX_FRONT_BYTES) ?? "") ?? [];
   if (file === undefined || front === undefined) return undefined;
   const contentEnd = file.length - Number(byteCount);
   const content = file.subarray(front.length, contentEnd);
-  if (contentEnd < front.length || sha256(content) !== digest) return undefined;
+  if (contentEnd < front.length || hashSha256(content) !== digest) return undefined;
   // This JSON has no line breaks.
   const lineBreak = content.indexOf(LF);
   const end = lineBreak === -1 ? content.length : lineBreak;
@@ -96,23 +96,23 @@ export function readAtomicJson(path: string): KeptJson | undefined {
     parsed && {
       value: parsed.value,
       text: content.toString("utf8", end + 1),
-      bytes: lazily(file.subarray(contentEnd), digestOfBytes),
+      bytes: checkLazily(file.subarray(contentEnd), digestOfBytes),
     }
   );
 }
 
 /** Compares bytes with their digest when they are first asked for. */
-function lazily(bytes: Uint8Array, digest: string | undefined): () => Uint8Array | undefined {
+function checkLazily(bytes: Uint8Array, digest: string | undefined): () => Uint8Array | undefined {
   let isIntact = digest === undefined ? true : undefined;
   return () => {
-    isIntact ??= sha256(bytes) === digest;
+    isIntact ??= hashSha256(bytes) === digest;
     return isIntact ? bytes : undefined;
   };
 }
 
 /** Reads a file; undefined if it is missing, or a pipe or device, which may never end. */
 function readToEnd(path: string): Buffer | undefined {
-  const fd = ifPresent(() => openForReading(realFileSystem, path));
+  const fd = callIfPresent(() => openForReading(realFileSystem, path));
   if (fd === undefined) return undefined;
   try {
     const stats = fstatSync(fd);

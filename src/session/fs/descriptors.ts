@@ -33,7 +33,7 @@ export function poolDescriptor(fs: FileSystem, fd: number, owner: object): Descr
     if (open.size <= MAX_OPEN) break;
     releaseDescriptor(oldest);
   }
-  sweeper ??= setInterval(sweep, SWEEP_MS).unref();
+  sweeper ??= setInterval(closeIdle, SWEEP_MS).unref();
   return descriptor;
 }
 
@@ -64,7 +64,7 @@ export function releaseDescriptor(descriptor: Descriptor): void {
   if (descriptor.readers === 0) closeQuietly(descriptor.fs, fd);
 }
 
-function sweep(): void {
+function closeIdle(): void {
   for (const descriptor of [...open]) {
     if (!descriptor.isFresh) releaseDescriptor(descriptor);
     descriptor.isFresh = false;

@@ -22,14 +22,14 @@ interface WatchedFolders {
  * Watches the folder rather than the file, so that a file that is created later or replaced is seen as well. Changes
  * while the consumer is busy are yielded as one.
  */
-export function fileChanges(path: string, signal?: AbortSignal): AsyncGenerator<void, void> {
+export function watchFile(path: string, signal?: AbortSignal): AsyncGenerator<void, void> {
   const folders = [dirname(path)];
   const isMeant = (name: string) => name === basename(path);
-  return folderChanges({ folders: () => folders, isMeant, everyMs: LOOK_EVERY_MS }, signal);
+  return watchFolders({ folders: () => folders, isMeant, everyMs: LOOK_EVERY_MS }, signal);
 }
 
-/** Yields whenever something in folders may have changed; see `fileChanges`. */
-export async function* folderChanges(
+/** Yields whenever something in folders may have changed; see `watchFile`. */
+export async function* watchFolders(
   { folders, isMeant = () => true, everyMs }: WatchedFolders,
   signal?: AbortSignal,
 ): AsyncGenerator<void, void> {

@@ -17,14 +17,14 @@ export interface FileState extends FileIdentity {
 }
 
 /** Returns the state of an open file. */
-export function stateOfOpen(fs: FileSystem, fd: number): FileState {
-  return stateOf(fs.fstatSync(fd, BIGINT));
+export function getOpenState(fs: FileSystem, fd: number): FileState {
+  return toFileState(fs.fstatSync(fd, BIGINT));
 }
 
 /** Returns the state of the file at a path, of a link itself; undefined if nothing is there. */
-export function stateAt(fs: FileSystem, path: string): FileState | undefined {
+export function findFileState(fs: FileSystem, path: string): FileState | undefined {
   const stats = fs.lstatSync(path, { bigint: true, throwIfNoEntry: false });
-  return stats && stateOf(stats);
+  return stats && toFileState(stats);
 }
 
 /** Tells whether two identities are of one file, even if it has grown in between. */
@@ -40,13 +40,13 @@ export function isSameFile(a: FileIdentity | undefined, b: FileIdentity | undefi
  *
  * The change time counts as well, since a program can restore the modification time after it has rewritten a file in place.
  */
-export function isUnchanged(a: FileState | undefined, b: FileState | undefined): boolean {
+export function isSameState(a: FileState | undefined, b: FileState | undefined): boolean {
   if (a === undefined || b === undefined || !isSameFile(a, b)) return false;
   return a.size === b.size && a.mtimeNs === b.mtimeNs && a.ctimeNs === b.ctimeNs;
 }
 
 /** Returns the state that the system's answer describes. */
-export function stateOf({ dev, ino, birthtimeNs, ctimeNs, mtimeNs, size }: BigIntStats): FileState {
+export function toFileState({ dev, ino, birthtimeNs, ctimeNs, mtimeNs, size }: BigIntStats): FileState {
   return { dev, ino, birthtimeNs, ctimeNs, mtimeNs, size: Number(size) };
 }
 

@@ -1,6 +1,6 @@
 import nodeFs from "node:fs";
 import { dirname } from "node:path";
-import { monotonicMs, sleep } from "./clock.ts";
+import { getMonotonicMs, sleepFor } from "./clock.ts";
 
 /** The calls that a session file needs of a file system; `node:fs` has them all. Tests pass one that fails. */
 export type FileSystem = FileCalls & {
@@ -34,7 +34,7 @@ type FileCalls = Pick<
 export const realFileSystem: FileSystem = nodeFs;
 
 /** Tells whether a file that is open can be moved, but neither replaced nor removed at once. */
-export function keepsOpenFiles({ keepsOpenFiles = process.platform === "win32" }: FileSystem): boolean {
+export function isKeepingOpenFiles({ keepsOpenFiles = process.platform === "win32" }: FileSystem): boolean {
   return keepsOpenFiles;
 }
 
@@ -49,15 +49,15 @@ const MAX_PAUSE_MS = 50;
  *
  * @param codes - Errors of a file that is held. Default: the ones by which Windows refuses to move it.
  */
-export function whileHeld<T>(fs: FileSystem, call: () => T, codes = ["EBUSY", "EPERM", "EACCES"]): T {
-  if (!keepsOpenFiles(fs)) return call();
-  const deadline = monotonicMs() + HELD_MS;
+export function retryWhileHeld<T>(fs: FileSystem, call: () => T, codes = ["EBUSY", "EPERM", "EACCES"]): T {
+  if (!isKeepingOpenFiles(fs)) return call();
+  const deadline = getMonotonicMs() + HELD_MS;
   for (let pause = 1; ; pause = Math.min(2 * pause, MAX_PAUSE_MS)) {
     try {
       return call();
     } catch (error) {
-      if (!hasErrorCode(error, ...codes) || monotonicMs() >= deadline) throw error;
-      sleep(pause);
+      if (!hasErrorCode(error, ...codes) || getMonotonicMs() >= deadline) throw error;
+      sleepFor(pause);
     }
   }
 }
@@ -80,12 +80,12 @@ export function openForReading(fs: FileSystem, path: string): number {
 
 /** Opens a file, after a moment if another program keeps it for itself. */
 export function openFile(fs: FileSystem, path: string, flags: number): number {
-  if (!keepsOpenFiles(fs)) return fs.openSync(path, flags);
-  return whileHeld(fs, () => fs.openSync(path, flags), ["EBUSY"]);
+  if (!isKeepingOpenFiles(fs)) return fs.openSync(path, flags);
+  return retryWhileHeld(fs, () => fs.openSync(path, flags), ["EBUSY"]);
 }
 
 /** Returns what a call returns, or undefined if it fails because there is no such file. The only place where that counts as an answer. */
-export function ifPresent<T>(call: () => T): T | undefined {
+export function callIfPresent<T>(call: () => T): T | undefined {
   try {
     return call();
   } catch (error) {
@@ -191,7 +191,7 @@ export function createFile(fs: FileSystem, path: string): number {
 /** Removes a file after a failure, whose error is the one to report; returns false if that failed as well. */
 export function removeQuietly(fs: FileSystem, path: string): boolean {
   try {
-    ifPresent(() => fs.unlinkSync(path));
+    callIfPresent(() => fs.unlinkSync(path));
     return true;
   } catch (error) {
     if (!(error instanceof Error)) throw error;
@@ -212,7 +212,7 @@ export function closeQuietly(fs: FileSystem, fd: number): void {
 export class NotAPlainFileError extends Error {}
 
 /** Returns the permissions of a file to be replaced. Refuses a link: its target would stay unchanged. */
-export function modeOfPlainFile(fs: FileSystem, path: string): number {
+export function getPlainFileMode(fs: FileSystem, path: string): number {
   const stats = fs.lstatSync(path);
   if (!stats.isFile()) throw new NotAPlainFileError(`${path} is not a plain file`);
   return stats.mode & 0o777;

@@ -1,4 +1,4 @@
-import { fieldsOf } from "../../core/context/entry-fields.ts";
+import { toRecord } from "../../core/context/entry-fields.ts";
 
 /** Thrown when an expression took too long. */
 export class TooSlowError extends Error {}
@@ -13,7 +13,7 @@ type Expression = Pick<RegExp, "source" | "flags">;
 export type LimitedScript = (texts: readonly string[], timeoutMs: number) => unknown[];
 
 /** Returns an expression that matches everywhere in a string. */
-export function matchingAll({ source, flags }: RegExp): Expression {
+export function makeMatchAll({ source, flags }: RegExp): Expression {
   return { source, flags: `${flags.replace(/[dgy]/g, "")}g` };
 }
 
@@ -38,7 +38,7 @@ export function runWithin(milliseconds: number, script: LimitedScript, texts: re
  * Some expressions take exponential time on some texts, and the language cannot stop them. The runtime can: it runs them
  * as separate scripts with a time limit.
  */
-export function limitedScripts(
+export function makeLimitedScripts(
   expressions: readonly Expression[],
   replacement = "",
 ): (code: string) => LimitedScript {
@@ -56,7 +56,7 @@ export function limitedScripts(
         return Array.isArray(found) ? found : [];
       } catch (error) {
         // The error comes from the script's own realm, so it is no instance of our classes.
-        const { code: reason, name } = fieldsOf(error);
+        const { code: reason, name } = toRecord(error);
         const isExhausted = reason === "ERR_SCRIPT_EXECUTION_TIMEOUT" || name === "RangeError";
         throw isExhausted ? new TooSlowError("the expression took too long", { cause: error }) : error;
       } finally {

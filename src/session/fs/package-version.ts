@@ -6,7 +6,7 @@ import { hasErrorCode } from "./file-system.ts";
  * Returns the version in our own package.json, which both the sources and the build find by the package's name; `unknown` in a
  * bundle of a host, which does not have it beside it.
  */
-export function packageVersion(): string {
+export function getPackageVersion(): string {
   try {
     const facts: unknown = createRequire(import.meta.url)("sessiontree/package.json");
     return isJsonRecord(facts) && typeof facts["version"] === "string" ? facts["version"] : "unknown";

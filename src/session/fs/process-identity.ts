@@ -1,16 +1,16 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { uptime } from "node:os";
-import { hasErrorCode, ifPresent, NOT_PERMITTED } from "./file-system.ts";
+import { callIfPresent, hasErrorCode, NOT_PERMITTED } from "./file-system.ts";
 
 /**
  * Tells whether a thread of a process on this machine still runs.
  *
- * @param startedAt - When it started, as `startOf` told it.
+ * @param startedAt - When it started, as `findProcessStart` told it.
  * @returns "unclear" if a process has the number, and the system does not tell this process, or did not tell that one, when it
  *   started.
  */
 export function isStillRunning(pid: number, startedAt: string, thread = 0): boolean | "unclear" {
-  const start = startOf(pid, thread);
+  const start = findProcessStart(pid, thread);
   if (start === undefined) return false;
   return start === "" || startedAt === "" ? "unclear" : start === startedAt;
 }
@@ -21,11 +21,11 @@ export function isStillRunning(pid: number, startedAt: string, thread = 0): bool
  * @param thread - 0 for the main thread, -1 if its number is not known.
  * @returns Undefined if it is gone, "" if the system only reports that the process runs.
  */
-export function startOf(pid: number, thread = 0): string | undefined {
+export function findProcessStart(pid: number, thread = 0): string | undefined {
   if (process.platform !== "linux" || thread < 0) return isRunning(pid) ? "" : undefined;
   const path = `/proc/${pid}/task/${thread || pid}/stat`;
   try {
-    const stat = ifPresent(() => readFileSync(path, "utf8"));
+    const stat = callIfPresent(() => readFileSync(path, "utf8"));
     // Behind the name in parentheses, which may hold anything, the start time is the twentieth field.
     const [state, ...fields] = stat?.slice(stat.lastIndexOf(")") + 2).split(" ") ?? [];
     // A zombie no longer writes.
@@ -48,7 +48,7 @@ export function startOf(pid: number, thread = 0): string | undefined {
  */
 export function hasStartedSince(pid: number, timeMs: number, platform: string = process.platform): boolean {
   if (Date.now() - uptime() * 1000 > timeMs + TOLERANCE_MS) return true;
-  const ageMs = ageOf(pid, platform);
+  const ageMs = findProcessAge(pid, platform);
   return ageMs !== undefined && Date.now() - ageMs > timeMs + TOLERANCE_MS;
 }
 
@@ -59,7 +59,7 @@ const TOLERANCE_MS = 2_000;
 const ASKING_MS = 10_000;
 
 /** Returns how many milliseconds a process has been running; undefined if the system does not tell. */
-function ageOf(pid: number, platform: string): number | undefined {
+function findProcessAge(pid: number, platform: string): number | undefined {
   const [program, args] =
     platform === "win32"
       ? ([
@@ -75,11 +75,11 @@ function ageOf(pid: number, platform: string): number | undefined {
   // Loaded late, since hardly any program needs it.
   const { spawnSync } = process.getBuiltinModule("node:child_process");
   const { stdout } = spawnSync(program, args, { encoding: "utf8", timeout: ASKING_MS, windowsHide: true });
-  return ageIn(stdout ?? "");
+  return parseAge(stdout ?? "");
 }
 
 /** Parses `[[days-]hours:]minutes:seconds` into milliseconds. */
-export function ageIn(text: string): number | undefined {
+export function parseAge(text: string): number | undefined {
   const parts = /^\s*(?:(?:(\d+)-)?(\d+):)?(\d+):(\d+)\s*$/.exec(text);
   if (parts === null) return undefined;
   const [days = 0, hours = 0, minutes = 0, seconds = 0] = parts.slice(1).map((part = "0") => Number(part));
@@ -87,7 +87,7 @@ export function ageIn(text: string): number | undefined {
 }
 
 /** The system's number of the calling thread: 0 for the main thread; -1 if the system does not report it. */
-export function thisThread(): number {
+export function getThread(): number {
   // Loaded late, since only sessions with a lease need it.
   if (process.getBuiltinModule("node:worker_threads").isMainThread) return 0;
   if (process.platform !== "linux") return -1;

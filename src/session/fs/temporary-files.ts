@@ -1,8 +1,14 @@
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
-import { nodeCrypto, sha256 } from "./digest.ts";
-import { type FileSystem, ifPresent, keepsOpenFiles, removeQuietly, whileHeld } from "./file-system.ts";
-import { isStillRunning, startOf } from "./process-identity.ts";
+import { hashSha256, loadCrypto } from "./digest.ts";
+import {
+  callIfPresent,
+  type FileSystem,
+  isKeepingOpenFiles,
+  removeQuietly,
+  retryWhileHeld,
+} from "./file-system.ts";
+import { findProcessStart, isStillRunning } from "./process-identity.ts";
 
 /** How long a temporary file of another machine may be unchanged before it counts as a leftover. */
 const LEFT_OVER_AFTER_MS = 60 * 60 * 1000;
@@ -26,11 +32,11 @@ const abandoned = new Set<string>();
  *
  * @param folder - The folder of the final file.
  */
-export function temporaryPath(folder: string): string {
-  ownStart ??= startOf(process.pid) ?? "";
+export function makeTemporaryPath(folder: string): string {
+  ownStart ??= findProcessStart(process.pid) ?? "";
   // Short, because the final name may be as long as the system allows.
-  const unique = nodeCrypto().randomBytes(8).toString("hex");
-  return join(folder, `.${machine()}-${process.pid}-${ownStart}-${unique}.tmp`);
+  const unique = loadCrypto().randomBytes(8).toString("hex");
+  return join(folder, `.${getMachine()}-${process.pid}-${ownStart}-${unique}.tmp`);
 }
 
 /** Returns whether a name is that of a temporary file, or of one next to a temporary database. */
@@ -49,13 +55,13 @@ export function removeTemporary(fs: FileSystem, path: string): void {
  * Windows keeps the name of a removed file until the last process closes it: the file gets another name first.
  */
 export function removeFile(fs: FileSystem, path: string): void {
-  if (!keepsOpenFiles(fs)) {
-    ifPresent(() => fs.unlinkSync(path));
+  if (!isKeepingOpenFiles(fs)) {
+    callIfPresent(() => fs.unlinkSync(path));
     return;
   }
-  const temporary = temporaryPath(dirname(path));
-  const isThere = ifPresent(() => {
-    whileHeld(fs, () => fs.renameSync(path, temporary));
+  const temporary = makeTemporaryPath(dirname(path));
+  const isThere = callIfPresent(() => {
+    retryWhileHeld(fs, () => fs.renameSync(path, temporary));
     return true;
   });
   if (isThere) removeTemporary(fs, temporary);
@@ -78,18 +84,18 @@ export function removeLeftovers(fs: FileSystem, folder: string): void {
 
 /** Whether the owner of a temporary file is gone. Another process may have its number where systems do not tell its start. */
 function isLeft(fs: FileSystem, path: string, host: string, pid: number, startedAt: string): boolean {
-  if (host !== machine()) return isUnchanged(fs, path);
+  if (host !== getMachine()) return isOld(fs, path);
   const isRunning = isStillRunning(pid, startedAt);
-  return isRunning === "unclear" ? pid !== process.pid && isUnchanged(fs, path) : !isRunning;
+  return isRunning === "unclear" ? pid !== process.pid && isOld(fs, path) : !isRunning;
 }
 
 /** Returns eight characters that identify this machine. */
-function machine(): string {
-  machineName ??= sha256(hostname()).slice(0, 8);
+function getMachine(): string {
+  machineName ??= hashSha256(hostname()).slice(0, 8);
   return machineName;
 }
 
-function isUnchanged(fs: FileSystem, path: string): boolean {
-  const stats = ifPresent(() => fs.lstatSync(path));
+function isOld(fs: FileSystem, path: string): boolean {
+  const stats = callIfPresent(() => fs.lstatSync(path));
   return stats !== undefined && Date.now() - stats.ctimeMs > LEFT_OVER_AFTER_MS;
 }

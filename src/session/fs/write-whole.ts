@@ -7,12 +7,12 @@ import {
   hasErrorCode,
   readPieces,
   removeQuietly,
+  retryWhileHeld,
   setMode,
   syncFolder,
-  whileHeld,
   writeFully,
 } from "./file-system.ts";
-import { removeLeftovers, removeTemporary, temporaryPath } from "./temporary-files.ts";
+import { makeTemporaryPath, removeLeftovers, removeTemporary } from "./temporary-files.ts";
 
 /** Content for a new file. */
 export interface Content {
@@ -45,7 +45,7 @@ export function writeWhole(content: Content): void {
 /** Moves a temporary file whose content is on disk to a path that must be free; it goes even if that fails. */
 export function putAtFreePath(fs: FileSystem, temporary: string, path: string): void {
   try {
-    linkOrCopy(fs, temporary, path);
+    linkOrCopyFile(fs, temporary, path);
   } finally {
     removeTemporary(fs, temporary);
   }
@@ -63,7 +63,7 @@ export function putAtFreePath(fs: FileSystem, temporary: string, path: string): 
  * @returns The temporary path; the caller moves or removes the file.
  */
 export function writeTemporary({ fs, path, pieces, mode = FILE_MODE, verify }: Content): string {
-  const temporary = temporaryPath(dirname(path));
+  const temporary = makeTemporaryPath(dirname(path));
   try {
     const fd = createFile(fs, temporary);
     try {
@@ -116,7 +116,7 @@ function writePieces(fs: FileSystem, fd: number, pieces: Iterable<Uint8Array | s
  * @param make - Fails with `EEXIST` if the name is taken.
  * @returns The name.
  */
-export function underFreeName(wanted: string, make: (path: string) => void): string {
+export function makeUnderFreeName(wanted: string, make: (path: string) => void): string {
   for (let number = 0; ; number++) {
     const path = number === 0 ? wanted : `${wanted}.${number}`;
     try {
@@ -129,7 +129,7 @@ export function underFreeName(wanted: string, make: (path: string) => void): str
 }
 
 /** Gives a file a second name that must be free, or a copy if the file system has no links. */
-export function linkOrCopy(fs: FileSystem, path: string, to: string): void {
+export function linkOrCopyFile(fs: FileSystem, path: string, to: string): void {
   if (tryLink(fs, path, to)) return;
   fs.copyFileSync(path, to, COPY_EXCLUSIVELY);
   try {
@@ -173,7 +173,7 @@ export function moveIfFree(fs: FileSystem, from: string, path: string): boolean 
     throw error;
   }
   if (fs.lstatSync(path, { throwIfNoEntry: false }) !== undefined) return false;
-  whileHeld(fs, () => fs.renameSync(from, path));
+  retryWhileHeld(fs, () => fs.renameSync(from, path));
   return true;
 }
 

@@ -8,14 +8,20 @@ import {
   releaseDescriptor,
   touchDescriptor,
 } from "../fs/descriptors.ts";
-import { type FileIdentity, type FileState, isSameFile, stateOf, stateOfOpen } from "../fs/file-identity.ts";
 import {
+  type FileIdentity,
+  type FileState,
+  getOpenState,
+  isSameFile,
+  toFileState,
+} from "../fs/file-identity.ts";
+import {
+  callIfPresent,
   closeQuietly,
   FILE_MODE,
   type FileSystem,
   hasErrorCode,
-  ifPresent,
-  keepsOpenFiles,
+  isKeepingOpenFiles,
   makeFolder,
   NotAPlainFileError,
   openFile,
@@ -67,7 +73,7 @@ export class AppendFile {
   constructor(fs: FileSystem, path: string) {
     this.#fs = fs;
     this.path = path;
-    this.#keepsOpenFiles = keepsOpenFiles(fs);
+    this.#keepsOpenFiles = isKeepingOpenFiles(fs);
   }
 
   /** Whether the file is open, so that it can be read even if its name is gone. */
@@ -82,7 +88,7 @@ export class AppendFile {
   /** Returns the state of the path; undefined if nothing is there. */
   stateAtPath(): FileState | undefined {
     const stats = this.#fs.statSync(this.path, AT_PATH);
-    return stats && stateOf(stats);
+    return stats && toFileState(stats);
   }
 
   /** Whether a state is that of the file that this object has read or created. */
@@ -98,7 +104,7 @@ export class AppendFile {
   /** Whether the open file was replaced by a process that copied its lines. One that may only be read looks the same. */
   get isRetired(): boolean {
     const fd = this.#fd;
-    return fd !== undefined && looksRetired(this.#fs.fstatSync(fd));
+    return fd !== undefined && isRetired(this.#fs.fstatSync(fd));
   }
 
   /** Whether the open file was deleted as a session, for good or into the trash. */
@@ -111,12 +117,12 @@ export class AppendFile {
   get isSuperseded(): boolean {
     const fd = this.#descriptor?.fd ?? this.#reading;
     if (fd === undefined) return false;
-    return (this.#keepsOpenFiles || looksRetired(this.#fs.fstatSync(fd))) && !this.#isAtPath(fd);
+    return (this.#keepsOpenFiles || isRetired(this.#fs.fstatSync(fd))) && !this.#isAtPath(fd);
   }
 
   /** Returns the state of the open file, whatever its name is now. */
   state(): FileState {
-    return this.read((fd) => stateOfOpen(this.#fs, fd));
+    return this.read((fd) => getOpenState(this.#fs, fd));
   }
 
   /** Creates the file, and its folder, with its first bytes. At the path may be an empty file, and nothing else. */
@@ -131,10 +137,10 @@ export class AppendFile {
     try {
       state = this.#plainState(fd);
       if (this.#isLeftover(state)) this.#fs.ftruncateSync(fd, 0);
-      else if (state.size > 0) throw exists(this.path);
+      else if (state.size > 0) throw makeExistsError(this.path);
       setMode(this.#fs, fd, FILE_MODE);
       this.#writeRest(fd, bytes, bytes.length, 0);
-      if (isThere && this.#fs.fstatSync(fd).size !== bytes.length) throw exists(this.path);
+      if (isThere && this.#fs.fstatSync(fd).size !== bytes.length) throw makeExistsError(this.path);
       if (isSynced) this.#fs.fsyncSync(fd);
       if (isSynced) syncFolder(this.#fs, dirname(this.path));
     } catch (error) {
@@ -241,7 +247,7 @@ export class AppendFile {
     }
     this.#refuseLink();
     // Nothing may be at the path while the file is replaced.
-    const fd = ifPresent(() => openFile(this.#fs, this.path, APPENDING));
+    const fd = callIfPresent(() => openFile(this.#fs, this.path, APPENDING));
     if (fd === undefined) return undefined;
     try {
       if (!this.#isOfFile(fd)) {
@@ -282,7 +288,7 @@ export class AppendFile {
    */
   #findSize(fd: number): number | undefined {
     const stats = this.#fs.fstatSync(fd);
-    const isSafe = !this.#keepsOpenFiles && stats.nlink > 0 && !looksRetired(stats);
+    const isSafe = !this.#keepsOpenFiles && stats.nlink > 0 && !isRetired(stats);
     return isSafe || this.#isAtPath(fd) ? stats.size : undefined;
   }
 
@@ -299,19 +305,19 @@ export class AppendFile {
 
   /** Whether the path leads to the open file. Asks for both: the number of a file may change with its name on USB disks. */
   #isAtPath(fd: number): boolean {
-    return isSameFile(this.stateAtPath(), stateOfOpen(this.#fs, fd));
+    return isSameFile(this.stateAtPath(), getOpenState(this.#fs, fd));
   }
 
   #plainState(fd: number): FileState {
     const stats = this.#fs.fstatSync(fd, { bigint: true });
     if (!stats.isFile()) throw new NotAPlainFileError(`${this.path} is not a plain file`);
-    return stateOf(stats);
+    return toFileState(stats);
   }
 
   /** Whether the file at the path may be used for a new session: an empty one, or the rest of a failed attempt. */
   #mayBegin(): boolean {
     const stats = this.#fs.lstatSync(this.path, { bigint: true, throwIfNoEntry: false });
-    return stats?.isFile() === true && (stats.size === 0n || this.#isLeftover(stateOf(stats)));
+    return stats?.isFile() === true && (stats.size === 0n || this.#isLeftover(toFileState(stats)));
   }
 
   #isLeftover(state: FileState): boolean {
@@ -321,7 +327,7 @@ export class AppendFile {
   /** Removes a new file after a failure, unless others have found it and appended to it; false if it may be there. */
   #remove(fd: number, length: number): boolean {
     try {
-      const state = stateOfOpen(this.#fs, fd);
+      const state = getOpenState(this.#fs, fd);
       const now = this.stateAtPath();
       const isOwn = now !== undefined && isSameFile(state, now) && state.size <= length;
       return !isOwn || removeQuietly(this.#fs, this.path);
@@ -362,7 +368,7 @@ export class AppendFile {
   #cutUnlessReplaced(fd: number, expectedEnd: number, bytes: Uint8Array): boolean {
     try {
       const stats = this.#fs.fstatSync(fd);
-      const isSuspect = looksRetired(stats) || this.#keepsOpenFiles;
+      const isSuspect = isRetired(stats) || this.#keepsOpenFiles;
       if (isSuspect && !this.#isAtPath(fd)) return false;
       const count = stats.size - expectedEnd;
       // Any other size normally means that another process also wrote, and then nothing may be cut.
@@ -386,7 +392,7 @@ export class AppendFile {
   }
 }
 
-function exists(path: string): Error {
+function makeExistsError(path: string): Error {
   return Object.assign(new Error(`${path} exists already`), { code: "EEXIST" });
 }
 
@@ -402,9 +408,9 @@ const RETIRED_AT = new Date("1980-01-02T00:00:00Z");
 const RETIRED_BEFORE_MS = Date.parse("1980-02-01T00:00:00Z");
 
 /** Makes a replaced file read-only: its writers notice that after their next write, and switch to the new file. */
-export function retire(fs: FileSystem, fd: number): void {
+export function retireFile(fs: FileSystem, fd: number): void {
   // There the old file has left the path already, which its writers notice.
-  if (keepsOpenFiles(fs)) return;
+  if (isKeepingOpenFiles(fs)) return;
   try {
     fs.fchmodSync(fd, RETIRED_MODE);
   } catch (error) {
@@ -425,7 +431,7 @@ const DELETED_BIT = 0o1000;
  */
 export function markDeleted(fs: FileSystem, path: string): void {
   try {
-    ifPresent(() => fs.chmodSync(path, (fs.statSync(path).mode & 0o777) | DELETED_BIT));
+    callIfPresent(() => fs.chmodSync(path, (fs.statSync(path).mode & 0o777) | DELETED_BIT));
   } catch (error) {
     if (!hasErrorCode(error, ...NO_MODES, "EFTYPE", "EROFS")) throw error;
   }
@@ -439,10 +445,10 @@ export function unmarkDeleted(fs: FileSystem, path: string): void {
 
 /** Marks a replaced file whose lines were copied, for sessions that still hold it open: none brings lines of it back. */
 export function markCopied(fs: FileSystem, path: string): void {
-  if (keepsOpenFiles(fs)) ifPresent(() => fs.utimesSync(path, RETIRED_AT, RETIRED_AT));
+  if (isKeepingOpenFiles(fs)) callIfPresent(() => fs.utimesSync(path, RETIRED_AT, RETIRED_AT));
 }
 
 /** Tells by its mode or time whether a file was retired. A file that is merely read-only looks the same. */
-function looksRetired({ mode, mtimeMs }: { readonly mode: number; readonly mtimeMs: number }): boolean {
+function isRetired({ mode, mtimeMs }: { readonly mode: number; readonly mtimeMs: number }): boolean {
   return (mode & WRITE_BITS) === 0 || mtimeMs < RETIRED_BEFORE_MS;
 }

@@ -1,6 +1,12 @@
 import { basename, dirname, join } from "node:path";
-import { sha256 } from "../fs/digest.ts";
-import { closeQuietly, type FileSystem, ifPresent, openForReading, readRange } from "../fs/file-system.ts";
+import { hashSha256 } from "../fs/digest.ts";
+import {
+  callIfPresent,
+  closeQuietly,
+  type FileSystem,
+  openForReading,
+  readRange,
+} from "../fs/file-system.ts";
 
 /** How many folders above a session file the folder of all sessions may be: subagents' files lie deeper. */
 const MAX_DEPTH = 4;
@@ -14,16 +20,16 @@ const MAX_DEPTH = 4;
  * @throws The system's error if a file is there and cannot be read.
  */
 export function readBlobImage(fs: FileSystem, sessionPath: string, digest: string): string | undefined {
-  for (const folder of blobFolders(sessionPath)) {
+  for (const folder of listBlobFolders(sessionPath)) {
     const bytes = readPlainFile(fs, join(folder, digest));
-    if (bytes !== undefined && sha256(bytes) === digest) {
+    if (bytes !== undefined && hashSha256(bytes) === digest) {
       return bytes.toString("base64");
     }
   }
   return undefined;
 }
 
-function* blobFolders(sessionPath: string): Generator<string, void> {
+function* listBlobFolders(sessionPath: string): Generator<string, void> {
   let folder = dirname(sessionPath);
   for (let depth = 0; depth < MAX_DEPTH; depth++, folder = dirname(folder)) {
     if (basename(folder) === "sessions") yield join(dirname(folder), "blobs");
@@ -32,7 +38,7 @@ function* blobFolders(sessionPath: string): Generator<string, void> {
 
 /** Pipes and devices are skipped: reading one might never end. */
 function readPlainFile(fs: FileSystem, path: string): Buffer | undefined {
-  const stats = ifPresent(() => fs.statSync(path));
+  const stats = callIfPresent(() => fs.statSync(path));
   if (!stats?.isFile()) return undefined;
   const fd = openForReading(fs, path);
   try {

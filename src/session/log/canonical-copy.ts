@@ -2,12 +2,12 @@ import type { AnySessionEntry } from "../../core/format/entry.ts";
 import type { EntryHead } from "../../core/format/head.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
-import { runsOf } from "../../core/jsonl/byte-runs.ts";
+import { splitRuns } from "../../core/jsonl/byte-runs.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
-import { changedLine, currentLine, type LineChange } from "../../core/jsonl/entry-body.ts";
+import { changeLine, encodeCurrentLine, type LineChange } from "../../core/jsonl/entry-body.ts";
 import type { LineSource } from "../../core/jsonl/line-source.ts";
 import type { SessionIndex } from "../../core/jsonl/session-index.ts";
-import { tooNew } from "./file-errors.ts";
+import { makeTooNewError } from "./file-errors.ts";
 import type { LogLine } from "./session-log.ts";
 
 /** What a copy of a session holds. */
@@ -16,7 +16,7 @@ export interface CopyPlan {
   /** Which entries, parents before children, except where the file itself has them the other way round. */
   readonly ordinals: Iterable<number>;
   /** The head that an entry gets in the copy; default: its own. */
-  readonly headOf?: (ordinal: number) => EntryHead;
+  readonly getHead?: (ordinal: number) => EntryHead;
   readonly change?: (entry: AnySessionEntry) => AnySessionEntry;
   /** Alters the lines of the header and of each entry. */
   readonly changeLine?: LineChange;
@@ -35,16 +35,16 @@ const BATCH = 256;
  * @throws {SessionError} `VERSION_TOO_NEW`: an unknown version is not copied under another one.
  */
 export function* copyLines(log: LineSource, plan: CopyPlan): Generator<string | Uint8Array, void> {
-  if (log.index.version > CURRENT_SESSION_VERSION) throw tooNew(undefined, log.index.version);
+  if (log.index.version > CURRENT_SESSION_VERSION) throw makeTooNewError(undefined, log.index.version);
   const header = encodeRecord(plan.header);
   yield `${plan.changeLine?.(header) ?? header}\n`;
   const { index } = log;
-  const headOf = plan.headOf ?? ((ordinal: number) => index.tree.headAt(ordinal));
-  for (const batch of runsOf(plan.ordinals, BATCH)) {
+  const getHead = plan.getHead ?? ((ordinal: number) => index.tree.headAt(ordinal));
+  for (const batch of splitRuns(plan.ordinals, BATCH)) {
     const lines: (string | Uint8Array)[] = [];
     log.readLines(batch, (ordinal, bytes) => {
-      const head = headOf(ordinal);
-      const line = changedLine(currentLine(bytes, head, index, plan.change), head, plan.changeLine);
+      const head = getHead(ordinal);
+      const line = changeLine(encodeCurrentLine(bytes, head, index, plan.change), head, plan.changeLine);
       lines.push(typeof line === "string" ? line : new Uint8Array(line), "\n");
     });
     yield* lines;
@@ -53,7 +53,7 @@ export function* copyLines(log: LineSource, plan: CopyPlan): Generator<string | 
 }
 
 /** Plans a copy of everything under the same header. */
-export function wholeCopy({ header, tree, spans }: SessionIndex): CopyPlan {
+export function planWholeCopy({ header, tree, spans }: SessionIndex): CopyPlan {
   if (header === undefined) throw new TypeError("a session without a header cannot be copied");
   return { header, ordinals: spans.inFileOrder(tree.ordinals()) };
 }

@@ -4,17 +4,17 @@ import { NONE } from "../../core/tree/entry-tree.ts";
 import type { FileSystem } from "../fs/file-system.ts";
 import {
   FileChangedError,
-  fileError,
-  gone,
   type Intent,
+  makeGoneError,
   ReplacedError,
-  untilUnchanged,
+  retryUntilUnchanged,
+  toFileError,
 } from "./file-errors.ts";
 import type { FileLogOptions } from "./file-log-options.ts";
 import { FileSuccession } from "./file-succession.ts";
 import type { LeaseSlot } from "./lease-slot.ts";
 import { type OpenFile, readFile } from "./open-file.ts";
-import { movedSpans } from "./read-lines.ts";
+import { moveSpans } from "./read-lines.ts";
 import { RecentWrites } from "./recent-writes.ts";
 import { awaitFile } from "./replace-file.ts";
 import type { LogChange, LogLine } from "./session-log.ts";
@@ -87,13 +87,13 @@ export class CurrentFile {
    *   gone and cannot be restored.
    */
   look(intent: Intent): LogChange | undefined {
-    untilUnchanged(() => this.translated(intent, () => this.#lookOnce(intent)));
+    retryUntilUnchanged(() => this.translated(intent, () => this.#lookOnce(intent)));
     return this.report();
   }
 
   /** Looks, then calls with the file; both again if another file takes the path in between. */
   lookAndCall<T>(intent: Intent, call: (file: OpenFile) => T): T {
-    return untilUnchanged(() => {
+    return retryUntilUnchanged(() => {
       this.look(intent);
       return this.translated(intent, () => call(this.file));
     });
@@ -101,7 +101,7 @@ export class CurrentFile {
 
   /** Calls when the lines of known entries are found: in the file that has replaced the one that was read, if one has. */
   find<T>(call: () => T): T {
-    return untilUnchanged(() =>
+    return retryUntilUnchanged(() =>
       this.translated("read", () => {
         this.#lookOnce("read", true);
         return call();
@@ -114,7 +114,7 @@ export class CurrentFile {
     const { tree, spans } = this.state.index;
     if (this.knownIndex === this.state.index) return spans;
     const { tree: known } = this.knownIndex;
-    return movedSpans(spans, (ordinal) => {
+    return moveSpans(spans, (ordinal) => {
       const there = tree.find(known.idAt(ordinal));
       if (there === NONE) throw new ReplacedError(this.#session.path);
       return there;
@@ -154,7 +154,7 @@ export class CurrentFile {
     try {
       return file.isUnchanged();
     } catch (error) {
-      throw fileError(this.#session.path, intent, error);
+      throw toFileError(this.#session.path, intent, error);
     }
   }
 
@@ -163,7 +163,7 @@ export class CurrentFile {
     try {
       return call();
     } catch (error) {
-      throw fileError(this.#session.path, intent, error);
+      throw toFileError(this.#session.path, intent, error);
     }
   }
 
@@ -194,10 +194,10 @@ export class CurrentFile {
     const { fs, path } = this.#session;
     awaitFile(fs, path);
     if (file.findAtPath() !== "gone") throw new FileChangedError("the file was replaced meanwhile");
-    if (intent === "write" && !this.mayRestore) throw gone(path);
+    if (intent === "write" && !this.mayRestore) throw makeGoneError(path);
     if (intent === "write") this.state = this.#files.restored(file);
     // A retired file may hold what was redacted in the one that took its path.
-    else if (isForLines && file.isRetired) throw gone(path);
+    else if (isForLines && file.isRetired) throw makeGoneError(path);
     else if (file.isHeld && !file.confirmPending()) this.#readNew(file, intent);
   }
 

@@ -5,7 +5,7 @@ import type { EntryHead } from "../../core/format/head.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 import { decodeText, parseRecord } from "../../core/jsonl/decode.ts";
 import { encodeAnyRecord } from "../../core/jsonl/encode.ts";
-import { DAMAGED_TYPE, damagedEntry, entryAt } from "../../core/jsonl/entry-body.ts";
+import { DAMAGED_TYPE, decodeEntryAt, makeDamagedEntry } from "../../core/jsonl/entry-body.ts";
 import { makeIssue } from "../../core/jsonl/issue-log.ts";
 import type { SessionIndex } from "../../core/jsonl/session-index.ts";
 import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
@@ -16,7 +16,7 @@ import { WeakCache } from "./weak-cache.ts";
 const KEPT_BYTES = 16 * 1024 * 1024;
 
 /** Bytes that stay when entries move to the weak cache, so that not every append starts another move. */
-const LEAST_KEPT_BYTES = 15 * 1024 * 1024;
+const MIN_KEPT_BYTES = 15 * 1024 * 1024;
 
 /** Most bytes of lines whose entries are in the strong cache or wait to leave it. */
 const WAITING_BYTES = 256 * 1024 * 1024;
@@ -64,7 +64,7 @@ export class EntryCache {
     return (
       this.#known(ordinal) ??
       this.entriesAt([ordinal])[0] ??
-      damagedEntry(this.#log.index.tree.headAt(ordinal))
+      makeDamagedEntry(this.#log.index.tree.headAt(ordinal))
     );
   }
 
@@ -110,7 +110,7 @@ export class EntryCache {
         entries[places[taken++] ?? 0] = this.#known(ordinal) ?? this.#take(tree, ordinal, text);
       });
     }
-    return isWhole(entries) ? entries : entries.filter((entry) => entry !== undefined);
+    return isComplete(entries) ? entries : entries.filter((entry) => entry !== undefined);
   }
 
   /** Caches an entry that was just appended, so that callers get this object; for good if its line says something else. */
@@ -142,12 +142,12 @@ export class EntryCache {
     try {
       this.#readTexts(ordinals, (ordinal, text) => {
         const record = parseRecord(text);
-        const written = record && entryAt(record, tree, ordinal, this.#log.index);
+        const written = record && decodeEntryAt(record, tree, ordinal, this.#log.index);
         const { entry, message } = held.get(ordinal) ?? {};
         if (written === undefined) return;
         if (entry !== undefined && encodeAnyRecord(written) === encodeAnyRecord(entry)) {
           this.remember(ordinal, entry, text.length, live.has(entry));
-        } else if (saysTheSame(written, message)) {
+        } else if (hasSameMessage(written, message)) {
           this.remember(ordinal, withMessage(written, message), text.length);
         }
       });
@@ -180,10 +180,10 @@ export class EntryCache {
       if (held.entry !== undefined || held.message !== undefined) yield [ordinal, held];
     }
     for (const [ordinal, entry] of this.#opened.entries()) {
-      if (entry !== undefined) yield [ordinal, { entry, message: messageOf(entry) }];
+      if (entry !== undefined) yield [ordinal, { entry, message: getMessage(entry) }];
     }
-    for (const [ordinal, entry] of this.#strong) yield [ordinal, { entry, message: messageOf(entry) }];
-    for (const [ordinal, entry] of this.#live) yield [ordinal, { entry, message: messageOf(entry) }];
+    for (const [ordinal, entry] of this.#strong) yield [ordinal, { entry, message: getMessage(entry) }];
+    for (const [ordinal, entry] of this.#live) yield [ordinal, { entry, message: getMessage(entry) }];
   }
 
   #known(ordinal: number): AnySessionEntry | undefined {
@@ -207,7 +207,7 @@ export class EntryCache {
   /** Makes an entry of its line and caches it, with the message object that somebody still holds. */
   #take(heads: EntryTree, ordinal: number, text: string): AnySessionEntry {
     const record = parseRecord(text);
-    const read = record && entryAt(record, heads, ordinal, this.#log.index);
+    const read = record && decodeEntryAt(record, heads, ordinal, this.#log.index);
     const message = this.#weak.messageAt(ordinal);
     const entry =
       read === undefined ? this.#reportDamaged(heads.headAt(ordinal)) : withMessage(read, message);
@@ -229,7 +229,7 @@ export class EntryCache {
   #releaseSome(): void {
     this.#timer = undefined;
     for (let i = 0; i < RELEASED_AT_ONCE; i++) {
-      if (this.#strong.bytes + this.#openedBytes <= LEAST_KEPT_BYTES || this.#strong.count <= 1) return;
+      if (this.#strong.bytes + this.#openedBytes <= MIN_KEPT_BYTES || this.#strong.count <= 1) return;
       this.#releaseOldest();
     }
     this.#releaseLater();
@@ -261,11 +261,11 @@ export class EntryCache {
     const { index } = this.#log;
     index.report(makeIssue("BODY_DAMAGED", index.spans.at(index.tree.find(head.id)), head.id));
     this.#holdsDamaged = true;
-    return damagedEntry(head);
+    return makeDamagedEntry(head);
   }
 }
 
-function isWhole(entries: (AnySessionEntry | undefined)[]): entries is AnySessionEntry[] {
+function isComplete(entries: (AnySessionEntry | undefined)[]): entries is AnySessionEntry[] {
   return !entries.includes(undefined);
 }
 
@@ -273,13 +273,13 @@ function isDamaged(entry: AnySessionEntry): boolean {
   return entry.type === DAMAGED_TYPE && "originalType" in entry;
 }
 
-function messageOf(entry: AnySessionEntry): unknown {
+function getMessage(entry: AnySessionEntry): unknown {
   return "message" in entry ? entry.message : undefined;
 }
 
 /** Whether an entry that was read holds a message, which may have been held in another place of a tree. */
-function saysTheSame(written: AnySessionEntry, message: unknown): message is JsonRecord {
-  const there = messageOf(written);
+function hasSameMessage(written: AnySessionEntry, message: unknown): message is JsonRecord {
+  const there = getMessage(written);
   return isJsonRecord(there) && isJsonRecord(message) && encodeAnyRecord(there) === encodeAnyRecord(message);
 }
 

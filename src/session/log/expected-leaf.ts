@@ -14,7 +14,7 @@ export function staleLeaf(expectedLeafId: string | null, leafId: string | null):
 }
 
 /** Checks that nobody has continued a conversation behind an entry, anywhere in the tree; null if no entry continues one. */
-export function assertLeafIn(tree: EntryTree, order: Int32Array, expectedLeafId: string | null): void {
+export function assertLeaf(tree: EntryTree, order: Int32Array, expectedLeafId: string | null): void {
   for (let i = order.length - 1; i >= 0; i--) {
     const ordinal = order[i] ?? 0;
     const id = tree.idAt(ordinal);

@@ -15,7 +15,7 @@ export class FileChangedError extends Error {}
 const MAX_ATTEMPTS = 20;
 
 /** Retries a call if another file has taken the path meanwhile, or the file has gone: a call that looks again says so. */
-export function untilUnchanged<T>(call: () => T): T {
+export function retryUntilUnchanged<T>(call: () => T): T {
   for (let attempt = 1; ; attempt++) {
     try {
       return call();
@@ -39,7 +39,7 @@ export class ReplacedError extends SessionError {
 }
 
 /** Turns the system's error about a session file into ours; returns our own and programming errors unchanged. */
-export function fileError(path: string, intent: Intent, cause: unknown): Error {
+export function toFileError(path: string, intent: Intent, cause: unknown): Error {
   if (cause instanceof SessionError || cause instanceof TypeError || cause instanceof RangeError)
     return cause;
   const details = { path };
@@ -49,7 +49,7 @@ export function fileError(path: string, intent: Intent, cause: unknown): Error {
       cause,
     });
   }
-  if (intent === "read" && hasErrorCode(cause, "ENOENT", "ENOTDIR")) return gone(path, cause);
+  if (intent === "read" && hasErrorCode(cause, "ENOENT", "ENOTDIR")) return makeGoneError(path, cause);
   const reason = cause instanceof Error ? cause.message : String(cause);
   if (intent === "read") {
     const isPath = cause instanceof NotAPlainFileError || hasErrorCode(cause, ...PATH_ERRORS);
@@ -67,7 +67,7 @@ export function fileError(path: string, intent: Intent, cause: unknown): Error {
 }
 
 /** The error for a file whose name is gone and which is not open. */
-export function gone(path: string, cause?: unknown): SessionError {
+export function makeGoneError(path: string, cause?: unknown): SessionError {
   return new SessionError(
     "SESSION_NOT_FOUND",
     `${path} is gone, and it is neither read nor written. Put it back, or start a new session.`,
@@ -76,7 +76,7 @@ export function gone(path: string, cause?: unknown): SessionError {
 }
 
 /** The error for writing to a session of a newer version. */
-export function tooNew(path: string | undefined, version: number): SessionError {
+export function makeTooNewError(path: string | undefined, version: number): SessionError {
   return new SessionError(
     "VERSION_TOO_NEW",
     `The session is of version ${version}, newer than this library knows; update sessiontree to write to it.`,
@@ -85,7 +85,7 @@ export function tooNew(path: string | undefined, version: number): SessionError 
 }
 
 /** The error for writing to a file that another program wrote in a format of its own. */
-export function foreignFile(path: string | undefined): SessionError {
+export function makeForeignFileError(path: string | undefined): SessionError {
   return new SessionError(
     "READ_ONLY",
     `${path} is another program's: no record in it is of this format. Go on in a copy that forkFrom(path, cwd) makes.`,

@@ -1,8 +1,8 @@
 import {
   CALLBACK,
-  choice,
   FLAG,
-  numberFrom,
+  makeChoiceRule,
+  makeNumberRule,
   OBJECT,
   type OptionRules,
   SIGNAL,
@@ -34,11 +34,11 @@ export interface FileLogOptions {
 
 /** What these options may be. */
 export const FILE_LOG_RULES: OptionRules<FileLogOptions> = {
-  mode: choice("read-write", "read-only"),
-  durability: choice("os", "fsync"),
-  maxLineBytes: numberFrom(1, "bytes"),
-  lease: choice("none", "fail", "read-only", "wait"),
-  leaseWaitMs: numberFrom(0, "milliseconds"),
+  mode: makeChoiceRule("read-write", "read-only"),
+  durability: makeChoiceRule("os", "fsync"),
+  maxLineBytes: makeNumberRule(1, "bytes"),
+  lease: makeChoiceRule("none", "fail", "read-only", "wait"),
+  leaseWaitMs: makeNumberRule(0, "milliseconds"),
   createAtOnce: FLAG,
   mustExist: FLAG,
   fs: OBJECT,

@@ -7,8 +7,8 @@ import type { LineChange } from "../../core/jsonl/entry-body.ts";
 import { DEFAULT_MAX_LINE_BYTES } from "../../core/jsonl/line-scanner.ts";
 import type { SessionIndex } from "../../core/jsonl/session-index.ts";
 import { NONE } from "../../core/tree/entry-tree.ts";
-import { monotonicMs, nextTurn } from "../fs/clock.ts";
-import { fileChanges } from "../fs/file-changes.ts";
+import { getMonotonicMs, waitForTurn } from "../fs/clock.ts";
+import { watchFile } from "../fs/file-changes.ts";
 import {
   type FileSystem,
   hasErrorCode,
@@ -17,16 +17,22 @@ import {
   syncFolder,
 } from "../fs/file-system.ts";
 import { AppendFile } from "./append-file.ts";
-import { copyLines, wholeCopy } from "./canonical-copy.ts";
+import { copyLines, planWholeCopy } from "./canonical-copy.ts";
 import { CurrentFile } from "./current-file.ts";
-import { assertLeafIn } from "./expected-leaf.ts";
-import { assertAllRead, fileError, gone, ReplacedError } from "./file-errors.ts";
+import { assertLeaf } from "./expected-leaf.ts";
+import { assertAllRead, makeGoneError, ReplacedError, toFileError } from "./file-errors.ts";
 import type { FileLogOptions, LoadOptions } from "./file-log-options.ts";
 import { findRefusal } from "./file-succession.ts";
 import { LeaseSlot } from "./lease-slot.ts";
 import { type OpenFile, readFile, readFileSteps } from "./open-file.ts";
-import { readLinesOf } from "./read-lines.ts";
-import { exclusively, finishReplacement, isHalfReplaced, isThere, replaceFile } from "./replace-file.ts";
+import { readEntryLines } from "./read-lines.ts";
+import {
+  finishReplacement,
+  isHalfReplaced,
+  isThere,
+  replaceExclusively,
+  replaceFile,
+} from "./replace-file.ts";
 import type { LogChange, LogLine, ReadOnlyReason, SessionLog, TakeLine, TakeText } from "./session-log.ts";
 import type { OldFile } from "./takeover.ts";
 import { UnwrittenSession } from "./unwritten-session.ts";
@@ -133,14 +139,14 @@ export class FileLog implements SessionLog {
       const steps = function* () {
         read.file = yield* readFileSteps(fs, path, options, "read", LOAD_STEP_BYTES);
       };
-      let turnStart = monotonicMs();
+      let turnStart = getMonotonicMs();
       // A loop that is left by an error closes the file.
       for (const progress of steps()) {
         onProgress?.(...progress);
-        const isDue = monotonicMs() - turnStart >= LOAD_TURN_MS;
-        if (isDue) await nextTurn();
+        const isDue = getMonotonicMs() - turnStart >= LOAD_TURN_MS;
+        if (isDue) await waitForTurn();
         refuseAborted(signal, `Loading ${path} was aborted; load it again.`);
-        if (isDue) turnStart = monotonicMs();
+        if (isDue) turnStart = getMonotonicMs();
       }
       const { file } = read;
       if (file !== undefined && file.index.position > 0) return new FileLog(path, options, lease, file);
@@ -200,7 +206,7 @@ export class FileLog implements SessionLog {
     const { fd, close } = current.find(() => current.file.openToRead());
     try {
       const spans = current.spansForCallers();
-      current.translated("read", () => readLinesOf(this.#fs, fd, spans, ordinals, take, takeText));
+      current.translated("read", () => readEntryLines(this.#fs, fd, spans, ordinals, take, takeText));
     } finally {
       close();
     }
@@ -219,7 +225,7 @@ export class FileLog implements SessionLog {
       else state.add(lines);
       return ordinal;
     }
-    const now = monotonicMs();
+    const now = getMonotonicMs();
     const isKnown = this.#isKnown(state, now);
     if (!isKnown || !this.#write(state, lines)) return this.#appendCarefully(lines, now, isKnown);
     // In the middle of others' writes the place of the line is found by the next look.
@@ -252,7 +258,7 @@ export class FileLog implements SessionLog {
     } catch (error) {
       // The rest of a failed write must be read before the next one.
       this.#polledBeforeAt = NEVER;
-      throw fileError(this.path, "write", error);
+      throw toFileError(this.path, "write", error);
     }
     this.#current.remember(lines);
     return true;
@@ -310,12 +316,12 @@ export class FileLog implements SessionLog {
   async appendIfLeaf(line: LogLine, expectedLeafId: string | null, isLasting: boolean): Promise<void> {
     this.refresh();
     const { tree, spans } = this.index;
-    assertLeafIn(tree, spans.allInFileOrder(tree.size), expectedLeafId);
+    assertLeaf(tree, spans.allInFileOrder(tree.size), expectedLeafId);
     this.append([line], isLasting);
   }
 
   async *changes(signal?: AbortSignal): AsyncGenerator<void, void> {
-    for await (const _ of fileChanges(this.path, signal)) {
+    for await (const _ of watchFile(this.path, signal)) {
       this.refresh();
       yield;
     }
@@ -333,13 +339,13 @@ export class FileLog implements SessionLog {
     const current = this.#current;
     if (!current.state.isWritten) {
       current.state = current.state.rewritten(
-        copyLines(this, { ...wholeCopy(this.index), changeLine, more }),
+        copyLines(this, { ...planWholeCopy(this.index), changeLine, more }),
       );
       current.report();
       return;
     }
     this.#replace((old) => {
-      const pieces = copyLines(this, { ...wholeCopy(this.index), changeLine, more });
+      const pieces = copyLines(this, { ...planWholeCopy(this.index), changeLine, more });
       replaceFile({ old, pieces });
       return this.path;
     });
@@ -394,7 +400,7 @@ export class FileLog implements SessionLog {
   #flush(): void {
     if (!this.#hasAppended) return;
     this.#current.lookAndCall("flush", (file) => {
-      if (file.findAtPath() === "gone") throw gone(this.path);
+      if (file.findAtPath() === "gone") throw makeGoneError(this.path);
       if (this.#unsynced === "nothing") return;
       file.sync();
       if (this.#unsynced === "bytes and name") syncFolder(this.#fs, dirname(this.path));
@@ -427,10 +433,10 @@ export class FileLog implements SessionLog {
 
   /** Replaces the file; retries if it was cut or replaced meanwhile. */
   #replace<T extends string | undefined>(write: (old: OldFile) => T): T {
-    return exclusively(this.#fs, this.path, () => {
+    return replaceExclusively(this.#fs, this.path, () => {
       // Only an append makes a file that is gone anew.
       const written = this.#current.lookAndCall("flush", (file) => {
-        if (file.findAtPath() === "gone") throw gone(this.path);
+        if (file.findAtPath() === "gone") throw makeGoneError(this.path);
         assertWritable(this);
         assertAllRead(this.path, this.index);
         return file.replace(write);
@@ -464,7 +470,7 @@ function finishKilled(
   try {
     if (isHalfReplaced(fs, path)) finishReplacement(fs, path, 0);
   } catch (error) {
-    throw fileError(path, "write", error);
+    throw toFileError(path, "write", error);
   }
 }
 

@@ -3,11 +3,11 @@ import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
 import type { SessionIndex } from "../../core/jsonl/session-index.ts";
 import { type FileSystem, makeFolder } from "../fs/file-system.ts";
 import { copyOpenFile } from "../fs/write-whole.ts";
-import { FileChangedError, gone, type Intent, ReplacedError } from "./file-errors.ts";
+import { FileChangedError, type Intent, makeGoneError, ReplacedError } from "./file-errors.ts";
 import type { FileLogOptions } from "./file-log-options.ts";
 import type { LeaseSlot } from "./lease-slot.ts";
 import { type OpenFile, readFile } from "./open-file.ts";
-import { missingFrom, readIndex } from "./read-session-file.ts";
+import { findMissing, readIndex } from "./read-session-file.ts";
 import type { RecentWrites } from "./recent-writes.ts";
 import { finishReplacement, isHalfReplaced } from "./replace-file.ts";
 import type { LogLine, ReadOnlyReason } from "./session-log.ts";
@@ -61,7 +61,7 @@ export class FileSuccession {
     const file = readFile(fs, path, options, intent);
     try {
       if (file.index.header?.id !== before.index.header?.id) throw new ReplacedError(path);
-      const unaltered = file.read((fd) => this.#session.recent.unalteredIn(fs, fd, file.index));
+      const unaltered = file.read((fd) => this.#session.recent.findUnaltered(fs, fd, file.index));
       const putBack = isCopied ? this.#putBack(file, before) : [];
       this.#session.recent.keepOnly(new Set([...unaltered, ...putBack.map(({ head }) => head.id)]));
     } catch (error) {
@@ -75,7 +75,8 @@ export class FileSuccession {
   /** Restores a file whose path is gone, from its descriptor if that is still open and the file complete, and not deleted. */
   restored(file: OpenFile): OpenFile {
     const { fs, path } = this.#session;
-    if (!file.isHeld || file.isRetired || file.isDeleted || !this.#holdsSession(file)) throw gone(path);
+    if (!file.isHeld || file.isRetired || file.isDeleted || !this.#holdsSession(file))
+      throw makeGoneError(path);
     makeFolder(fs, dirname(path));
     file.read((fd) => copyOpenFile(fs, fd, path));
     return this.after(file, "write");
@@ -85,7 +86,7 @@ export class FileSuccession {
   #holdsSession(file: OpenFile): boolean {
     const { fs, options } = this.#session;
     const index = file.read((fd) => readIndex(fs, fd, { maxLineBytes: options.maxLineBytes }));
-    return index.header !== undefined && missingFrom(index, file.index).length === 0;
+    return index.header !== undefined && findMissing(index, file.index).length === 0;
   }
 
   /** Waits for another process that is replacing the file, or finishes its work. A reader does neither. */

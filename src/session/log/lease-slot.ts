@@ -1,9 +1,9 @@
 import { dirname } from "node:path";
 import { isSessionError, type SessionError } from "../../core/format/errors.ts";
 import { type FileSystem, makeFolder } from "../fs/file-system.ts";
-import { fileError } from "./file-errors.ts";
+import { toFileError } from "./file-errors.ts";
 import type { FileLogOptions } from "./file-log-options.ts";
-import { Lease, leaseTaken } from "./lease.ts";
+import { Lease, makeLeaseTakenError } from "./lease.ts";
 
 const DEFAULT_WAIT_MS = 10_000;
 
@@ -40,7 +40,7 @@ export class LeaseSlot {
   /** The error for a lease that another process has taken from this one; undefined if none has. */
   get loss(): SessionError | undefined {
     const taker = this.#lease?.taker;
-    return taker && leaseTaken(this.#path, taker);
+    return taker && makeLeaseTakenError(this.#path, taker);
   }
 
   /** @throws {SessionError} `LEASE_HELD`, unless the options ask for read-only then. */
@@ -53,7 +53,7 @@ export class LeaseSlot {
         if (this.loss !== undefined) this.onLoss?.(this.loss);
       });
     } catch (error) {
-      if (!isSessionError(error)) throw fileError(this.#path, "write", error);
+      if (!isSessionError(error)) throw toFileError(this.#path, "write", error);
       if (lease !== "read-only" || error.code !== "LEASE_HELD") throw error;
       this.#isDenied = true;
     }

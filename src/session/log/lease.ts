@@ -3,22 +3,22 @@ import { dirname, join } from "node:path";
 import { SessionError } from "../../core/format/errors.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
 import { parseJson } from "../../core/jsonl/decode.ts";
-import { monotonicMs, sleep } from "../fs/clock.ts";
-import { nodeCrypto } from "../fs/digest.ts";
+import { getMonotonicMs, sleepFor } from "../fs/clock.ts";
+import { loadCrypto } from "../fs/digest.ts";
 import {
+  callIfPresent,
   closeQuietly,
   createFile,
   type FileSystem,
   hasErrorCode,
-  ifPresent,
   NotAPlainFileError,
   openForReading,
   readRange,
   removeQuietly,
   writeFully,
 } from "../fs/file-system.ts";
-import { hasStartedSince, isStillRunning, startOf, thisThread } from "../fs/process-identity.ts";
-import { removeFile, removeLeftovers, removeTemporary, temporaryPath } from "../fs/temporary-files.ts";
+import { findProcessStart, getThread, hasStartedSince, isStillRunning } from "../fs/process-identity.ts";
+import { makeTemporaryPath, removeFile, removeLeftovers, removeTemporary } from "../fs/temporary-files.ts";
 import { tryLink } from "../fs/write-whole.ts";
 
 /** Who holds a lease. */
@@ -98,17 +98,17 @@ export class Lease {
    */
   static take(fs: FileSystem, sessionPath: string, waitMs: number, onTaken: () => void): Lease {
     const path = `${sessionPath}.lease`;
-    const deadline = monotonicMs() + waitMs;
+    const deadline = getMonotonicMs() + waitMs;
     for (;;) {
-      const owner = thisProcess();
+      const owner = getOwner();
       const holder = tryTake(fs, path, owner);
       if (holder === undefined) {
         const lease = new Lease(fs, path, owner, onTaken);
-        sweep(fs, dirname(path), owner);
+        removeDeadLeases(fs, dirname(path), owner);
         return lease;
       }
-      if (monotonicMs() >= deadline) throw leaseHeld(sessionPath, holder);
-      sleep(POLL_MS);
+      if (getMonotonicMs() >= deadline) throw makeLeaseHeldError(sessionPath, holder);
+      sleepFor(POLL_MS);
     }
   }
 
@@ -135,7 +135,7 @@ export class Lease {
   #beat(): void {
     const now = new Date();
     try {
-      const holder = ifPresent(() => readOwner(this.#fs, this.path));
+      const holder = callIfPresent(() => readOwner(this.#fs, this.path));
       if (holder?.token === this.#owner.token) this.#fs.utimesSync(this.path, now, now);
       // A removed lease is restored: nobody else holds it.
       else if (holder !== undefined || !tryCreate(this.#fs, this.path, this.#owner)) {
@@ -156,15 +156,15 @@ function releaseAll(): void {
   for (const lease of [...held]) lease.release();
 }
 
-function thisProcess(): LeaseOwner {
+function getOwner(): LeaseOwner {
   const { pid } = process;
-  const thread = thisThread();
+  const thread = getThread();
   return {
     pid,
     thread,
     host: hostname(),
-    startedAt: startOf(pid, thread) ?? "",
-    token: nodeCrypto().randomUUID(),
+    startedAt: findProcessStart(pid, thread) ?? "",
+    token: loadCrypto().randomUUID(),
   };
 }
 
@@ -172,7 +172,7 @@ function thisProcess(): LeaseOwner {
 function tryTake(fs: FileSystem, path: string, owner: LeaseOwner): LeaseOwner | undefined {
   for (;;) {
     if (tryCreate(fs, path, owner)) return undefined;
-    const holder = ifPresent(() => readOwner(fs, path));
+    const holder = callIfPresent(() => readOwner(fs, path));
     if (holder === undefined) continue;
     if (isAlive(fs, path, holder)) return holder;
     const other = removeDead(fs, path, holder, owner);
@@ -202,7 +202,7 @@ function removeDead(
   const other = tryTake(fs, guard, owner);
   if (other !== undefined) return other;
   try {
-    const holder = ifPresent(() => readOwner(fs, path));
+    const holder = callIfPresent(() => readOwner(fs, path));
     if (holder?.token === dead.token) removeFile(fs, path);
     return undefined;
   } finally {
@@ -214,7 +214,7 @@ function removeDead(
 function giveUp(fs: FileSystem, path: string, { token }: LeaseOwner): void {
   givenUp.add(token);
   try {
-    const holder = ifPresent(() => readOwner(fs, path));
+    const holder = callIfPresent(() => readOwner(fs, path));
     if (holder?.token === token) removeFile(fs, path);
     givenUp.delete(token);
   } catch (error) {
@@ -245,13 +245,13 @@ function isLater(token: string, pid: number, beatAt: number): boolean {
 }
 
 /** Removes leftovers of dead processes that were taking leases. Failures are harmless. */
-function sweep(fs: FileSystem, folder: string, owner: LeaseOwner): void {
+function removeDeadLeases(fs: FileSystem, folder: string, owner: LeaseOwner): void {
   try {
     removeLeftovers(fs, folder);
     for (const name of fs.readdirSync(folder)) {
       if (!GUARD.test(name)) continue;
       const path = join(folder, name);
-      const holder = ifPresent(() => readOwner(fs, path));
+      const holder = callIfPresent(() => readOwner(fs, path));
       if (holder === undefined || isAlive(fs, path, holder)) continue;
       removeDead(fs, path, holder, owner);
     }
@@ -262,7 +262,7 @@ function sweep(fs: FileSystem, folder: string, owner: LeaseOwner): void {
 
 function tryCreate(fs: FileSystem, path: string, owner: LeaseOwner): boolean {
   // Written under a temporary name and then linked, so that no reader sees a lease without its owner.
-  const own = temporaryPath(dirname(path));
+  const own = makeTemporaryPath(dirname(path));
   try {
     writeOwner(fs, own, owner);
     // Without links a reader may see one: it counts as alive by the time of its file.
@@ -310,7 +310,7 @@ function readOwner(fs: FileSystem, path: string): LeaseOwner {
 }
 
 /** The error for a lease that another owner took from this one. */
-export function leaseTaken(path: string, { pid, host }: LeaseOwner): SessionError {
+export function makeLeaseTakenError(path: string, { pid, host }: LeaseOwner): SessionError {
   return new SessionError(
     "LEASE_HELD",
     `Process ${pid} on ${host} has taken the lease of ${path}, having heard nothing of this one for long. Open the session anew.`,
@@ -318,7 +318,7 @@ export function leaseTaken(path: string, { pid, host }: LeaseOwner): SessionErro
   );
 }
 
-function leaseHeld(path: string, { pid, host }: LeaseOwner): SessionError {
+function makeLeaseHeldError(path: string, { pid, host }: LeaseOwner): SessionError {
   return new SessionError(
     "LEASE_HELD",
     `Process ${pid} on ${host} has the lease of ${path}. Wait until it closes the session, or open it read-only.`,

@@ -21,7 +21,7 @@ const SCRATCH_BYTES = 64 * 1024;
 let scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
 
 /** Makes the line of an entry that has its id, parent and time already. */
-export function logLineOf(entry: AnySessionEntry): LogLine {
+export function toLogLine(entry: AnySessionEntry): LogLine {
   const { type, id, parentId, timestamp } = entry;
   const head = { type, id, parentId, timestampMs: Date.parse(timestamp) };
   return { head, text: encodeRecord(entry) };
@@ -36,7 +36,7 @@ export function encodeLines(lines: readonly LogLine[], hasBreak: boolean): Encod
   for (const { text } of lines) {
     // Each unit of a text takes three bytes at most.
     const needed = length + text.length * 3 + 1;
-    if (needed > scratch.length) reserve(length, needed);
+    if (needed > scratch.length) reserveBytes(length, needed);
     length += scratch.write(text, length);
     scratch[length++] = LF;
   }
@@ -44,7 +44,7 @@ export function encodeLines(lines: readonly LogLine[], hasBreak: boolean): Encod
 }
 
 /** Returns the bytes of lines; valid until the next lines are encoded. */
-export function bytesOf({ buffer, length }: EncodedLines): Uint8Array {
+export function getBytes({ buffer, length }: EncodedLines): Uint8Array {
   return buffer.subarray(0, length);
 }
 
@@ -62,7 +62,7 @@ export function addLines(index: SessionIndex, { lines, hasBreak, length }: Encod
   return first;
 }
 
-function reserve(used: number, needed: number): void {
+function reserveBytes(used: number, needed: number): void {
   const larger = Buffer.allocUnsafeSlow(needed * 2);
   scratch.copy(larger, 0, 0, used);
   scratch = larger;

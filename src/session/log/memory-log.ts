@@ -1,12 +1,12 @@
 import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
 import type { LineChange } from "../../core/jsonl/entry-body.ts";
 import { makeIssue } from "../../core/jsonl/issue-log.ts";
-import { linesInMemory } from "../../core/jsonl/line-spans.ts";
+import { readLinesInMemory } from "../../core/jsonl/line-spans.ts";
 import { SessionIndex } from "../../core/jsonl/session-index.ts";
 import { Blocks } from "./blocks.ts";
-import { copyLines, wholeCopy } from "./canonical-copy.ts";
-import { assertLeafIn } from "./expected-leaf.ts";
-import { addLines, bytesOf, encodeLines } from "./log-lines.ts";
+import { copyLines, planWholeCopy } from "./canonical-copy.ts";
+import { assertLeaf } from "./expected-leaf.ts";
+import { addLines, encodeLines, getBytes } from "./log-lines.ts";
 import { feedWhole } from "./read-session-file.ts";
 import type { LogChange, LogLine, SessionLog } from "./session-log.ts";
 
@@ -46,7 +46,12 @@ export class MemoryLog implements SessionLog {
   }
 
   readLines(ordinals: Iterable<number>, take: (ordinal: number, bytes: Uint8Array) => void): void {
-    linesInMemory((offset, length) => this.#blocks.read(offset, length), this.index.spans, ordinals, take);
+    readLinesInMemory(
+      (offset, length) => this.#blocks.read(offset, length),
+      this.index.spans,
+      ordinals,
+      take,
+    );
   }
 
   isReplaced(): boolean {
@@ -56,7 +61,7 @@ export class MemoryLog implements SessionLog {
   append(lines: readonly LogLine[]): number {
     const encoded = encodeLines(lines, this.index.isMidLine);
     const first = addLines(this.index, encoded);
-    this.#blocks.add(bytesOf(encoded));
+    this.#blocks.add(getBytes(encoded));
     this.index.confirmPending();
     for (const { head, replaced } of lines) {
       if (replaced === undefined) continue;
@@ -68,7 +73,7 @@ export class MemoryLog implements SessionLog {
 
   rewrite(changeLine: LineChange, more: () => readonly LogLine[]): void {
     const before = this.#index;
-    this.#blocks = Blocks.of(copyLines(this, { ...wholeCopy(before), changeLine, more }));
+    this.#blocks = Blocks.of(copyLines(this, { ...planWholeCopy(before), changeLine, more }));
     this.#index = this.#newIndex();
     this.onChange?.({ kind: "reloaded", before });
   }
@@ -83,7 +88,7 @@ export class MemoryLog implements SessionLog {
 
   async appendIfLeaf(line: LogLine, expectedLeafId: string | null): Promise<void> {
     const { tree, spans } = this.index;
-    assertLeafIn(tree, spans.allInFileOrder(tree.size), expectedLeafId);
+    assertLeaf(tree, spans.allInFileOrder(tree.size), expectedLeafId);
     this.append([line]);
   }
 

@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import { SessionError } from "../../core/format/errors.ts";
 import { type FileSystem, makeFolder, realFileSystem } from "../fs/file-system.ts";
 import { type Content, writeWhole } from "../fs/write-whole.ts";
-import { fileError } from "./file-errors.ts";
+import { toFileError } from "./file-errors.ts";
 import { isThere } from "./replace-file.ts";
 
 /** Content for a new file, in the real file system unless another is named. */
@@ -19,7 +19,7 @@ export function writeNewFile({ fs = realFileSystem, ...content }: NewFile): void
     makeFolder(fs, dirname(path));
     writeWhole({ ...content, fs });
   } catch (error) {
-    throw fileError(path, "write", error);
+    throw toFileError(path, "write", error);
   }
 }
 

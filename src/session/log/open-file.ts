@@ -3,12 +3,12 @@ import { decodeText } from "../../core/jsonl/decode.ts";
 import { LINE_BREAK } from "../../core/jsonl/line-scanner.ts";
 import { notASession } from "../../core/jsonl/not-a-session.ts";
 import { SessionIndex } from "../../core/jsonl/session-index.ts";
-import { type FileState, isUnchanged } from "../fs/file-identity.ts";
+import { type FileState, isSameState } from "../fs/file-identity.ts";
 import { type FileSystem, PIECE_BYTES, readRange } from "../fs/file-system.ts";
 import { AppendFile, type OpenToRead } from "./append-file.ts";
-import { fileError, type Intent } from "./file-errors.ts";
+import { type Intent, toFileError } from "./file-errors.ts";
 import type { FileLogOptions } from "./file-log-options.ts";
-import { sourceOfFile } from "./foreign-file.ts";
+import { detectFileSource } from "./foreign-file.ts";
 import { addLines, encodeLines } from "./log-lines.ts";
 import { feedSome, feedToEnd } from "./read-session-file.ts";
 import type { LogLine } from "./session-log.ts";
@@ -73,7 +73,7 @@ export class OpenFile {
   static at(fs: FileSystem, path: string, maxLineBytes: number | undefined): OpenFile {
     const file = new AppendFile(fs, path);
     const readBytes = (offset: number, length: number) => file.readRange(offset, length);
-    return new OpenFile(fs, file, new SessionIndex({ readBytes, decode, maxLineBytes }));
+    return new OpenFile(fs, file, new SessionIndex({ readBytes, decode: decodeAscii, maxLineBytes }));
   }
 
   /** Whether the descriptor is open, so that the file can be read even if its name is gone. */
@@ -149,7 +149,7 @@ export class OpenFile {
     // Only the end shows a header that has no line break behind it.
     if (!index.isRejected) index.end();
     const { path } = this.#file;
-    if (total > 0 && index.header === undefined) throw notASession(path, { path }, sourceOfFile(fs, fd));
+    if (total > 0 && index.header === undefined) throw notASession(path, { path }, detectFileSource(fs, fd));
   }
 
   /** Compares what is at the path with what was read. */
@@ -166,7 +166,7 @@ export class OpenFile {
     const { position, expectedEnd } = this.index;
     if (this.#isStale || !this.#file.isSame(state) || state.size < position) return false;
     if (this.isHeld && state.size === expectedEnd) return true;
-    if (isUnchanged(this.#seen, state)) return true;
+    if (isSameState(this.#seen, state)) return true;
     const fingerprint = this.#fingerprint;
     return fingerprint === undefined || this.#file.read((fd) => isIntact(this.#fs, fd, fingerprint));
   }
@@ -232,7 +232,7 @@ export class OpenFile {
   /** Completes a torn last line if that makes it entries; the line break must then be read. */
   endTorn(): void {
     const { index } = this;
-    if (!index.isMidLine || !this.#file.read((fd) => endsInEntries(this.#fs, fd, index))) return;
+    if (!index.isMidLine || !this.#file.read((fd) => hasEntriesAtEnd(this.#fs, fd, index))) return;
     this.#file.append(LINE_BREAK, LINE_BREAK.length, index.expectedEnd, false);
   }
 
@@ -258,7 +258,7 @@ export class OpenFile {
 }
 
 /** Decodes bytes of which most are ASCII, as `decodeText` does: ASCII need not be decoded. */
-function decode(bytes: Uint8Array): string {
+function decodeAscii(bytes: Uint8Array): string {
   if (!isAscii(bytes)) return decodeText(bytes);
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
 }
@@ -279,7 +279,7 @@ export function readFile(
       if (step.value) return file;
     }
   } catch (error) {
-    throw fileError(path, intent, error);
+    throw toFileError(path, intent, error);
   }
 }
 
@@ -297,7 +297,7 @@ export function* readFileSteps(
       if (yield* file.readSteps(stepBytes)) return file;
     }
   } catch (error) {
-    throw fileError(path, intent, error);
+    throw toFileError(path, intent, error);
   }
 }
 
@@ -318,7 +318,7 @@ function isIntact(fs: FileSystem, fd: number, { offset, bytes }: FileFingerprint
 }
 
 /** Tells whether a line break would make entries of a file's torn last line. */
-function endsInEntries(fs: FileSystem, fd: number, index: SessionIndex): boolean {
+function hasEntriesAtEnd(fs: FileSystem, fd: number, index: SessionIndex): boolean {
   const torn = index.tornTail;
   if (torn === undefined) return false;
   const bytes = readRange(fs, fd, torn.offset, torn.length);

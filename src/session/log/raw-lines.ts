@@ -31,14 +31,14 @@ export function eachRawLine(
   try {
     const stats = fs.fstatSync(fd);
     if (!stats.isFile()) throw new NotAPlainFileError(`${path} is not a plain file`);
-    rawLinesIn(readPieces(fs, fd, 0, stats.size), take);
+    scanRawLines(readPieces(fs, fd, 0, stats.size), take);
   } finally {
     closeQuietly(fs, fd);
   }
 }
 
 /** Reads the lines of bytes in pieces, as `eachRawLine` reads those of a file. */
-export function rawLinesIn(
+export function scanRawLines(
   pieces: Iterable<Uint8Array>,
   take: (line: string | undefined, span: RawSpan) => void,
 ): void {

@@ -11,7 +11,7 @@ const MAX_GAP_BYTES = 64 * 1024;
 const MAX_READ_BYTES = 256 * 1024;
 
 /** Maps old ordinals to the current spans of their lines. */
-export function movedSpans(spans: SpansByOrdinal, now: (ordinal: number) => number): SpansByOrdinal {
+export function moveSpans(spans: SpansByOrdinal, now: (ordinal: number) => number): SpansByOrdinal {
   return {
     offsetAt: (ordinal) => spans.offsetAt(now(ordinal)),
     lengthAt: (ordinal) => spans.lengthAt(now(ordinal)),
@@ -25,7 +25,7 @@ export function movedSpans(spans: SpansByOrdinal, now: (ordinal: number) => numb
  * @param takeText - If given, called instead, with the text as `decodeText` returns it.
  * @remarks Cost: O(bytes of the lines), and one read for each run of adjacent lines.
  */
-export function readLinesOf(
+export function readEntryLines(
   fs: FileSystem,
   fd: number,
   spans: SpansByOrdinal,

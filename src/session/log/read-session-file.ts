@@ -5,15 +5,15 @@ import { parseRecords } from "../../core/jsonl/parse-records.ts";
 import { SessionIndex } from "../../core/jsonl/session-index.ts";
 import { NONE } from "../../core/tree/entry-tree.ts";
 import {
+  callIfPresent,
   type FileSystem,
-  ifPresent,
   openForReading,
   readPieces,
   readRange,
   realFileSystem,
 } from "../fs/file-system.ts";
-import { readLinesOf } from "./read-lines.ts";
-import { absolutePath } from "./session-paths.ts";
+import { readEntryLines } from "./read-lines.ts";
+import { toAbsolutePath } from "./session-paths.ts";
 
 /** A session file that was read whole; its descriptor is still open to read lines. */
 interface ReadSession extends LineSource {
@@ -25,7 +25,7 @@ export function readSessionFile(fs: FileSystem, path: string): ReadSession {
   const fd = openForReading(fs, path);
   try {
     const index = readIndex(fs, fd);
-    return { fd, index, readLines: (ordinals, take) => readLinesOf(fs, fd, index.spans, ordinals, take) };
+    return { fd, index, readLines: (ordinals, take) => readEntryLines(fs, fd, index.spans, ordinals, take) };
   } catch (error) {
     fs.closeSync(fd);
     throw error;
@@ -81,7 +81,7 @@ export function feedWhole(index: SessionIndex, bytes: Uint8Array): void {
 }
 
 /** Returns the ordinals of earlier entries that the index lacks. */
-export function missingFrom(index: SessionIndex, before: SessionIndex): number[] {
+export function findMissing(index: SessionIndex, before: SessionIndex): number[] {
   const { tree } = before;
   return Array.from(tree.ordinals()).filter((ordinal) => index.tree.find(tree.idAt(ordinal)) === NONE);
 }
@@ -94,8 +94,8 @@ export function missingFrom(index: SessionIndex, before: SessionIndex): number[]
  */
 export function loadEntriesFromFile(path: string): FileEntry[] {
   const fs = realFileSystem;
-  const absolute = absolutePath(path);
-  const stats = ifPresent(() => fs.statSync(absolute));
+  const absolute = toAbsolutePath(path);
+  const stats = callIfPresent(() => fs.statSync(absolute));
   if (!stats?.isFile()) return [];
   const fd = openForReading(fs, absolute);
   try {

@@ -3,8 +3,8 @@ import { decodeText } from "../../core/jsonl/decode.ts";
 import type { SessionIndex } from "../../core/jsonl/session-index.ts";
 import { NONE } from "../../core/tree/entry-tree.ts";
 import type { FileSystem } from "../fs/file-system.ts";
-import { readLinesOf } from "./read-lines.ts";
-import { missingFrom } from "./read-session-file.ts";
+import { readEntryLines } from "./read-lines.ts";
+import { findMissing } from "./read-session-file.ts";
 import type { LogLine } from "./session-log.ts";
 
 /** Bytes of lines that are kept at least: more than can be written between two checks of a file. */
@@ -88,10 +88,10 @@ export class RecentWrites {
   }
 
   /** Returns the lines that are in a file exactly as written, because a redacted one must not come back. */
-  unalteredIn(fs: FileSystem, fd: number, { tree, spans }: SessionIndex): Set<string> {
+  findUnaltered(fs: FileSystem, fd: number, { tree, spans }: SessionIndex): Set<string> {
     const unaltered = new Set<string>();
     const ordinals = this.ids.map((id) => tree.find(id)).filter((ordinal) => ordinal !== NONE);
-    readLinesOf(
+    readEntryLines(
       fs,
       fd,
       spans,
@@ -122,7 +122,7 @@ export class RecentWrites {
     const own: LogLine[] = [];
     const ids = new Set<string>();
     let [isOwnStuck, areOthers] = [false, false];
-    for (const ordinal of missingFrom(index, before)) {
+    for (const ordinal of findMissing(index, before)) {
       const line = this.find(before.tree.idAt(ordinal));
       if (line === undefined) {
         areOthers ||= ordinal < newest || !before.tree.isLeaf(ordinal);

@@ -4,7 +4,7 @@ import { SessionError } from "../../core/format/errors.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import type { IssueCode, SessionIssue } from "../../core/format/issue.ts";
 import { assertOptions, FLAG, OBJECT } from "../../core/format/options.ts";
-import { isoTime } from "../../core/format/timestamps.ts";
+import { toIsoText } from "../../core/format/timestamps.ts";
 import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
 import { decodeEntry } from "../../core/jsonl/entry-body.ts";
 import { makeIssue } from "../../core/jsonl/issue-log.ts";
@@ -12,7 +12,7 @@ import { LINE_BREAK } from "../../core/jsonl/line-scanner.ts";
 import type { LineSource } from "../../core/jsonl/line-source.ts";
 import { notASession } from "../../core/jsonl/not-a-session.ts";
 import type { SessionIndex } from "../../core/jsonl/session-index.ts";
-import { type FileState, isSameFile, stateAt, stateOfOpen } from "../fs/file-identity.ts";
+import { type FileState, findFileState, getOpenState, isSameFile } from "../fs/file-identity.ts";
 import {
   closeQuietly,
   createFile,
@@ -24,16 +24,16 @@ import {
   removeQuietly,
   writeFully,
 } from "../fs/file-system.ts";
-import { underFreeName } from "../fs/write-whole.ts";
-import { copyLines, wholeCopy } from "./canonical-copy.ts";
-import { fileError, foreignFile, untilUnchanged } from "./file-errors.ts";
-import { sourceOfFile } from "./foreign-file.ts";
-import { readLinesOf } from "./read-lines.ts";
+import { makeUnderFreeName } from "../fs/write-whole.ts";
+import { copyLines, planWholeCopy } from "./canonical-copy.ts";
+import { makeForeignFileError, retryUntilUnchanged, toFileError } from "./file-errors.ts";
+import { detectFileSource } from "./foreign-file.ts";
+import { readEntryLines } from "./read-lines.ts";
 import { readIndex } from "./read-session-file.ts";
-import { awaitFile, exclusively, replaceFile } from "./replace-file.ts";
-import { absolutePath } from "./session-paths.ts";
+import { awaitFile, replaceExclusively, replaceFile } from "./replace-file.ts";
+import { toAbsolutePath } from "./session-paths.ts";
 import { assertEqual } from "./upgrade-file.ts";
-import { backupName, sideFilePath } from "./written-names.ts";
+import { makeBackupName, makeSideFilePath } from "./written-names.ts";
 
 /** What was done, or would be done, about one kind of damage. */
 export interface RepairAction {
@@ -91,20 +91,20 @@ export function repairSession(
 ): RepairReport {
   assertOptions(options, { isDryRun: FLAG, fs: OBJECT });
   const { fs = realFileSystem, isDryRun = false } = options;
-  const absolute = absolutePath(path);
+  const absolute = toAbsolutePath(path);
   try {
     assertRepairable(fs, absolute);
     const repairOpen = () => {
       const fd = openForReading(fs, absolute);
       try {
-        return repair({ fs, fd, path: absolute, state: stateOfOpen(fs, fd) }, isDryRun);
+        return repairFile({ fs, fd, path: absolute, state: getOpenState(fs, fd) }, isDryRun);
       } finally {
         closeQuietly(fs, fd);
       }
     };
-    return isDryRun ? repairOpen() : exclusively(fs, absolute, () => untilUnchanged(repairOpen));
+    return isDryRun ? repairOpen() : replaceExclusively(fs, absolute, () => retryUntilUnchanged(repairOpen));
   } catch (error) {
-    throw fileError(absolute, isDryRun ? "read" : "write", error);
+    throw toFileError(absolute, isDryRun ? "read" : "write", error);
   }
 }
 
@@ -128,16 +128,16 @@ function assertRepairable(fs: FileSystem, path: string): void {
   });
 }
 
-function repair(file: DamagedFile, isDryRun: boolean): RepairReport {
+function repairFile(file: DamagedFile, isDryRun: boolean): RepairReport {
   const { path } = file;
-  const source = readSource(file);
-  const actions = actionsFor(source.index);
+  const source = readDamaged(file);
+  const actions = listActions(source.index);
   if (actions.length === 0 || isDryRun) return { path, actions };
   return { path, actions, ...writeRepaired(file, source) };
 }
 
 /** Reads the file with all bodies, and rebuilds the header if it has none. */
-function readSource(file: DamagedFile): LineSource {
+function readDamaged(file: DamagedFile): LineSource {
   const { fs, fd, path } = file;
   const own = readIndex(fs, fd, {}, file.state.size);
   const index = own.header === undefined ? readHeaderless(file) : own;
@@ -150,10 +150,10 @@ function readSource(file: DamagedFile): LineSource {
       },
     );
   }
-  if (index.isForeign) throw foreignFile(path);
+  if (index.isForeign) throw makeForeignFileError(path);
   const source: LineSource = {
     index,
-    readLines: (ordinals, take) => readLinesOf(fs, fd, index.spans, ordinals, take),
+    readLines: (ordinals, take) => readEntryLines(fs, fd, index.spans, ordinals, take),
   };
   reportDamagedBodies(source);
   return source;
@@ -162,9 +162,9 @@ function readSource(file: DamagedFile): LineSource {
 /** Reads a file that has lost its header; one of another program, or without an entry of a known type, is none. */
 function readHeaderless(file: DamagedFile): SessionIndex {
   const { fs, fd, path, state } = file;
-  const source = sourceOfFile(fs, fd, state.size);
+  const source = detectFileSource(fs, fd, state.size);
   if (source !== undefined) throw notASession(path, { path }, source);
-  const index = readIndex(fs, fd, { header: headerFromName(path) }, state.size);
+  const index = readIndex(fs, fd, { header: makeHeaderFromName(path) }, state.size);
   const { tree } = index;
   if (Array.from(tree.ordinals()).some((ordinal) => isKnownEntryType(tree.typeAt(ordinal)))) return index;
   throw new SessionError(
@@ -175,7 +175,7 @@ function readHeaderless(file: DamagedFile): SessionIndex {
 }
 
 /** Makes a header with the id in the file's name. Nothing tells the working directory. */
-function headerFromName(path: string): SessionHeader {
+function makeHeaderFromName(path: string): SessionHeader {
   const id =
     /^[^_]*_([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\.jsonl$/.exec(basename(path))?.[1] ?? "recovered";
   return { type: "session", version: CURRENT_SESSION_VERSION, id, timestamp: "", cwd: "" };
@@ -191,7 +191,7 @@ function reportDamagedBodies({ index, readLines }: LineSource): void {
   });
 }
 
-function actionsFor(index: SessionIndex): RepairAction[] {
+function listActions(index: SessionIndex): RepairAction[] {
   return index.issues.flatMap((issue) => {
     const action = ACTIONS[issue.code];
     return action === undefined ? [] : [{ issue, action }];
@@ -200,15 +200,15 @@ function actionsFor(index: SessionIndex): RepairAction[] {
 
 function writeRepaired(file: DamagedFile, source: LineSource): { backup: string; sideFile?: string } {
   const { fs, fd, path, state } = file;
-  const plan = wholeCopy(source.index);
-  const timestamp = plan.header.timestamp || timeOfFirst(source.index);
-  const leftovers = unclaimedBytes(file, source.index);
-  const sideFile = leftovers.length > 0 ? writeSideFile(fs, sideFilePath(path), leftovers) : undefined;
+  const plan = planWholeCopy(source.index);
+  const timestamp = plan.header.timestamp || getFirstTime(source.index);
+  const leftovers = readUnclaimedBytes(file, source.index);
+  const sideFile = leftovers.length > 0 ? writeSideFile(fs, makeSideFilePath(path), leftovers) : undefined;
   try {
     const backup = replaceFile({
       old: { fs, path, fd, copied: state.size },
       pieces: copyLines(source, { ...plan, header: { ...plan.header, timestamp } }),
-      backup: backupName(path),
+      backup: makeBackupName(path),
       verify: (temporary) => assertEqual(fs, source, temporary),
     });
     return { backup: backup ?? path, ...(sideFile !== undefined && { sideFile }) };
@@ -219,18 +219,18 @@ function writeRepaired(file: DamagedFile, source: LineSource): { backup: string;
 }
 
 /** Returns the time of the first entry, for a session whose header is missing; the epoch if it has none. */
-function timeOfFirst({ tree }: SessionIndex): string {
-  return isoTime(tree.size > 0 ? tree.timeAt(0) : Number.NaN);
+function getFirstTime({ tree }: SessionIndex): string {
+  return toIsoText(tree.size > 0 ? tree.timeAt(0) : Number.NaN);
 }
 
 /** Whether the opened file is still at its path. */
 function isStillThere({ fs, path, state }: DamagedFile): boolean {
-  return isSameFile(state, stateAt(fs, path));
+  return isSameFile(state, findFileState(fs, path));
 }
 
 /** Writes bytes to a new file, numbered if the name is taken. */
 function writeSideFile(fs: FileSystem, path: string, pieces: readonly Uint8Array[]): string {
-  return underFreeName(path, (free) => {
+  return makeUnderFreeName(path, (free) => {
     const fd = createFile(fs, free);
     try {
       for (const piece of pieces) writeFully(fs, fd, piece);
@@ -245,7 +245,7 @@ function writeSideFile(fs: FileSystem, path: string, pieces: readonly Uint8Array
 }
 
 /** Yields the bytes of a file that belong neither to its header nor to an entry, a line for each run, without blank ones. */
-function unclaimedBytes({ fs, fd, state }: DamagedFile, index: SessionIndex): Uint8Array[] {
+function readUnclaimedBytes({ fs, fd, state }: DamagedFile, index: SessionIndex): Uint8Array[] {
   const { tree, spans, headerSpan } = index;
   const claimed = Array.from(tree.ordinals(), (ordinal) => spans.at(ordinal));
   if (headerSpan !== undefined) claimed.push(headerSpan);

@@ -1,34 +1,34 @@
 import { dirname, join } from "node:path";
-import { isSessionError, messageOf, SessionError } from "../../core/format/errors.ts";
-import { monotonicMs, sleep } from "../fs/clock.ts";
-import { isSameFile, stateAt, stateOfOpen } from "../fs/file-identity.ts";
+import { getErrorMessage, isSessionError, SessionError } from "../../core/format/errors.ts";
+import { getMonotonicMs, sleepFor } from "../fs/clock.ts";
+import { findFileState, getOpenState, isSameFile } from "../fs/file-identity.ts";
 import {
+  callIfPresent,
   closeQuietly,
   type FileSystem,
+  getPlainFileMode,
   hasErrorCode,
-  ifPresent,
-  keepsOpenFiles,
-  modeOfPlainFile,
+  isKeepingOpenFiles,
   openForReading,
   readPieces,
   realFileSystem,
+  retryWhileHeld,
   syncFolder,
-  whileHeld,
 } from "../fs/file-system.ts";
 import { removeFile, removeLeftovers, removeTemporary } from "../fs/temporary-files.ts";
 import {
   type Content,
-  linkOrCopy,
+  linkOrCopyFile,
+  makeUnderFreeName,
   moveIfFree,
   tryLink,
-  underFreeName,
   writeTemporary,
 } from "../fs/write-whole.ts";
 import { markCopied } from "./append-file.ts";
-import { FileChangedError, fileError } from "./file-errors.ts";
+import { FileChangedError, toFileError } from "./file-errors.ts";
 import { Lease } from "./lease.ts";
 import { hasHeader, type OldFile, takeOver } from "./takeover.ts";
-import { backupName, lockPath, MAX_STRAYS, oldFilePath, strayPath } from "./written-names.ts";
+import { lockPath, MAX_STRAYS, makeBackupName, makeOldFilePath, makeStrayPath } from "./written-names.ts";
 
 /** What replaces an old file. */
 export interface Replacement extends Omit<Content, "fs" | "path" | "mode"> {
@@ -63,7 +63,7 @@ const here = new Set<string>();
  */
 export function replaceFile({ old, backup, ...content }: Replacement): string | undefined {
   const { fs, path } = old;
-  const made = [writeTemporary({ ...content, fs, path, mode: modeOfPlainFile(fs, path) })];
+  const made = [writeTemporary({ ...content, fs, path, mode: getPlainFileMode(fs, path) })];
   const [temporary = ""] = made;
   let backupPath: string | undefined;
   try {
@@ -71,13 +71,13 @@ export function replaceFile({ old, backup, ...content }: Replacement): string | 
       backupPath = keepCopy(old, join(dirname(path), backup));
       made.push(backupPath);
     }
-    if (!keepsOpenFiles(fs) && tryLink(fs, path, oldFilePath(path))) renameOver(old, temporary);
-    else exchange(old, temporary);
+    if (!isKeepingOpenFiles(fs) && tryLink(fs, path, makeOldFilePath(path))) renameOver(old, temporary);
+    else exchangeFiles(old, temporary);
   } catch (error) {
     for (const name of made) removeTemporary(fs, name);
     throw error;
   }
-  settle(old);
+  settleFile(old);
   return backupPath;
 }
 
@@ -89,20 +89,20 @@ function renameOver(old: OldFile, temporary: string): void {
     assertReplaceable(old, path);
     fs.renameSync(temporary, path);
   } catch (error) {
-    removeTemporary(fs, oldFilePath(path));
+    removeTemporary(fs, makeOldFilePath(path));
     throw error;
   }
 }
 
 /** Renames the old file, then the new one to its path: where open files cannot be replaced, or have no second name. */
-function exchange(old: OldFile, temporary: string): void {
+function exchangeFiles(old: OldFile, temporary: string): void {
   const { fs, path } = old;
   assertReplaceable(old, path);
-  whileHeld(fs, () => fs.renameSync(path, oldFilePath(path)));
+  retryWhileHeld(fs, () => fs.renameSync(path, makeOldFilePath(path)));
   try {
-    assertReplaceable(old, oldFilePath(path));
+    assertReplaceable(old, makeOldFilePath(path));
     syncFolder(fs, dirname(path));
-    moveIn(fs, temporary, path);
+    moveToFree(fs, temporary, path);
     removeTemporary(fs, temporary);
   } catch (error) {
     putBack(fs, path);
@@ -111,10 +111,10 @@ function exchange(old: OldFile, temporary: string): void {
 }
 
 /** Moves a file to a path at which none is. What a program that knows nothing of this makes there meanwhile is set aside. */
-function moveIn(fs: FileSystem, from: string, path: string): void {
+function moveToFree(fs: FileSystem, from: string, path: string): void {
   while (!moveIfFree(fs, from, path)) {
     if (!fs.lstatSync(path).isFile()) throw new FileChangedError(`${path} is not a plain file`);
-    whileHeld(fs, () => fs.renameSync(path, freeStrayName(fs, path)));
+    retryWhileHeld(fs, () => fs.renameSync(path, findFreeStrayName(fs, path)));
   }
 }
 
@@ -128,14 +128,14 @@ function putBack(fs: FileSystem, path: string): void {
 }
 
 /** Copies the last lines of the old file, and removes its hidden name; tries again once. */
-function settle(old: OldFile): void {
+function settleFile(old: OldFile): void {
   const { fs, path } = old;
   for (let attempt = 1; ; attempt++) {
     try {
       takeOver(old);
-      for (const stray of strayNames(fs, path)) takeOverFile(fs, stray, path);
+      for (const stray of listStrayNames(fs, path)) takeOverFile(fs, stray, path);
       syncFolder(fs, dirname(path));
-      markCopied(fs, oldFilePath(path));
+      markCopied(fs, makeOldFilePath(path));
       removeOldFile(fs, path);
       // Again, for writers that open the file by its path and know nothing of this.
       takeOver(old);
@@ -149,7 +149,7 @@ function settle(old: OldFile): void {
 }
 
 function warnUnsettled(path: string, error: unknown): void {
-  const warning = `${path} has been replaced, but the work behind that failed: ${messageOf(error)}. Until the next append or refresh, the old content may still be in ${oldFilePath(path)}, and a power cut may bring it back.`;
+  const warning = `${path} has been replaced, but the work behind that failed: ${getErrorMessage(error)}. Until the next append or refresh, the old content may still be in ${makeOldFilePath(path)}, and a power cut may bring it back.`;
   process.emitWarning(warning, { code: "SESSIONTREE_REPLACED" });
 }
 
@@ -159,8 +159,8 @@ function warnUnsettled(path: string, error: unknown): void {
  * @param waitMs - How long to wait for another process; blocks the thread.
  * @throws {SessionError} `WRITE_FAILED` if another process, or a call further up the stack, is replacing the file.
  */
-export function exclusively<T>(fs: FileSystem, path: string, replace: () => T, waitMs = WAIT_MS): T {
-  const release = reserve(fs, path, waitMs);
+export function replaceExclusively<T>(fs: FileSystem, path: string, replace: () => T, waitMs = WAIT_MS): T {
+  const release = reserveFile(fs, path, waitMs);
   try {
     finishInterrupted(fs, path);
     return replace();
@@ -175,9 +175,9 @@ export function exclusively<T>(fs: FileSystem, path: string, replace: () => T, w
  * @returns Ends that.
  * @throws {SessionError} `WRITE_FAILED`, as `exclusively` does.
  */
-export function reserve(fs: FileSystem, path: string, waitMs = WAIT_MS): () => void {
+export function reserveFile(fs: FileSystem, path: string, waitMs = WAIT_MS): () => void {
   const lock = lockPath(path);
-  if (here.has(lock)) throw busy(path);
+  if (here.has(lock)) throw makeBusyError(path);
   here.add(lock);
   try {
     const lease = takeLock(fs, path, lock, waitMs);
@@ -202,21 +202,21 @@ export function reserve(fs: FileSystem, path: string, waitMs = WAIT_MS): () => v
  */
 export function finishReplacement(fs: FileSystem, path: string, waitMs: number): boolean {
   if (!isHalfReplaced(fs, path)) return true;
-  const deadline = monotonicMs() + waitMs;
+  const deadline = getMonotonicMs() + waitMs;
   do {
     if (here.has(lockPath(path))) {
-      if (!isAnythingAt(fs, path)) throw busy(path);
+      if (!isAnythingAt(fs, path)) throw makeBusyError(path);
       // The call further up the stack then finds its work done.
       takeOverHidden(fs, path);
       return true;
     }
     try {
-      exclusively(fs, path, () => undefined, 0);
+      replaceExclusively(fs, path, () => undefined, 0);
       return true;
     } catch (error) {
       if (!isSessionError(error) || !isSessionError(error.cause, "LEASE_HELD")) throw error;
-      if (monotonicMs() >= deadline) return false;
-      sleep(POLL_MS);
+      if (getMonotonicMs() >= deadline) return false;
+      sleepFor(POLL_MS);
     }
   } while (isHalfReplaced(fs, path));
   return true;
@@ -224,11 +224,11 @@ export function finishReplacement(fs: FileSystem, path: string, waitMs: number):
 
 /** Tells whether a replacement is running or was interrupted, so that lines of the old file may be missing. */
 export function isHalfReplaced(fs: FileSystem, path: string): boolean {
-  return isAnythingAt(fs, oldFilePath(path));
+  return isAnythingAt(fs, makeOldFilePath(path));
 }
 
 function isAnythingAt(fs: FileSystem, path: string): boolean {
-  return ifPresent(() => fs.lstatSync(path, { throwIfNoEntry: false })) !== undefined;
+  return callIfPresent(() => fs.lstatSync(path, { throwIfNoEntry: false })) !== undefined;
 }
 
 /**
@@ -238,7 +238,7 @@ function isAnythingAt(fs: FileSystem, path: string): boolean {
  * @throws {SessionError} `WRITE_FAILED` if another process, or a call further up the stack, takes too long.
  */
 export function awaitFile(fs: FileSystem, path: string): void {
-  if (!isAnythingAt(fs, path) && !finishReplacement(fs, path, WAIT_MS)) throw busy(path);
+  if (!isAnythingAt(fs, path) && !finishReplacement(fs, path, WAIT_MS)) throw makeBusyError(path);
 }
 
 /** Tells whether anything is at a path, after such a wait if nothing is. */
@@ -248,12 +248,12 @@ export function isThere(path: string, fs: FileSystem = realFileSystem): boolean 
     awaitFile(fs, path);
     return fs.statSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch (error) {
-    throw fileError(path, "read", error);
+    throw toFileError(path, "read", error);
   }
 }
 
 /** Calls once more after such a wait, if there was no file. */
-export function despiteReplacement<T>(fs: FileSystem, path: string, call: () => T): T {
+export function retryAfterReplacement<T>(fs: FileSystem, path: string, call: () => T): T {
   try {
     return call();
   } catch (error) {
@@ -265,9 +265,9 @@ export function despiteReplacement<T>(fs: FileSystem, path: string, call: () => 
 
 /** Removes what an interrupted replacement left of a session that is being deleted. */
 export function removeOldFile(fs: FileSystem, path: string): void {
-  for (const stray of strayNames(fs, path).reverse()) removeFile(fs, stray);
+  for (const stray of listStrayNames(fs, path).reverse()) removeFile(fs, stray);
   // Last, since it shows that there may be others.
-  removeFile(fs, oldFilePath(path));
+  removeFile(fs, makeOldFilePath(path));
 }
 
 /** Removes what killed processes left, after copying lines that are nowhere else. Must be called while the file is reserved. */
@@ -275,12 +275,12 @@ export function finishInterrupted(fs: FileSystem, path: string): void {
   try {
     removeLeftovers(fs, dirname(path));
     if (!isHalfReplaced(fs, path)) return;
-    const hidden = oldFilePath(path);
-    if (isExchangeHalfDone(fs, hidden, path)) moveIn(fs, hidden, path);
+    const hidden = makeOldFilePath(path);
+    if (isExchangeHalfDone(fs, hidden, path)) moveToFree(fs, hidden, path);
     takeOverHidden(fs, path);
     removeOldFile(fs, path);
   } catch (error) {
-    throw fileError(path, "write", error);
+    throw toFileError(path, "write", error);
   }
 }
 
@@ -288,24 +288,28 @@ export function finishInterrupted(fs: FileSystem, path: string): void {
 function isExchangeHalfDone(fs: FileSystem, hidden: string, path: string): boolean {
   const now = fs.lstatSync(path, { throwIfNoEntry: false });
   if (now === undefined) return true;
-  return now.isFile() && !isSameFile(stateAt(fs, hidden), stateAt(fs, path)) && !hasHeader(fs, path);
+  return (
+    now.isFile() && !isSameFile(findFileState(fs, hidden), findFileState(fs, path)) && !hasHeader(fs, path)
+  );
 }
 
 /** Copies the lines of an old file that has only its hidden name, and of files that were set aside. */
 function takeOverHidden(fs: FileSystem, path: string): void {
-  for (const name of [oldFilePath(path), ...strayNames(fs, path)]) takeOverFile(fs, name, path);
+  for (const name of [makeOldFilePath(path), ...listStrayNames(fs, path)]) takeOverFile(fs, name, path);
 }
 
 function takeOverFile(fs: FileSystem, from: string, path: string): void {
   const [left, now] = [from, path].map((name) => fs.lstatSync(name, { throwIfNoEntry: false }));
-  const isReplaced = left?.isFile() && now?.isFile() && !isSameFile(stateAt(fs, from), stateAt(fs, path));
+  const isReplaced =
+    left?.isFile() && now?.isFile() && !isSameFile(findFileState(fs, from), findFileState(fs, path));
   if (!isReplaced) return;
   const fd = openForReading(fs, from);
   try {
     const isTaken = takeOver({ fs, path, fd, copied: 0 });
     if (isTaken) markCopied(fs, from);
     // Another session is at the path. The lines belong to the old one, and are nowhere else.
-    else underFreeName(join(dirname(path), backupName(path)), (free) => linkOrCopy(fs, from, free));
+    else
+      makeUnderFreeName(join(dirname(path), makeBackupName(path)), (free) => linkOrCopyFile(fs, from, free));
   } finally {
     closeQuietly(fs, fd);
   }
@@ -315,7 +319,7 @@ function takeOverFile(fs: FileSystem, from: string, path: string): void {
 function keepCopy({ fs, path, fd, copied }: OldFile, wanted: string): string {
   const temporary = writeTemporary({ fs, path, pieces: readPieces(fs, fd, 0, copied) });
   try {
-    return underFreeName(wanted, (free) => linkOrCopy(fs, temporary, free));
+    return makeUnderFreeName(wanted, (free) => linkOrCopyFile(fs, temporary, free));
   } finally {
     removeTemporary(fs, temporary);
   }
@@ -323,8 +327,8 @@ function keepCopy({ fs, path, fd, copied }: OldFile, wanted: string): string {
 
 /** Checks that only appends have changed the old file: those are copied later, anything else needs a new copy. */
 function assertReplaceable({ fs, fd, copied }: OldFile, name: string): void {
-  const open = stateOfOpen(fs, fd);
-  if (isSameFile(stateAt(fs, name), open) && open.size >= copied) return;
+  const open = getOpenState(fs, fd);
+  if (isSameFile(findFileState(fs, name), open) && open.size >= copied) return;
   throw new FileChangedError("another process changed the file meanwhile");
 }
 
@@ -332,11 +336,13 @@ function takeLock(fs: FileSystem, path: string, lock: string, waitMs: number): L
   try {
     return Lease.take(fs, lock, waitMs, () => undefined);
   } catch (error) {
-    throw isSessionError(error, "LEASE_HELD") ? busy(path, error) : fileError(path, "write", error);
+    throw isSessionError(error, "LEASE_HELD")
+      ? makeBusyError(path, error)
+      : toFileError(path, "write", error);
   }
 }
 
-function busy(path: string, cause?: unknown): SessionError {
+function makeBusyError(path: string, cause?: unknown): SessionError {
   return new SessionError("WRITE_FAILED", `${path} is being replaced or deleted. Try again.`, {
     details: { path },
     cause,
@@ -344,18 +350,18 @@ function busy(path: string, cause?: unknown): SessionError {
 }
 
 /** The names of files that other programs made at the path while no file was there. */
-function strayNames(fs: FileSystem, path: string): string[] {
+function listStrayNames(fs: FileSystem, path: string): string[] {
   const names: string[] = [];
   for (let number = 1; number <= MAX_STRAYS; number++) {
-    const name = strayPath(path, number);
+    const name = makeStrayPath(path, number);
     if (!isAnythingAt(fs, name)) break;
     names.push(name);
   }
   return names;
 }
 
-function freeStrayName(fs: FileSystem, path: string): string {
-  const number = strayNames(fs, path).length + 1;
+function findFreeStrayName(fs: FileSystem, path: string): string {
+  const number = listStrayNames(fs, path).length + 1;
   if (number > MAX_STRAYS) throw new FileChangedError(`another program makes ${path} again and again`);
-  return strayPath(path, number);
+  return makeStrayPath(path, number);
 }

@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 import { SessionError } from "../../core/format/errors.ts";
 import { assertValidSessionId } from "../../core/format/ids.ts";
 import { type OptionRules, TEXT } from "../../core/format/options.ts";
-import { sha256 } from "../fs/digest.ts";
-import { ifPresent, makeFolder, realFileSystem } from "../fs/file-system.ts";
+import { hashSha256 } from "../fs/digest.ts";
+import { callIfPresent, makeFolder, realFileSystem } from "../fs/file-system.ts";
 
 /** Where sessions live, for programs that keep them elsewhere than pi does. */
 export interface SessionPlaces {
@@ -32,19 +32,19 @@ export const PLACES_RULES: OptionRules<SessionPlaces> = {
  * Makes a path absolute. `~` is the home folder, `file://` URLs become paths, and relative paths start at the
  * process's folder.
  */
-export function absolutePath(path: string): string {
+export function toAbsolutePath(path: string): string {
   if (path.startsWith("file://")) return fileURLToPath(path);
   if (path === "~") return homedir();
   return resolve(path.startsWith("~/") || path.startsWith("~\\") ? join(homedir(), path.slice(2)) : path);
 }
 
 /** Returns the folder in which each project has a folder. */
-export function sessionsRoot(places: SessionPlaces = {}): string {
-  if (places.agentDir !== undefined) return join(absolutePath(places.agentDir), "sessions");
+export function getSessionsRoot(places: SessionPlaces = {}): string {
+  if (places.agentDir !== undefined) return join(toAbsolutePath(places.agentDir), "sessions");
   const sessionsDir = process.env[places.sessionsDirVariable ?? "PI_SESSIONS_DIR"];
-  if (sessionsDir) return absolutePath(sessionsDir);
+  if (sessionsDir) return toAbsolutePath(sessionsDir);
   const agentDir = process.env[places.agentDirVariable ?? "PI_CODING_AGENT_DIR"];
-  return join(absolutePath(agentDir || "~/.pi/agent"), "sessions");
+  return join(toAbsolutePath(agentDir || "~/.pi/agent"), "sessions");
 }
 
 /** Bytes of the longest name that file systems allow. */
@@ -64,19 +64,19 @@ const MAX_ID_LENGTH = 200;
  * Different projects can share a folder, because the encoding does not preserve separators. A name that is too long
  * is cut and gets a digest.
  */
-export function projectFolder(cwd: string, places: SessionPlaces = {}): string {
-  return projectFolderIn(sessionsRoot(places), cwd);
+export function getProjectFolder(cwd: string, places: SessionPlaces = {}): string {
+  return joinProjectFolder(getSessionsRoot(places), cwd);
 }
 
-/** Returns the folder of a project's sessions below a folder, as `projectFolder` does. */
-export function projectFolderIn(root: string, cwd: string): string {
-  const absolute = absolutePath(withoutLongPrefix(cwd));
+/** Returns the folder of a project's sessions below a folder, as `getProjectFolder` does. */
+export function joinProjectFolder(root: string, cwd: string): string {
+  const absolute = toAbsolutePath(withoutLongPrefix(cwd));
   const name = `--${absolute.replace(/^[/\\]/, "").replace(/[/\\:]/g, "-")}--`;
-  return join(root, Buffer.byteLength(name) <= MAX_NAME_BYTES ? name : shortened(name, absolute));
+  return join(root, Buffer.byteLength(name) <= MAX_NAME_BYTES ? name : shortenName(name, absolute));
 }
 
-function shortened(name: string, cwd: string): string {
-  const digest = sha256(cwd).slice(0, DIGEST_CHARACTERS);
+function shortenName(name: string, cwd: string): string {
+  const digest = hashSha256(cwd).slice(0, DIGEST_CHARACTERS);
   // The rest of a cut character would be an invalid character.
   const beginning = Buffer.from(name)
     .subarray(0, BEGINNING_BYTES)
@@ -92,13 +92,13 @@ function shortened(name: string, cwd: string): string {
  * @param agentDir - Default: `PI_CODING_AGENT_DIR`, else `~/.pi/agent`.
  */
 export function getDefaultSessionDir(cwd: string, agentDir?: string): string {
-  const folder = projectFolder(cwd, agentDir === undefined ? {} : { agentDir });
+  const folder = getProjectFolder(cwd, agentDir === undefined ? {} : { agentDir });
   makeFolder(realFileSystem, folder);
   return folder;
 }
 
 /** Returns the name for the file of a new session; throws if the id is malformed, or too long for a name. */
-export function sessionFileName(timestamp: string, id: string): string {
+export function makeSessionFileName(timestamp: string, id: string): string {
   assertValidSessionId(id);
   if (id.length > MAX_ID_LENGTH) {
     const message = `A session id of ${id.length} characters is too long for a file; use at most ${MAX_ID_LENGTH}.`;
@@ -111,9 +111,9 @@ export function sessionFileName(timestamp: string, id: string): string {
  * Returns the key of a project: its real path, or its resolved path if it is missing or on another machine. Ignores the
  * case of a drive letter and `\\?\`.
  */
-export function projectKey(cwd: string): string {
-  const path = absolutePath(withoutLongPrefix(cwd));
-  const real = (isRemotePath(path) ? undefined : ifPresent(() => realpathSync(path))) ?? path;
+export function getProjectKey(cwd: string): string {
+  const path = toAbsolutePath(withoutLongPrefix(cwd));
+  const real = (isRemotePath(path) ? undefined : callIfPresent(() => realpathSync(path))) ?? path;
   return real.replace(/^[a-z]:/, (drive) => drive.toUpperCase());
 }
 
@@ -133,21 +133,21 @@ export function isRemotePath(path: string, platform: string = process.platform):
  * @param from - Path of the session that names it; undefined if it has no file.
  * @returns Undefined if it is no path, or leads to a machine from which the session itself does not come.
  */
-export function namedSessionPath(
+export function findNamedSessionPath(
   name: string,
   from: string | undefined,
   platform: string = process.platform,
 ): string | undefined {
   const folder = from === undefined ? "" : dirname(from);
-  const path = pathIn(name, folder || "/");
+  const path = resolvePath(name, folder || "/");
   if (path === undefined || path.includes("\0")) return undefined;
   const remote = [path, name].find((one) => isRemotePath(one, platform));
-  return remote === undefined || shareOf(remote) === shareOf(folder) ? path : undefined;
+  return remote === undefined || getShare(remote) === getShare(folder) ? path : undefined;
 }
 
-function pathIn(name: string, folder: string): string | undefined {
+function resolvePath(name: string, folder: string): string | undefined {
   try {
-    return /^(?:~(?:[/\\]|$)|file:\/\/)/.test(name) ? absolutePath(name) : resolve(folder, name);
+    return /^(?:~(?:[/\\]|$)|file:\/\/)/.test(name) ? toAbsolutePath(name) : resolve(folder, name);
   } catch (error) {
     // A URL that names no file.
     if (error instanceof TypeError) return undefined;
@@ -156,7 +156,7 @@ function pathIn(name: string, folder: string): string | undefined {
 }
 
 /** The drive, or the machine and its share, of a path of Windows. */
-function shareOf(path: string): string {
+function getShare(path: string): string {
   return win32.parse(win32.normalize(path)).root.toLowerCase();
 }
 

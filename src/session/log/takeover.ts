@@ -1,12 +1,12 @@
 import type { SessionHeader } from "../../core/format/header.ts";
-import { currentLine } from "../../core/jsonl/entry-body.ts";
+import { encodeCurrentLine } from "../../core/jsonl/entry-body.ts";
 import { LINE_BREAK } from "../../core/jsonl/line-scanner.ts";
 import type { SessionIndex } from "../../core/jsonl/session-index.ts";
 import { closeQuietly, type FileSystem, openForReading } from "../fs/file-system.ts";
-import { AppendFile, retire } from "./append-file.ts";
-import { FileChangedError, untilUnchanged } from "./file-errors.ts";
-import { readLinesOf } from "./read-lines.ts";
-import { missingFrom, readIndex } from "./read-session-file.ts";
+import { AppendFile, retireFile } from "./append-file.ts";
+import { FileChangedError, retryUntilUnchanged } from "./file-errors.ts";
+import { readEntryLines } from "./read-lines.ts";
+import { findMissing, readIndex } from "./read-session-file.ts";
 
 /** An open session file that is being replaced. */
 export interface OldFile {
@@ -25,34 +25,34 @@ export interface OldFile {
  * @returns False if another session is at the path.
  */
 export function takeOver(old: OldFile): boolean {
-  return untilUnchanged(() => takeOverOnce(old));
+  return retryUntilUnchanged(() => takeOverOnce(old));
 }
 
 /** Tells whether a file begins a session, and does not merely hold entries that belong to one. */
 export function hasHeader(fs: FileSystem, path: string): boolean {
   const fd = openForReading(fs, path);
   try {
-    return indexOf(fs, fd).header !== undefined;
+    return indexFile(fs, fd).header !== undefined;
   } finally {
     closeQuietly(fs, fd);
   }
 }
 
 function takeOverOnce({ fs, path, fd, copied }: OldFile): boolean {
-  retire(fs, fd);
+  retireFile(fs, fd);
   if (fs.fstatSync(fd).size === copied) return true;
   const file = new AppendFile(fs, path);
   try {
-    const now = file.read((newFd) => indexOf(fs, newFd));
-    const before = indexOf(fs, fd, now.header);
+    const now = file.read((newFd) => indexFile(fs, newFd));
+    const before = indexFile(fs, fd, now.header);
     if (now.header === undefined || before.header?.id !== now.header.id) return false;
     const { spans } = before;
     const isBehindCopy = (ordinal: number) => spans.offsetAt(ordinal) + spans.lengthAt(ordinal) >= copied;
-    const missing = missingFrom(now, before).filter(isBehindCopy);
+    const missing = findMissing(now, before).filter(isBehindCopy);
     if (missing.length === 0) return true;
     const bytes = Buffer.concat([
       ...(now.isMidLine ? [LINE_BREAK] : []),
-      ...linesOf(fs, fd, before, missing),
+      ...readLines(fs, fd, before, missing),
     ]);
     if (file.append(bytes, bytes.length, now.position, true) !== undefined) return true;
     throw new FileChangedError(`${path} is another file now`);
@@ -61,17 +61,22 @@ function takeOverOnce({ fs, path, fd, copied }: OldFile): boolean {
   }
 }
 
-function indexOf(fs: FileSystem, fd: number, header?: SessionHeader): SessionIndex {
+function indexFile(fs: FileSystem, fd: number, header?: SessionHeader): SessionIndex {
   const index = readIndex(fs, fd);
   // A repair may have given the new file a header that the old one had lost.
   return index.header === undefined && header !== undefined ? readIndex(fs, fd, { header }) : index;
 }
 
 /** Yields lines as the current version writes them. */
-function linesOf(fs: FileSystem, fd: number, index: SessionIndex, ordinals: readonly number[]): Uint8Array[] {
+function readLines(
+  fs: FileSystem,
+  fd: number,
+  index: SessionIndex,
+  ordinals: readonly number[],
+): Uint8Array[] {
   const lines: Uint8Array[] = [];
-  readLinesOf(fs, fd, index.spans, ordinals, (ordinal, bytes) => {
-    const line = currentLine(bytes, index.tree.headAt(ordinal), index);
+  readEntryLines(fs, fd, index.spans, ordinals, (ordinal, bytes) => {
+    const line = encodeCurrentLine(bytes, index.tree.headAt(ordinal), index);
     lines.push(typeof line === "string" ? Buffer.from(line) : Buffer.from(line), LINE_BREAK);
   });
   return lines;

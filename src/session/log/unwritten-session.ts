@@ -1,9 +1,9 @@
-import { linesInMemory } from "../../core/jsonl/line-spans.ts";
+import { readLinesInMemory } from "../../core/jsonl/line-spans.ts";
 import { SessionIndex } from "../../core/jsonl/session-index.ts";
 import type { FileSystem } from "../fs/file-system.ts";
 import type { AppendFile } from "./append-file.ts";
 import { Blocks } from "./blocks.ts";
-import { addLines, bytesOf, encodeLines } from "./log-lines.ts";
+import { addLines, encodeLines, getBytes } from "./log-lines.ts";
 import { type FileFingerprint, OpenFile } from "./open-file.ts";
 import type { LogLine, TakeLine } from "./session-log.ts";
 
@@ -37,7 +37,7 @@ export class UnwrittenSession {
   }
 
   readLines(ordinals: Iterable<number>, take: TakeLine): void {
-    linesInMemory((...range) => this.#blocks.read(...range), this.index.spans, ordinals, take);
+    readLinesInMemory((...range) => this.#blocks.read(...range), this.index.spans, ordinals, take);
   }
 
   /** Returns the session with other lines. It makes the same file, which knows what a failed attempt has left. */
@@ -47,7 +47,7 @@ export class UnwrittenSession {
 
   add(lines: readonly LogLine[]): void {
     const encoded = encodeLines(lines, false);
-    this.#blocks.add(bytesOf(encoded));
+    this.#blocks.add(getBytes(encoded));
     addLines(this.index, encoded);
     this.index.confirmPending();
   }
@@ -59,17 +59,17 @@ export class UnwrittenSession {
    */
   make(lines: readonly LogLine[], isSynced: boolean): OpenFile {
     const encoded = encodeLines(lines, false);
-    const bytes = this.#blocks.join(bytesOf(encoded));
+    const bytes = this.#blocks.join(getBytes(encoded));
     this.#file.create(bytes, isSynced);
     this.#isMade = true;
     this.#blocks = new Blocks();
     addLines(this.index, encoded);
     this.index.confirmPending();
-    return new OpenFile(this.#fs, this.#file, this.index, fingerprintOfHeader(bytes, this.index));
+    return new OpenFile(this.#fs, this.#file, this.index, makeHeaderFingerprint(bytes, this.index));
   }
 }
 
 /** Takes the fingerprint of a file that is made of these bytes: every session has a different header. */
-function fingerprintOfHeader(bytes: Uint8Array, { headerSpan }: SessionIndex): FileFingerprint {
+function makeHeaderFingerprint(bytes: Uint8Array, { headerSpan }: SessionIndex): FileFingerprint {
   return { offset: 0, bytes: bytes.slice(0, headerSpan?.length), newest: Number.POSITIVE_INFINITY };
 }

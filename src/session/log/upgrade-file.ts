@@ -1,14 +1,14 @@
 import { SessionError } from "../../core/format/errors.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 import { decodeEntry } from "../../core/jsonl/entry-body.ts";
-import { entryFrom, type LineSource, lineOf } from "../../core/jsonl/line-source.ts";
+import { decodeEntryFrom, type LineSource, readLine } from "../../core/jsonl/line-source.ts";
 import { NONE } from "../../core/tree/entry-tree.ts";
 import type { FileSystem } from "../fs/file-system.ts";
-import { copyLines, wholeCopy } from "./canonical-copy.ts";
+import { copyLines, planWholeCopy } from "./canonical-copy.ts";
 import { readSessionFile } from "./read-session-file.ts";
 import { replaceFile } from "./replace-file.ts";
 import type { OldFile } from "./takeover.ts";
-import { backupName } from "./written-names.ts";
+import { makeBackupName } from "./written-names.ts";
 
 /**
  * Rewrites a session file in the current version and keeps a backup.
@@ -25,8 +25,8 @@ export function upgradeFile(old: OldFile, log: LineSource): string {
   try {
     const backup = replaceFile({
       old,
-      pieces: copyLines(log, wholeCopy(log.index)),
-      backup: backupName(path, version),
+      pieces: copyLines(log, planWholeCopy(log.index)),
+      backup: makeBackupName(path, version),
       verify: (temporary) => assertEqual(fs, log, temporary),
     });
     return backup ?? path;
@@ -67,7 +67,7 @@ function findDifference(log: LineSource, copy: LineSource): string | undefined {
       head.id === headThere.id &&
       head.parentId === headThere.parentId &&
       (body === undefined ||
-        encodeRecord(body) === encodeRecord(entryFrom(copy, there, lineOf(copy, there)) ?? {}));
+        encodeRecord(body) === encodeRecord(decodeEntryFrom(copy, there, readLine(copy, there)) ?? {}));
     if (!isSame) difference ??= `entry ${head.id}`;
   });
   return difference;

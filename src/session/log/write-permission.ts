@@ -1,5 +1,5 @@
 import { SessionError } from "../../core/format/errors.ts";
-import { foreignFile, tooNew } from "./file-errors.ts";
+import { makeForeignFileError, makeTooNewError } from "./file-errors.ts";
 import type { SessionLog } from "./session-log.ts";
 
 /**
@@ -22,8 +22,8 @@ export function assertWritable(log: Pick<SessionLog, "readOnlyReason" | "path" |
         { details: { path } },
       );
     case "foreign":
-      throw foreignFile(path);
+      throw makeForeignFileError(path);
     case "version":
-      throw tooNew(path, log.index.version);
+      throw makeTooNewError(path, log.index.version);
   }
 }

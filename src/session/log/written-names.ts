@@ -1,5 +1,5 @@
 import { basename, dirname, join } from "node:path";
-import { sha256 } from "../fs/digest.ts";
+import { hashSha256 } from "../fs/digest.ts";
 import { isTemporaryName } from "../fs/temporary-files.ts";
 import { MAX_NAME_BYTES } from "./session-paths.ts";
 
@@ -53,38 +53,38 @@ export function parseWrittenName(
 }
 
 /** Returns the name for a backup of a session's file; the version is that before an upgrade. */
-export function backupName(path: string, version?: number): string {
+export function makeBackupName(path: string, version?: number): string {
   return `${basename(path)}${version === undefined ? "" : `.v${version}`}.bak`;
 }
 
 /** Returns the path for bytes that a repair takes out of a session's file. */
-export function sideFilePath(path: string): string {
+export function makeSideFilePath(path: string): string {
   return `${path}.damaged`;
 }
 
 /** Returns the path of the lock of a replacement, whose lease is next to it. */
 export function lockPath(path: string): string {
-  return join(dirname(path), `.${keyOf(path)}`);
+  return join(dirname(path), `.${makeFileKey(path)}`);
 }
 
 /** Returns the hidden path of an old file while its last lines are copied. */
-export function oldFilePath(path: string): string {
-  return join(dirname(path), `.${keyOf(path)}.old`);
+export function makeOldFilePath(path: string): string {
+  return join(dirname(path), `.${makeFileKey(path)}.old`);
 }
 
 /** Returns the hidden path of a file that another program made at the path while no file was there. */
-export function strayPath(path: string, number: number): string {
-  return `${oldFilePath(path)}.${number}`;
+export function makeStrayPath(path: string, number: number): string {
+  return `${makeOldFilePath(path)}.${number}`;
 }
 
 /** Returns the name of the session whose old file has this hidden name; undefined if it is not such a name. */
-export function nameOfOldFile(hidden: string): string | undefined {
+export function findOldFileName(hidden: string): string | undefined {
   const { kind, session } = parseWrittenName(hidden) ?? {};
   return kind === "old" && hidden.endsWith(".old") ? session : undefined;
 }
 
 /** A file's name, or its digest where the name leaves no room for what is put around it. */
-function keyOf(path: string): string {
+function makeFileKey(path: string): string {
   const name = basename(path);
-  return Buffer.byteLength(name) <= MAX_KEY_BYTES ? name : sha256(name).slice(0, KEY_DIGITS);
+  return Buffer.byteLength(name) <= MAX_KEY_BYTES ? name : hashSha256(name).slice(0, KEY_DIGITS);
 }

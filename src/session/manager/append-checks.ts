@@ -1,24 +1,24 @@
 import type { ContextEditableContent, SessionEntry } from "../../core/format/entry.ts";
 import { SessionError } from "../../core/format/errors.ts";
-import { converterFor } from "../../core/format/foreign-form.ts";
+import { findConverter } from "../../core/format/foreign-form.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
-import { messageProblems, storedMessageProblems } from "../../core/format/message-check.ts";
+import { findMessageProblems, findStoredMessageProblems } from "../../core/format/message-check.ts";
 
 const PROJECTED_ROLES: ReadonlySet<unknown> = new Set(["branchSummary", "compactionSummary"]);
 
 /**
  * Refuses what cannot be stored as a message, or what readers of the session could not use.
  *
- * @param problemsOf - Lists what is wrong with a message that has a role.
+ * @param findProblems - Lists what is wrong with a message that has a role.
  * @throws {TypeError} If it has no role, a role whose messages are made from entries, or the shape of an SDK's
  *   messages.
  * @remarks Cost: O(content blocks). Source: docs/guide.md#append
  */
-export function assertMessage(message: unknown, problemsOf = messageProblems): void {
+export function assertMessage(message: unknown, findProblems = findMessageProblems): void {
   const role = isJsonRecord(message) ? message["role"] : undefined;
   if (!isJsonRecord(message) || typeof role !== "string") {
     throw new TypeError(
-      `A message needs a role; pass an object such as { role: "user", … }.${adviceFor(message)}`,
+      `A message needs a role; pass an object such as { role: "user", … }.${getAdvice(message)}`,
     );
   }
   if (PROJECTED_ROLES.has(role)) {
@@ -26,14 +26,14 @@ export function assertMessage(message: unknown, problemsOf = messageProblems): v
       `Messages of role ${role} are made from entries; use branchWithSummary or appendCompaction.`,
     );
   }
-  const problems = problemsOf(message);
+  const problems = findProblems(message);
   if (problems.length === 0) return;
-  throw new TypeError(`This is not a message of a session: ${problems.join("; ")}.${adviceFor(message)}`);
+  throw new TypeError(`This is not a message of a session: ${problems.join("; ")}.${getAdvice(message)}`);
 }
 
 /** Returns what to do with a message of another shape. */
-function adviceFor(message: unknown): string {
-  const converter = converterFor(message);
+function getAdvice(message: unknown): string {
+  const converter = findConverter(message);
   return converter === undefined
     ? " docs/format.md lists the fields of a message; sessiontree/convert converts messages of an SDK."
     : ` Convert it with ${converter} from sessiontree/convert.`;
@@ -49,7 +49,7 @@ export function assertDraft(draft: unknown): void {
     throw new TypeError('An entry needs a type of its own; "session" and "leaf" are taken by the format.');
   }
   // An entry of another session may be malformed, and is copied unchanged.
-  if (type === "message" && isJsonRecord(draft)) assertMessage(draft["message"], storedMessageProblems);
+  if (type === "message" && isJsonRecord(draft)) assertMessage(draft["message"], findStoredMessageProblems);
 }
 
 /** Refuses what cannot replace a message's content: all but null and what has a text or a list of blocks. */
@@ -84,7 +84,7 @@ export function assertEditable(target: SessionEntry, isOnPath: boolean): void {
 }
 
 /** Returns the content in the form of the target's role: assistants and tool results hold only blocks. */
-export function editableContent(
+export function toEditableContent(
   target: SessionEntry,
   content: ContextEditableContent,
 ): ContextEditableContent {

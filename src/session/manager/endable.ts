@@ -8,12 +8,12 @@ import { onAbort } from "../../core/format/abort.ts";
  * @param run - Yields the values until its signal aborts; started by the first `next()`.
  * @param signal - Also ends the iteration.
  */
-export function endable<T>(
+export function makeEndable<T>(
   run: (end: AbortSignal) => AsyncIterable<T>,
   signal?: AbortSignal,
 ): AsyncGenerator<T, void> {
   const end = new AbortController();
-  const values = linked(run, end, signal);
+  const values = runLinked(run, end, signal);
   const iteration: AsyncGenerator<T, void> = {
     next: () => values.next(),
     return: (value) => {
@@ -32,7 +32,7 @@ export function endable<T>(
   return iteration;
 }
 
-async function* linked<T>(
+async function* runLinked<T>(
   run: (end: AbortSignal) => AsyncIterable<T>,
   end: AbortController,
   signal: AbortSignal | undefined,

@@ -32,7 +32,7 @@ export type AppendableMessage = Untimed<
  *
  * @throws {SessionError} `ENTRY_INVALID` if the hook changes more than it may.
  */
-export function prepared(
+export function prepareEntry(
   made: AnySessionEntry,
   beforePersist: (entry: AnySessionEntry) => AnySessionEntry,
 ): AnySessionEntry {
@@ -47,6 +47,6 @@ export function prepared(
 }
 
 /** Makes the entry that records a redaction. */
-export function redactionRecord(data: JsonRecord): EntryDraft {
+export function makeRedactionRecord(data: JsonRecord): EntryDraft {
   return { type: "custom", customType: REDACTION_CUSTOM_TYPE, data };
 }

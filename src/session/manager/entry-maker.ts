@@ -5,7 +5,7 @@ import { isJsonRecord } from "../../core/format/json.ts";
 import type { AgentMessage } from "../../core/format/message.ts";
 import { encodeAnyRecord, encodeRecord } from "../../core/jsonl/encode.ts";
 import type { LogLine } from "../log/session-log.ts";
-import { type AppendableMessage, type DraftMaker, type EntryDraft, prepared } from "./entry-draft.ts";
+import { type AppendableMessage, type DraftMaker, type EntryDraft, prepareEntry } from "./entry-draft.ts";
 
 /** May alter an entry before it is stored. */
 export type BeforePersist = (entry: AnySessionEntry) => AnySessionEntry;
@@ -57,23 +57,23 @@ export class EntryMaker {
     const id = createEntryId(isTaken);
     const given = typeof draft === "function" ? draft(id, timestampMs) : draft;
     const head = { type: given.type, id, parentId, timestampMs };
-    return this.#made(head, stamped(head, given));
+    return this.#made(head, stampDraft(head, given));
   }
 
   /** Makes an entry again, with the same head and other content. */
   again({ entry, line }: MadeEntry, draft: EntryDraft): MadeEntry {
-    return this.#made(line.head, { ...stamped(line.head, draft), timestamp: entry.timestamp });
+    return this.#made(line.head, { ...stampDraft(line.head, draft), timestamp: entry.timestamp });
   }
 
   ofMessage(message: AppendableMessage, parentId: string | null): MadeEntry {
     const timestampMs = this.#options.now();
     const head = { type: "message", id: createEntryId(this.#isTaken), parentId, timestampMs };
-    return this.#made(head, stampedMessage(head, message));
+    return this.#made(head, stampMessage(head, message));
   }
 
   #made(head: EntryHead, stamped: AnySessionEntry): MadeEntry {
     const { beforePersist } = this.#options;
-    const entry = beforePersist === undefined ? stamped : prepared(stamped, beforePersist);
+    const entry = beforePersist === undefined ? stamped : prepareEntry(stamped, beforePersist);
     if (!this.#keepsObjects()) return { entry, line: { head, text: encodeRecord(entry) } };
     let replaced: string | undefined;
     const text = encodeAnyRecord(entry, (what, path) => {
@@ -94,21 +94,21 @@ export function isConversation(entry: AnySessionEntry): boolean {
 }
 
 /** Puts a head in front of a draft's fields, and ignores the draft's own head. */
-function stamped({ type, id, parentId, timestampMs }: EntryHead, draft: EntryDraft): AnySessionEntry {
-  const head = { type, id, parentId, timestamp: isoTime(timestampMs) };
+function stampDraft({ type, id, parentId, timestampMs }: EntryHead, draft: EntryDraft): AnySessionEntry {
+  const head = { type, id, parentId, timestamp: makeIsoTime(timestampMs) };
   return { ...head, ...draft, ...head };
 }
 
 /** Does the same for a message, which also gets a time if it has none. Nearly all entries are messages, and objects of one shape are fastest to make. */
-function stampedMessage({ id, parentId, timestampMs }: EntryHead, given: AppendableMessage): AnySessionEntry {
+function stampMessage({ id, parentId, timestampMs }: EntryHead, given: AppendableMessage): AnySessionEntry {
   const message: AgentMessage = hasTime(given) ? given : { ...given, timestamp: timestampMs };
-  return { type: "message", id, parentId, timestamp: isoTime(timestampMs), message };
+  return { type: "message", id, parentId, timestamp: makeIsoTime(timestampMs), message };
 }
 
 /** The last formatted time: in a burst, many entries have the same millisecond. */
 const lastTime = { ms: Number.NaN, text: "" };
 
-function isoTime(ms: number): string {
+function makeIsoTime(ms: number): string {
   if (ms !== lastTime.ms) {
     lastTime.text = new Date(ms).toISOString();
     lastTime.ms = ms;

@@ -1,8 +1,8 @@
 import type { CustomEntry, SessionEntry } from "../../core/format/entry.ts";
-import { messageOf, SessionError } from "../../core/format/errors.ts";
+import { getErrorMessage, SessionError } from "../../core/format/errors.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
-import { linesOfProblems } from "../../core/format/validation-problems.ts";
+import { formatProblems } from "../../core/format/validation-problems.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 import { makeIssue } from "../../core/jsonl/issue-log.ts";
 
@@ -121,7 +121,7 @@ export function defineEntryType<Schema extends StandardSchema>(
   const isOurs = (entry: SessionEntry): entry is CustomEntry =>
     entry.type === "custom" && entry.customType === customType;
   const readEntry = (session: StateSession, entry: CustomEntry): Reading<OutputOf<Schema>> => {
-    const reading = read(schema, entry.data);
+    const reading = readState(schema, entry.data);
     if (!reading.ok) reportOnce(session, entry, reading.problems);
     return reading;
   };
@@ -154,8 +154,8 @@ export function defineEntryType<Schema extends StandardSchema>(
 
 function assertFits(customType: string, schema: StandardSchema, data: unknown): void {
   // What JSON changes (a Date, NaN) must fail now, not when the session is opened again.
-  for (const value of [data, storedForm(data)]) {
-    const reading = read(schema, value);
+  for (const value of [data, toStoredForm(data)]) {
+    const reading = readState(schema, value);
     if (reading.ok) continue;
     throw new SessionError(
       "ENTRY_INVALID",
@@ -166,12 +166,12 @@ function assertFits(customType: string, schema: StandardSchema, data: unknown): 
 }
 
 /** Returns a value as it will be once written and read. */
-function storedForm(data: unknown): unknown {
+function toStoredForm(data: unknown): unknown {
   const record: unknown = JSON.parse(encodeRecord({ data }));
   return isJsonRecord(record) ? record["data"] : undefined;
 }
 
-function read<Schema extends StandardSchema>(schema: Schema, value: unknown): Reading<OutputOf<Schema>> {
+function readState<Schema extends StandardSchema>(schema: Schema, value: unknown): Reading<OutputOf<Schema>> {
   try {
     const result = schema["~standard"].validate(value);
     if (result instanceof Promise) {
@@ -184,10 +184,10 @@ function read<Schema extends StandardSchema>(schema: Schema, value: unknown): Re
       path: path.map((key) => (typeof key === "object" ? key.key : key)),
       message,
     }));
-    return { ok: false, problems: linesOfProblems(problems) };
+    return { ok: false, problems: formatProblems(problems) };
   } catch (cause) {
     // A transform or refinement of the extension threw because of this value.
-    return { ok: false, problems: [`the schema failed: ${messageOf(cause)}`], cause };
+    return { ok: false, problems: [`the schema failed: ${getErrorMessage(cause)}`], cause };
   }
 }
 

@@ -4,30 +4,30 @@ import type { EntryHead } from "../../core/format/head.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import { createEntryId } from "../../core/format/ids.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
-import { headerSettings } from "../../core/jsonl/session-header.ts";
+import { readHeaderSettings } from "../../core/jsonl/session-header.ts";
 import type { SessionIndex } from "../../core/jsonl/session-index.ts";
 import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
 import { realFileSystem, removeQuietly } from "../fs/file-system.ts";
-import { type CopyPlan, copyLines, wholeCopy } from "../log/canonical-copy.ts";
+import { type CopyPlan, copyLines, planWholeCopy } from "../log/canonical-copy.ts";
 import { FileLog } from "../log/file-log.ts";
 import type { FileLogOptions } from "../log/file-log-options.ts";
 import { MemoryLog } from "../log/memory-log.ts";
 import { writeNewFile } from "../log/new-file.ts";
 import type { SessionLog } from "../log/session-log.ts";
-import { absolutePath } from "../log/session-paths.ts";
+import { toAbsolutePath } from "../log/session-paths.ts";
 import { isConversation } from "./entry-maker.ts";
 import type { SessionState } from "./session-state.ts";
 
 /** Copies the settings of a session's header, so that both have the same context; not of version 1, as pi does. */
-function withSettingsOf(header: SessionHeader, index: SessionIndex): SessionHeader {
+function copySettings(header: SessionHeader, index: SessionIndex): SessionHeader {
   if (index.version < 2) return header;
-  const { thinkingLevel, model } = headerSettings(index.header);
+  const { thinkingLevel, model } = readHeaderSettings(index.header);
   return { ...header, ...model, ...(thinkingLevel !== undefined && { thinkingLevel }) };
 }
 
 /** Plans a copy of all entries. */
-export function planWhole(log: SessionLog, header: SessionHeader): CopyPlan {
-  return { ...wholeCopy(log.index), header: withSettingsOf(header, log.index) };
+export function planWholeFork(log: SessionLog, header: SessionHeader): CopyPlan {
+  return { ...planWholeCopy(log.index), header: copySettings(header, log.index) };
 }
 
 /** A branch that becomes a session. */
@@ -51,23 +51,23 @@ export function planBranch(state: SessionState, leaf: number, header: SessionHea
   const isLabel = (ordinal: number) => tree.typeAt(ordinal) === "label";
   const ordinals = path.filter((ordinal) => !isLabel(ordinal));
   const place = new Map(Array.from(ordinals, (ordinal, i) => [ordinal, i]));
-  const headOf = (ordinal: number): EntryHead => {
+  const getHead = (ordinal: number): EntryHead => {
     const parent = ordinals[(place.get(ordinal) ?? 0) - 1];
     return { ...tree.headAt(ordinal), parentId: parent === undefined ? null : tree.idAt(parent) };
   };
   const last = ordinals.at(-1);
   return {
-    header: withSettingsOf(header, state.log.index),
+    header: copySettings(header, state.log.index),
     ordinals,
-    headOf,
+    getHead,
     change: (entry) => withKeptEntry(entry, tree, path),
-    labels: labelsOn(state, ordinals),
+    labels: listLabels(state, ordinals),
     lastId: last === undefined ? null : tree.idAt(last),
   };
 }
 
 /** Tells whether a conversation has begun on a path. */
-export function holdsConversation({ cache, tree }: SessionState, ordinals: Iterable<number>): boolean {
+export function hasConversation({ cache, tree }: SessionState, ordinals: Iterable<number>): boolean {
   for (const ordinal of ordinals) {
     if (tree.typeAt(ordinal) === "message" && isConversation(cache.entryAt(ordinal))) return true;
   }
@@ -90,7 +90,7 @@ function withKeptEntry(entry: AnySessionEntry, tree: EntryTree, path: Int32Array
   return next === undefined ? entry : { ...entry, firstKeptEntryId: tree.idAt(next) };
 }
 
-function labelsOn(state: SessionState, ordinals: Int32Array): LabelToKeep[] {
+function listLabels(state: SessionState, ordinals: Int32Array): LabelToKeep[] {
   const labels = state.labelsAndName.labels();
   const kept: LabelToKeep[] = [];
   for (const ordinal of ordinals) {
@@ -102,7 +102,10 @@ function labelsOn(state: SessionState, ordinals: Int32Array): LabelToKeep[] {
 }
 
 /** Yields the lines of a branch, then its labels. */
-export function* branchLines(state: SessionState, plan: BranchPlan): Generator<string | Uint8Array, void> {
+export function* writeBranchLines(
+  state: SessionState,
+  plan: BranchPlan,
+): Generator<string | Uint8Array, void> {
   yield* copyLines(state.log, plan);
   const taken = new Set<string>();
   let parentId = plan.lastId;
@@ -124,7 +127,7 @@ export function writeCopy(
   try {
     const log = FileLog.open(path, options);
     if (log === undefined) throw new TypeError(`the copy at ${path} is empty`);
-    return inOrder(path, log);
+    return checkOrder(path, log);
   } catch (error) {
     // Nobody else knows of a copy that cannot be opened.
     removeQuietly(options.fs ?? realFileSystem, path);
@@ -138,11 +141,11 @@ export function beginCopy(
   lines: Iterable<string | Uint8Array>,
   options: FileLogOptions,
 ): FileLog {
-  return inOrder(path, FileLog.create(path, lines, options));
+  return checkOrder(path, FileLog.create(path, lines, options));
 }
 
 /** Checks that each line of a copy is an entry, and that parents come before their children. */
-function inOrder(path: string, log: FileLog): FileLog {
+function checkOrder(path: string, log: FileLog): FileLog {
   const [issue] = log.index.issues;
   if (issue === undefined) return log;
   log.release();
@@ -160,8 +163,8 @@ export function exportCopy(
   header: SessionHeader,
   options: FileLogOptions,
 ): string {
-  const absolute = absolutePath(path);
-  const pieces = branchLines(state, planBranch(state, state.leaf, header));
+  const absolute = toAbsolutePath(path);
+  const pieces = writeBranchLines(state, planBranch(state, state.leaf, header));
   writeNewFile({ fs: options.fs, path: absolute, pieces });
   return absolute;
 }

@@ -8,13 +8,13 @@ import {
 } from "../../core/merge/merge-plan.ts";
 import { forgetSession } from "../files/forget-session.ts";
 import { closeQuietly, type FileSystem, realFileSystem } from "../fs/file-system.ts";
-import { fileError, foreignFile, untilUnchanged } from "../log/file-errors.ts";
-import { sourceOfFile } from "../log/foreign-file.ts";
+import { makeForeignFileError, retryUntilUnchanged, toFileError } from "../log/file-errors.ts";
+import { detectFileSource } from "../log/foreign-file.ts";
 import { assertFree, writeNewFile } from "../log/new-file.ts";
 import { readSessionFile } from "../log/read-session-file.ts";
-import { despiteReplacement, exclusively, isThere, replaceFile } from "../log/replace-file.ts";
-import { absolutePath } from "../log/session-paths.ts";
-import { backupName } from "../log/written-names.ts";
+import { isThere, replaceExclusively, replaceFile, retryAfterReplacement } from "../log/replace-file.ts";
+import { toAbsolutePath } from "../log/session-paths.ts";
+import { makeBackupName } from "../log/written-names.ts";
 
 /** Options of a merge of two files: where to write, to a free path or in place of the first copy, and how to merge. */
 export type MergeFilesOptions = MergeOptions &
@@ -62,7 +62,7 @@ export function mergeCopies(
   options: MergeFilesOptions,
 ): MergeFilesResult {
   const { fs = realFileSystem } = options;
-  const path = "to" in options && options.to !== undefined ? absolutePath(options.to) : undefined;
+  const path = "to" in options && options.to !== undefined ? toAbsolutePath(options.to) : undefined;
   if ((path !== undefined) === ("inPlace" in options && options.inPlace === true)) {
     throw new TypeError(
       "Say where the merged session goes: { to: PATH } or { inPlace: true }, and not both.",
@@ -70,10 +70,10 @@ export function mergeCopies(
   }
   if (path !== undefined) assertFree(path, fs);
   const merge = () => mergeInto(fs, path, copyA, copyB, options);
-  const replaced = path === undefined && typeof copyA === "string" ? absolutePath(copyA) : undefined;
+  const replaced = path === undefined && typeof copyA === "string" ? toAbsolutePath(copyA) : undefined;
   // A missing file may have no folder for the lock.
   const isReplaced = replaced !== undefined && isThere(replaced, fs);
-  return isReplaced ? exclusively(fs, replaced, () => untilUnchanged(merge)) : merge();
+  return isReplaced ? replaceExclusively(fs, replaced, () => retryUntilUnchanged(merge)) : merge();
 }
 
 function mergeInto(
@@ -87,10 +87,10 @@ function mergeInto(
   try {
     const b = openCopy(fs, copyB);
     try {
-      const plan = planOf(a, b, options);
+      const plan = planCopies(a, b, options);
       if (path !== undefined) return writeNew(fs, path, plan);
       if (a.path === undefined) throw new TypeError("Only a file is replaced: name one, or { to: PATH }.");
-      return plan.changesA() ? replace(fs, a, plan) : { path: a.path, ...plan.report() };
+      return plan.changesA() ? replaceCopy(fs, a, plan) : { path: a.path, ...plan.report() };
     } finally {
       closeCopy(fs, b);
     }
@@ -103,28 +103,28 @@ function closeCopy(fs: FileSystem, copy: OpenCopy): void {
   if (copy.path !== undefined) closeQuietly(fs, copy.fd);
 }
 
-function planOf(a: OpenCopy, b: OpenCopy, options: MergeOptions): MergePlan {
+function planCopies(a: OpenCopy, b: OpenCopy, options: MergeOptions): MergePlan {
   try {
     return planMerge(a.source, b.source, options);
   } catch (error) {
-    throw fileError([a, b].flatMap(({ path }) => path ?? []).join(" or "), "read", error);
+    throw toFileError([a, b].flatMap(({ path }) => path ?? []).join(" or "), "read", error);
   }
 }
 
 function openCopy(fs: FileSystem, copy: string | LineSource): OpenCopy {
   if (typeof copy !== "string") return { source: copy };
-  const path = absolutePath(copy);
+  const path = toAbsolutePath(copy);
   try {
-    const source = despiteReplacement(fs, path, () => readSessionFile(fs, path));
+    const source = retryAfterReplacement(fs, path, () => readSessionFile(fs, path));
     const { fd, index } = source;
     if (index.header === undefined || index.isRejected) {
-      const foreign = sourceOfFile(fs, fd);
+      const foreign = detectFileSource(fs, fd);
       closeQuietly(fs, fd);
       throw notASession(path, { path }, foreign);
     }
     return { path, fd, source };
   } catch (error) {
-    throw fileError(path, "read", error);
+    throw toFileError(path, "read", error);
   }
 }
 
@@ -133,22 +133,22 @@ function writeNew(fs: FileSystem, path: string, plan: MergePlan): MergeFilesResu
   return { path, ...plan.report() };
 }
 
-function replace(fs: FileSystem, copy: FileCopy, plan: MergePlan): MergeFilesResult {
+function replaceCopy(fs: FileSystem, copy: FileCopy, plan: MergePlan): MergeFilesResult {
   const { path } = copy;
-  if (copy.source.index.isForeign) throw foreignFile(path);
+  if (copy.source.index.isForeign) throw makeForeignFileError(path);
   try {
     const { unredacted } = plan.report();
     const backup = replaceFile({
       old: { fs, path, fd: copy.fd, copied: copy.source.index.position },
       pieces: plan.lines(),
       // A backup would keep what was redacted.
-      ...(unredacted.a.length === 0 && { backup: backupName(path) }),
+      ...(unredacted.a.length === 0 && { backup: makeBackupName(path) }),
       verify: (temporary) => assertSound(fs, temporary, plan),
     });
     forgetSession(path);
     return { path, ...(backup !== undefined && { backup }), ...plan.report() };
   } catch (error) {
-    throw fileError(path, "write", error);
+    throw toFileError(path, "write", error);
   }
 }
 

@@ -10,67 +10,67 @@ import { LOAD_RULES, type LoadOptions } from "../log/file-log-options.ts";
 import { MemoryLog } from "../log/memory-log.ts";
 import { isThere } from "../log/replace-file.ts";
 import type { SessionLog } from "../log/session-log.ts";
-import { absolutePath } from "../log/session-paths.ts";
+import { toAbsolutePath } from "../log/session-paths.ts";
 import {
   beginCopy,
-  branchLines,
   copyToMemory,
-  holdsConversation,
+  hasConversation,
   planBranch,
-  planWhole,
+  planWholeFork,
+  writeBranchLines,
   writeCopy,
 } from "./fork.ts";
 import {
   type DerivedSessions,
   ensureFolder,
+  getSessionFolder,
+  makeHeader,
+  makeSessionPath,
   type NewSessionOptions,
-  newHeader,
-  newSessionPath,
   SESSION_RULES,
   type SessionOptions,
-  sessionFolder,
 } from "./session-options.ts";
 import type { SessionState } from "./session-state.ts";
 
-const clock = (options: SessionOptions) => (options.now ?? Date.now)();
+const getClock = (options: SessionOptions) => (options.now ?? Date.now)();
 
 /** Begins a session in a new file in the project's folder, and creates the folder. */
 export function createLog(cwd: string, options: SessionOptions, session: NewSessionOptions): FileLog {
-  const header = newHeader(cwd, clock(options), session);
-  const folder = sessionFolder(cwd, options);
-  const path = newSessionPath(folder, header);
+  const header = makeHeader(cwd, getClock(options), session);
+  const folder = getSessionFolder(cwd, options);
+  const path = makeSessionPath(folder, header);
   ensureFolder(folder);
   return FileLog.create(path, header, options);
 }
 
 /** Begins a session in a folder, in a store, or, if `place` is undefined, in memory. */
-export function newLog(
+export function makeLog(
   place: string | DerivedSessions | undefined,
   cwd: string,
   options: SessionOptions,
   session: NewSessionOptions,
 ): SessionLog {
-  if (place === undefined) return memoryLog(cwd, options, session);
+  if (place === undefined) return makeMemoryLog(cwd, options, session);
   if (typeof place === "string") return createLog(cwd, { ...options, sessionDir: place }, session);
-  return place.begin(newHeader(cwd, clock(options), session));
+  return place.begin(makeHeader(cwd, getClock(options), session));
 }
 
 /** Opens the session at a path, or begins one there if the file is missing or empty. */
 export function openLog(path: string, options: SessionOptions): FileLog {
-  const absolute = absolutePath(path);
+  const absolute = toAbsolutePath(path);
   return FileLog.open(absolute, options) ?? beginAt(absolute, options);
 }
 
 /** Does the same as `openLog` without blocking the event loop. */
 export async function loadLog(path: string, options: SessionOptions, load: LoadOptions): Promise<FileLog> {
   assertOptions<LoadOptions>(load, LOAD_RULES);
-  const absolute = absolutePath(path);
+  const absolute = toAbsolutePath(path);
   return (await FileLog.load(absolute, options, load)) ?? beginAt(absolute, options);
 }
 
 /** Begins a session at the path of a missing or empty file. */
 function beginAt(path: string, options: SessionOptions): FileLog {
-  const header = newHeader(options.cwd ?? process.cwd(), clock(options));
+  const header = makeHeader(options.cwd ?? process.cwd(), getClock(options));
   const isEmptyFile = isThere(path, options.fs);
   const isRequired = options.mode === "read-only" || options.mustExist === true;
   if (isRequired && !isEmptyFile) throw sessionNotFound(path);
@@ -80,7 +80,7 @@ function beginAt(path: string, options: SessionOptions): FileLog {
 }
 
 /** Makes a session in memory with given entries. A header among them overrides `session.id`. */
-export function memoryLog(
+export function makeMemoryLog(
   cwd: string,
   options: SessionOptions,
   session: NewSessionOptions,
@@ -89,12 +89,12 @@ export function memoryLog(
   assertOptions(options, SESSION_RULES);
   if (session.id !== undefined) assertValidSessionId(session.id);
   const given = entries.find((entry) => entry.type === "session");
-  const header = given ?? newHeader(cwd, clock(options), session);
+  const header = given ?? makeHeader(cwd, getClock(options), session);
   const records = [header, ...entries.filter((entry) => entry !== given)];
   const log = new MemoryLog(records.map((record) => `${encodeRecord(record)}\n`).join(""));
   const { header: current } = log.index;
   return log.index.needsUpgrade && current !== undefined
-    ? copyToMemory(copyLines(log, planWhole(log, current)))
+    ? copyToMemory(copyLines(log, planWholeFork(log, current)))
     : log;
 }
 
@@ -105,18 +105,18 @@ export function forkLog(
   options: SessionOptions,
   session: NewSessionOptions,
 ): FileLog {
-  const sourceFile = absolutePath(sourcePath);
-  const source = FileLog.open(sourceFile, { ...readingOptions(options), mode: "read-only" });
+  const sourceFile = toAbsolutePath(sourcePath);
+  const source = FileLog.open(sourceFile, { ...getReadingOptions(options), mode: "read-only" });
   if (source === undefined) throw sessionNotFound(sourceFile);
   const parentSession = session.parentSession ?? sourceFile;
-  const header = newHeader(targetCwd, clock(options), { ...session, parentSession });
-  const folder = sessionFolder(targetCwd, options);
-  const path = newSessionPath(folder, header);
+  const header = makeHeader(targetCwd, getClock(options), { ...session, parentSession });
+  const folder = getSessionFolder(targetCwd, options);
+  const path = makeSessionPath(folder, header);
   ensureFolder(folder);
-  return writeCopy(path, copyLines(source, planWhole(source, header)), options);
+  return writeCopy(path, copyLines(source, planWholeFork(source, header)), options);
 }
 
-function readingOptions({ fs, maxLineBytes }: SessionOptions): SessionOptions {
+function getReadingOptions({ fs, maxLineBytes }: SessionOptions): SessionOptions {
   return { ...(fs !== undefined && { fs }), ...(maxLineBytes !== undefined && { maxLineBytes }) };
 }
 
@@ -126,7 +126,7 @@ function readingOptions({ fs, maxLineBytes }: SessionOptions): SessionOptions {
  *
  * @param place - Folder for its file, or a store; undefined keeps it in memory.
  */
-export function branchLog(
+export function makeBranchLog(
   state: SessionState,
   leafId: string,
   cwd: string,
@@ -137,13 +137,13 @@ export function branchLog(
   const leaf = state.require(leafId);
   const parentSession = typeof place === "object" ? state.log.index.header?.id : state.log.path;
   const session = parentSession === undefined ? {} : { parentSession };
-  const header = newHeader(cwd, state.options.now(), session);
+  const header = makeHeader(cwd, state.options.now(), session);
   const planned = planBranch(state, leaf, header);
-  const lines = branchLines(state, planned);
+  const lines = writeBranchLines(state, planned);
   if (place === undefined) return copyToMemory(lines);
   if (typeof place === "object") return place.begin(planned.header, lines);
-  const isWritten = options.createAtOnce === true || holdsConversation(state, planned.ordinals);
-  return (isWritten ? writeCopy : beginCopy)(newSessionPath(place, header), lines, options);
+  const isWritten = options.createAtOnce === true || hasConversation(state, planned.ordinals);
+  return (isWritten ? writeCopy : beginCopy)(makeSessionPath(place, header), lines, options);
 }
 
 /** Makes the error for a path at which there is no session. */

@@ -1,9 +1,9 @@
 import { REDACTED_TEXT } from "../../core/format/redact-entry.ts";
-import { literalPattern, type TextPattern, TextRedactor } from "../../core/jsonl/text-redactor.ts";
+import { makeLiteralPattern, type TextPattern, TextRedactor } from "../../core/jsonl/text-redactor.ts";
 import {
   type LimitedScript,
-  limitedScripts,
-  matchingAll,
+  makeLimitedScripts,
+  makeMatchAll,
   parseMatch,
   runWithin,
 } from "../fs/limited-scripts.ts";
@@ -22,36 +22,36 @@ const ALL_MATCHES = `texts.flatMap((text) =>
 /** Makes the redactor of a text or an expression, which must match neither the empty text nor the replacement. */
 export function makeRedactor(matching: string | RegExp, replacement = REDACTED_TEXT): TextRedactor {
   if (typeof replacement !== "string") throw new TypeError("replacement must be a text.");
-  const pattern = patternOf(matching);
+  const pattern = toPattern(matching);
   const redactor = new TextRedactor(pattern, replacement);
-  if (redactor.isIn(replacement)) {
+  if (redactor.hasMatch(replacement)) {
     throw new TypeError("The replacement holds what is to be redacted; choose another replacement.");
   }
   return redactor;
 }
 
-function patternOf(matching: string | RegExp) {
+function toPattern(matching: string | RegExp) {
   if (matching instanceof RegExp) {
     // Not by the expression itself, which may have a state.
     const isEmpty = new RegExp(matching.source, matching.flags.replace(/[gy]/g, "")).test("");
-    if (!isEmpty) return expressionPattern(matching);
+    if (!isEmpty) return makeExpressionPattern(matching);
   } else if (typeof matching !== "string") {
     throw new TypeError("matching must be a text or a regular expression.");
-  } else if (matching !== "") return literalPattern(matching);
+  } else if (matching !== "") return makeLiteralPattern(matching);
   throw new TypeError(
     "An empty text matches everywhere; give a text or an expression that does not match it.",
   );
 }
 
 /** Makes the pattern of an expression, which throws a `TypeError` if it takes too long, and takes no empty match. */
-function expressionPattern(expression: RegExp): TextPattern {
-  const scripts = limitedScripts([matchingAll(expression)]);
+function makeExpressionPattern(expression: RegExp): TextPattern {
+  const scripts = makeLimitedScripts([makeMatchAll(expression)]);
   const [isIn, allMatches] = [scripts(IS_IN), scripts(ALL_MATCHES)];
   const run = (script: LimitedScript, texts: readonly string[]) => runWithin(REDACTION_MS, script, texts);
   return {
     isLiteral: false,
-    isIn: (texts) => run(isIn, texts).length > 0,
-    matchesIn: (text) =>
+    hasMatch: (texts) => run(isIn, texts).length > 0,
+    findMatches: (text) =>
       run(allMatches, [text])
         .map(parseMatch)
         .filter((match) => match !== undefined),

@@ -1,5 +1,5 @@
 import type { AnySessionEntry } from "../../core/format/entry.ts";
-import { traceOf } from "../../core/format/errors.ts";
+import { getErrorTrace } from "../../core/format/errors.ts";
 
 /** Events of a session, by name. */
 export interface SessionEventMap {
@@ -52,9 +52,9 @@ export class SessionEvents {
     for (const listener of [...listeners]) {
       try {
         const given: unknown = listener(event);
-        if (given !== undefined) onRejection(given, (error) => warn(name, error));
+        if (given !== undefined) onRejection(given, (error) => warnOfListener(name, error));
       } catch (error) {
-        warn(name, error);
+        warnOfListener(name, error);
       }
     }
   }
@@ -66,6 +66,8 @@ export function onRejection(given: unknown, onError: (error: unknown) => void): 
 }
 
 /** Reports a listener's error as a warning. */
-function warn(name: keyof SessionEventMap, error: unknown): void {
-  process.emitWarning(`A listener of "${name}" threw: ${traceOf(error)}`, { code: "SESSIONTREE_LISTENER" });
+function warnOfListener(name: keyof SessionEventMap, error: unknown): void {
+  process.emitWarning(`A listener of "${name}" threw: ${getErrorTrace(error)}`, {
+    code: "SESSIONTREE_LISTENER",
+  });
 }

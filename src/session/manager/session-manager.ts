@@ -18,7 +18,7 @@ import { isJsonRecord } from "../../core/format/json.ts";
 import { assertOptions } from "../../core/format/options.ts";
 import { assertRedactable, REDACTED_TEXT, redactEntry } from "../../core/format/redact-entry.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
-import { entryInLine, type LineChange } from "../../core/jsonl/entry-body.ts";
+import { type LineChange, parseCurrentLine } from "../../core/jsonl/entry-body.ts";
 import { NONE } from "../../core/tree/entry-tree.ts";
 import { findRecentSession, findSessionById } from "../files/find-session.ts";
 import { forgetSession } from "../files/forget-session.ts";
@@ -26,31 +26,44 @@ import { staleLeaf } from "../log/expected-leaf.ts";
 import type { FileLog } from "../log/file-log.ts";
 import type { LoadOptions } from "../log/file-log-options.ts";
 import type { SessionLog } from "../log/session-log.ts";
-import { projectFolder } from "../log/session-paths.ts";
+import { getProjectFolder } from "../log/session-paths.ts";
 import {
   assertDraft,
   assertEditable,
   assertMessage,
   assertReplacement,
-  editableContent,
+  toEditableContent,
 } from "./append-checks.ts";
-import { endable } from "./endable.ts";
-import { type AppendableMessage, type DraftMaker, type EntryDraft, redactionRecord } from "./entry-draft.ts";
+import { makeEndable } from "./endable.ts";
+import {
+  type AppendableMessage,
+  type DraftMaker,
+  type EntryDraft,
+  makeRedactionRecord,
+} from "./entry-draft.ts";
 import { exportCopy } from "./fork.ts";
-import { branchLog, createLog, forkLog, loadLog, memoryLog, newLog, openLog } from "./open-session.ts";
+import {
+  createLog,
+  forkLog,
+  loadLog,
+  makeBranchLog,
+  makeLog,
+  makeMemoryLog,
+  openLog,
+} from "./open-session.ts";
 import type { SessionEventMap, SessionListener } from "./session-events.ts";
 import type { SessionInfo, SessionListProgress } from "./session-info.ts";
 import {
   assertCwd,
   type DerivedSessions,
+  getSessionFolder,
+  getSessionScope,
   type LogSessionOptions,
+  makeHeader,
   type NewSessionOptions,
-  newHeader,
   SESSION_RULES,
   type SessionOptions,
-  sessionFolder,
-  sessionOptions,
-  sessionScope,
+  toSessionOptions,
 } from "./session-options.ts";
 import { SessionState } from "./session-state.ts";
 import { buildTree, type SessionTreeNode, walkTree } from "./session-tree.ts";
@@ -74,7 +87,7 @@ let make: (log: SessionLog, cwd: string, options: LogSessionOptions) => SessionM
  *
  * @param options - `derivedSessions` makes derived sessions. Ignores options about files.
  */
-export function sessionOverLog(log: SessionLog, options: LogSessionOptions): SessionManager {
+export function openOverLog(log: SessionLog, options: LogSessionOptions): SessionManager {
   return make(log, options.cwd ?? (log.index.header?.cwd || process.cwd()), options);
 }
 
@@ -122,8 +135,8 @@ export class SessionManager {
     options: NewSessionOptions = {},
   ): SessionManager {
     assertCwd(cwd, "create");
-    const given = sessionOptions(sessionDir);
-    return new SessionManager(createLog(cwd, given, options), cwd, sessionFolder(cwd, given), given);
+    const given = toSessionOptions(sessionDir);
+    return new SessionManager(createLog(cwd, given, options), cwd, getSessionFolder(cwd, given), given);
   }
 
   /**
@@ -135,7 +148,7 @@ export class SessionManager {
    * @throws {SessionError} `NOT_A_SESSION`; the file is not changed.
    */
   static open(path: string, sessionDir?: string | SessionOptions, cwdOverride?: string): SessionManager {
-    const given = opening(sessionDir, cwdOverride);
+    const given = toOpening(sessionDir, cwdOverride);
     return SessionManager.#over(openLog(path, given), given);
   }
 
@@ -149,14 +162,14 @@ export class SessionManager {
     sessionDir?: string | (SessionOptions & LoadOptions),
     cwdOverride?: string,
   ): Promise<SessionManager> {
-    const given: SessionOptions & LoadOptions = opening(sessionDir, cwdOverride);
+    const given: SessionOptions & LoadOptions = toOpening(sessionDir, cwdOverride);
     // The signal must not abort sessions derived from this one.
     const { onProgress: _onProgress, signal: _signal, ...options } = given;
     return SessionManager.#over(await loadLog(path, options, given), options);
   }
 
   static #over(log: FileLog, options: SessionOptions): SessionManager {
-    const folder = options.sessionDir === undefined ? dirname(log.path) : sessionFolder("", options);
+    const folder = options.sessionDir === undefined ? dirname(log.path) : getSessionFolder("", options);
     const cwd = options.cwd ?? (log.index.header?.cwd || process.cwd());
     return new SessionManager(log, cwd, folder, options);
   }
@@ -164,8 +177,8 @@ export class SessionManager {
   /** Opens the project's session whose file was modified last, or begins one. */
   static continueRecent(cwd: string, sessionDir?: string | SessionOptions): SessionManager {
     assertCwd(cwd, "continueRecent");
-    const given = sessionOptions(sessionDir);
-    const recent = findRecentSession(sessionScope(cwd, given));
+    const given = toSessionOptions(sessionDir);
+    const recent = findRecentSession(getSessionScope(cwd, given));
     if (recent === undefined) return SessionManager.create(cwd, given);
     return new SessionManager(openLog(recent, { ...given, cwd }), cwd, dirname(recent), given);
   }
@@ -180,7 +193,7 @@ export class SessionManager {
     options: NewSessionOptions & Pick<SessionOptions, "now" | "beforePersist"> = {},
     entries?: readonly (SessionEntry | SessionHeader)[],
   ): SessionManager {
-    return new SessionManager(memoryLog(cwd, options, options, entries), cwd, "", options);
+    return new SessionManager(makeMemoryLog(cwd, options, options, entries), cwd, "", options);
   }
 
   /**
@@ -196,15 +209,15 @@ export class SessionManager {
     options: NewSessionOptions = {},
   ): SessionManager {
     assertCwd(targetCwd, "forkFrom");
-    const given = sessionOptions(sessionDir);
+    const given = toSessionOptions(sessionDir);
     const log = forkLog(sourcePath, targetCwd, given, options);
-    return new SessionManager(log, targetCwd, sessionFolder(targetCwd, given), given);
+    return new SessionManager(log, targetCwd, getSessionFolder(targetCwd, given), given);
   }
 
   /** Returns the path of the project's session with exactly this id; undefined if there is none. */
   static findById(cwd: string, id: string, sessionDir?: string | SessionOptions): string | undefined {
     assertCwd(cwd, "findById");
-    return findSessionById(sessionScope(cwd, sessionOptions(sessionDir)), id);
+    return findSessionById(getSessionScope(cwd, toSessionOptions(sessionDir)), id);
   }
 
   /**
@@ -221,7 +234,7 @@ export class SessionManager {
     assertCwd(cwd, "list");
     // Loaded on demand: a process that opens one session needs no catalog.
     const { listInfos } = await import("../../catalog/list/list-infos.ts");
-    const scope = sessionScope(cwd, sessionOptions(sessionDir));
+    const scope = getSessionScope(cwd, toSessionOptions(sessionDir));
     return listInfos({ ...scope, ...(signal && { signal }) }, onProgress);
   }
 
@@ -241,7 +254,7 @@ export class SessionManager {
     second?: SessionListProgress | AbortSignal,
     third?: AbortSignal,
   ): Promise<SessionInfo[]> {
-    const places = sessionOptions(typeof first === "function" ? undefined : first);
+    const places = toSessionOptions(typeof first === "function" ? undefined : first);
     const { sessionDir } = places;
     const onProgress = [first, second].find((one) => typeof one === "function");
     const signal = [second, third].find((one) => typeof one === "object");
@@ -399,15 +412,15 @@ export class SessionManager {
     const { type } = options;
     const start = fromId === undefined ? NONE : tree.find(fromId);
     if (fromId !== undefined && start === NONE) return;
-    const childrenOf = (ordinal: number) => this.#state.fileOrder(tree.children(ordinal));
-    for (const ordinal of walkTree(start, childrenOf))
+    const getChildren = (ordinal: number) => this.#state.fileOrder(tree.children(ordinal));
+    for (const ordinal of walkTree(start, getChildren))
       if (type === undefined || tree.typeAt(ordinal) === type) yield this.#entryAt(ordinal);
   }
 
   /** Returns the id of the deepest common ancestor of two entries; null if there is none, or an id is unknown. */
   commonAncestor(a: string, b: string): string | null {
     const { tree } = this.#state;
-    return this.#state.idOf(tree.commonAncestor(tree.find(a), tree.find(b)));
+    return this.#state.getId(tree.commonAncestor(tree.find(a), tree.find(b)));
   }
 
   /**
@@ -475,7 +488,7 @@ export class SessionManager {
    * @remarks Relies on file system events, and checks once a second where there are none.
    */
   watch(options: { signal?: AbortSignal } = {}): AsyncGenerator<SessionEntry, void> {
-    return endable((end) => this.#watched(end), options.signal);
+    return makeEndable((end) => this.#watched(end), options.signal);
   }
 
   async *#watched(end: AbortSignal): AsyncGenerator<SessionEntry, void> {
@@ -529,7 +542,14 @@ export class SessionManager {
 
   /** Appends tokens spent outside the conversation, and returns the entry. */
   appendUsage(kind: string, provider: string, model: string, usage: Usage, note?: string): UsageEntry {
-    const entry = this.#state.append({ type: "usage", kind, provider, model, usage, ...optional({ note }) });
+    const entry = this.#state.append({
+      type: "usage",
+      kind,
+      provider,
+      model,
+      usage,
+      ...dropUndefined({ note }),
+    });
     if (!isUsageEntry(entry))
       throw new TypeError("beforePersist removed the usage of a usage entry; keep that field");
     return entry;
@@ -555,13 +575,18 @@ export class SessionManager {
       summary,
       firstKeptEntryId: firstKeptEntryId ?? id,
       tokensBefore,
-      ...optional({ details, usage, fromHook, systemMessage: foldSystemMessages(messages, timestampMs) }),
+      ...dropUndefined({
+        details,
+        usage,
+        fromHook,
+        systemMessage: foldSystemMessages(messages, timestampMs),
+      }),
     })).id;
   }
 
   /** Appends state of an extension, which is never part of the context. */
   appendCustomEntry(customType: string, data?: unknown): string {
-    return this.#state.append({ type: "custom", customType, ...optional({ data }) }).id;
+    return this.#state.append({ type: "custom", customType, ...dropUndefined({ data }) }).id;
   }
 
   /** Appends a message of an extension, which is part of the context. */
@@ -576,7 +601,7 @@ export class SessionManager {
       customType,
       content,
       display,
-      ...optional({ details }),
+      ...dropUndefined({ details }),
     }).id;
   }
 
@@ -592,7 +617,8 @@ export class SessionManager {
    */
   appendLabelChange(targetId: string, label: string | undefined): string {
     this.#state.require(targetId);
-    return this.#state.append({ type: "label", targetId, ...optional({ label: label || undefined }) }).id;
+    return this.#state.append({ type: "label", targetId, ...dropUndefined({ label: label || undefined }) })
+      .id;
   }
 
   /**
@@ -606,7 +632,7 @@ export class SessionManager {
     assertReplacement(replacement);
     const target = asSessionEntry(this.#state.cache.entryAt(this.#state.require(targetId)));
     assertEditable(target, this.#state.isOnPath(targetId));
-    const edit = replacement === null ? null : { content: editableContent(target, replacement.content) };
+    const edit = replacement === null ? null : { content: toEditableContent(target, replacement.content) };
     return this.#state.append({ type: "context_edit", targetId, replacement: edit }).id;
   }
 
@@ -706,7 +732,7 @@ export class SessionManager {
     const place = branchFromId === null ? NONE : this.#state.require(branchFromId);
     const fromId = this.getLeafId() ?? "root";
     return this.#state.append(
-      { type: "branch_summary", fromId, summary, ...optional({ details, usage, fromHook }) },
+      { type: "branch_summary", fromId, summary, ...dropUndefined({ details, usage, fromHook }) },
       place,
     ).id;
   }
@@ -733,7 +759,7 @@ export class SessionManager {
 
   /** Tells whether `getSessionDir` is the project's default folder. */
   usesDefaultSessionDir(): boolean {
-    return this.isPersisted() && this.#sessionDir === projectFolder(this.#cwd, this.#options);
+    return this.isPersisted() && this.#sessionDir === getProjectFolder(this.#cwd, this.#options);
   }
 
   /**
@@ -763,7 +789,7 @@ export class SessionManager {
   ): Promise<SessionManager> {
     const { cwd: _cwd, ...options } = this.#options;
     if (options.derivedSessions === undefined) return SessionManager.load(path, { ...options, ...load });
-    return sessionOverLog(await options.derivedSessions.load(path, load), opening(options, load.cwd));
+    return openOverLog(await options.derivedSessions.load(path, load), toOpening(options, load.cwd));
   }
 
   /** Makes a session of the path root → `leafId` and returns it. This one does not change, unlike with `createBranchedSession`. */
@@ -804,7 +830,7 @@ export class SessionManager {
    */
   exportBranch(path: string): string {
     this.#state.dropReplaced();
-    const header = this.getHeader() ?? newHeader(this.#cwd, this.#state.options.now());
+    const header = this.getHeader() ?? makeHeader(this.#cwd, this.#state.options.now());
     return exportCopy(this.#state, path, header, this.#options);
   }
 
@@ -837,9 +863,9 @@ export class SessionManager {
     if (entry !== undefined) assertRedactable(entry);
     this.#state.require(entryId);
     const change: LineChange = (line, head) =>
-      head?.id === entryId ? encodeRecord(redactEntry(entryInLine(line, head), replacement)) : line;
+      head?.id === entryId ? encodeRecord(redactEntry(parseCurrentLine(line, head), replacement)) : line;
     const data = { targetId: entryId };
-    const { record } = this.#state.rewrite(change, () => redactionRecord(data), true);
+    const { record } = this.#state.rewrite(change, () => makeRedactionRecord(data), true);
     if (this.#state.log.path !== undefined) forgetSession(this.#state.log.path);
     return record?.id ?? entryId;
   }
@@ -907,11 +933,11 @@ export class SessionManager {
   }
 
   #newLog(options: NewSessionOptions): SessionLog {
-    return newLog(this.#place, this.#cwd, this.#options, options);
+    return makeLog(this.#place, this.#cwd, this.#options, options);
   }
 
   #branchedLog(leafId: string): SessionLog {
-    return branchLog(this.#state, leafId, this.#cwd, this.#place, this.#options);
+    return makeBranchLog(this.#state, leafId, this.#cwd, this.#place, this.#options);
   }
 
   /** Where derived sessions go: a store, a folder, or, if undefined, memory. */
@@ -938,7 +964,7 @@ function isClosed(log: SessionLog): boolean {
 }
 
 /** Returns the fields that are not undefined. */
-function optional(fields: { readonly [name: string]: unknown }): { [name: string]: unknown } {
+function dropUndefined(fields: { readonly [name: string]: unknown }): { [name: string]: unknown } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
@@ -967,12 +993,12 @@ export type ReadonlySessionManager = Pick<
 >;
 
 /** Returns the options to open a session, checked, with a working directory that overrides theirs. */
-function opening<Options extends SessionOptions>(
+function toOpening<Options extends SessionOptions>(
   given: string | Options | undefined,
   cwdOverride: string | undefined,
 ): SessionOptions | Options {
   if (given === undefined && cwdOverride === undefined) return {};
-  const options = typeof given === "object" ? given : sessionOptions(given);
+  const options = typeof given === "object" ? given : toSessionOptions(given);
   assertOptions<SessionOptions>(options, SESSION_RULES);
   return cwdOverride === undefined ? options : { ...options, cwd: cwdOverride };
 }

@@ -5,15 +5,15 @@ import { createSessionId } from "../../core/format/ids.ts";
 import { assertOptions, CALLBACK, FLAG, type OptionRules, TEXT } from "../../core/format/options.ts";
 import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
 import { makeFolder, realFileSystem } from "../fs/file-system.ts";
-import { fileError } from "../log/file-errors.ts";
+import { toFileError } from "../log/file-errors.ts";
 import { FILE_LOG_RULES, type FileLogOptions, type LoadOptions } from "../log/file-log-options.ts";
 import type { SessionLog } from "../log/session-log.ts";
 import {
-  absolutePath,
+  getProjectFolder,
+  makeSessionFileName,
   PLACES_RULES,
-  projectFolder,
   type SessionPlaces,
-  sessionFileName,
+  toAbsolutePath,
 } from "../log/session-paths.ts";
 
 /** Options to open or create a session, wherever pi takes the string `sessionDir`. */
@@ -64,7 +64,7 @@ export const SESSION_RULES: OptionRules<SessionOptions> = {
 export const NEW_SESSION_RULES: OptionRules<Omit<NewSessionOptions, "id">> = { parentSession: TEXT };
 
 /** Converts pi's string, or undefined, to options, and checks them. */
-export function sessionOptions(given: string | SessionOptions | undefined): SessionOptions {
+export function toSessionOptions(given: string | SessionOptions | undefined): SessionOptions {
   if (given === undefined) return {};
   if (typeof given === "string") return { sessionDir: given };
   assertOptions(given, SESSION_RULES);
@@ -85,7 +85,7 @@ export function assertCwd(cwd: unknown, name: string): asserts cwd is string {
 }
 
 /** Returns the scope of a project's sessions under these options. */
-export function sessionScope(
+export function getSessionScope(
   cwd: string,
   { sessionDir, ...places }: SessionOptions,
 ): { cwd: string; sessionDir?: string; places: SessionPlaces } {
@@ -93,8 +93,10 @@ export function sessionScope(
 }
 
 /** Returns the folder of a project's sessions without creating it. */
-export function sessionFolder(cwd: string, options: SessionOptions): string {
-  return options.sessionDir === undefined ? projectFolder(cwd, options) : absolutePath(options.sessionDir);
+export function getSessionFolder(cwd: string, options: SessionOptions): string {
+  return options.sessionDir === undefined
+    ? getProjectFolder(cwd, options)
+    : toAbsolutePath(options.sessionDir);
 }
 
 /** Creates a folder for sessions if it is missing. */
@@ -102,12 +104,12 @@ export function ensureFolder(folder: string): void {
   try {
     makeFolder(realFileSystem, folder);
   } catch (error) {
-    throw fileError(folder, "write", error);
+    throw toFileError(folder, "write", error);
   }
 }
 
 /** Makes the header of a new session, and checks the options. */
-export function newHeader(cwd: string, now: number, options: NewSessionOptions = {}): SessionHeader {
+export function makeHeader(cwd: string, now: number, options: NewSessionOptions = {}): SessionHeader {
   assertOptions<Omit<NewSessionOptions, "id">>(options, NEW_SESSION_RULES);
   return {
     type: "session",
@@ -120,6 +122,6 @@ export function newHeader(cwd: string, now: number, options: NewSessionOptions =
 }
 
 /** Returns the path of a new session's file. */
-export function newSessionPath(folder: string, header: SessionHeader): string {
-  return join(folder, sessionFileName(header.timestamp, header.id));
+export function makeSessionPath(folder: string, header: SessionHeader): string {
+  return join(folder, makeSessionFileName(header.timestamp, header.id));
 }

@@ -3,12 +3,12 @@ import type { EntryPath } from "../../core/context/entry-path.ts";
 import type { SelectionIssue } from "../../core/context/select-entries.ts";
 import type { SettingsFallback } from "../../core/context/session-context.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
-import { entryNotFound, isSessionError } from "../../core/format/errors.ts";
+import { isSessionError, makeEntryNotFoundError } from "../../core/format/errors.ts";
 import type { EntryHead } from "../../core/format/head.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
-import { entryInLine, type LineChange } from "../../core/jsonl/entry-body.ts";
-import { headerSettings } from "../../core/jsonl/session-header.ts";
+import { type LineChange, parseCurrentLine } from "../../core/jsonl/entry-body.ts";
+import { readHeaderSettings } from "../../core/jsonl/session-header.ts";
 import type { SessionIndex } from "../../core/jsonl/session-index.ts";
 import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
 import { LabelsAndName } from "../../core/tree/labels-and-name.ts";
@@ -17,7 +17,7 @@ import { readBlobImage } from "../log/blob-images.ts";
 import { EntryCache } from "../log/entry-cache.ts";
 import type { LogChange, LogLine, SessionLog } from "../log/session-log.ts";
 import { assertWritable } from "../log/write-permission.ts";
-import { type AppendableMessage, type DraftMaker, type EntryDraft, prepared } from "./entry-draft.ts";
+import { type AppendableMessage, type DraftMaker, type EntryDraft, prepareEntry } from "./entry-draft.ts";
 import {
   type BeforePersist,
   EntryMaker,
@@ -112,7 +112,7 @@ export class SessionState {
   }
 
   /** Returns the id of an ordinal; null for NONE. */
-  idOf(ordinal: number): string | null {
+  getId(ordinal: number): string | null {
     return ordinal === NONE ? null : this.#log.index.tree.idAt(ordinal);
   }
 
@@ -120,7 +120,7 @@ export class SessionState {
   require(id: string): number {
     const ordinal = this.tree.find(id);
     if (ordinal !== NONE) return ordinal;
-    throw entryNotFound(id);
+    throw makeEntryNotFoundError(id);
   }
 
   /** Tells whether an entry is on the path to the leaf. */
@@ -142,7 +142,7 @@ export class SessionState {
   get fallback(): SettingsFallback {
     const { header } = this.#log.index;
     if (this.#fallback === undefined || this.#fallback.header !== header) {
-      this.#fallback = { header, settings: headerSettings(header) };
+      this.#fallback = { header, settings: readHeaderSettings(header) };
     }
     return this.#fallback.settings;
   }
@@ -151,7 +151,7 @@ export class SessionState {
   #path(): EntryPath {
     this.dropReplaced();
     const { tree } = this.#log.index;
-    return pathIn(tree, this.#entries, tree.path(this.#leaf));
+    return makePath(tree, this.#entries, tree.path(this.#leaf));
   }
 
   /** Drops what others have replaced: what was redacted since must be in no context or copy, even if it is in memory. */
@@ -172,7 +172,7 @@ export class SessionState {
    */
   append(draft: EntryDraft | DraftMaker, parent: number = this.#leaf, mustExist = false): AnySessionEntry {
     this.assertWritable();
-    return this.#add(this.#make.ofDraft(draft, this.idOf(parent)), mustExist);
+    return this.#add(this.#make.ofDraft(draft, this.getId(parent)), mustExist);
   }
 
   /** Appends a chain of entries under a parent in one write and makes the last of them the leaf. */
@@ -182,7 +182,7 @@ export class SessionState {
     mustExist = false,
   ): AnySessionEntry[] {
     this.assertWritable();
-    const made = this.#make.ofDrafts(drafts, this.idOf(parent));
+    const made = this.#make.ofDrafts(drafts, this.getId(parent));
     this.#write(
       made.map(({ line }) => line),
       made.some(({ entry }) => isConversation(entry)),
@@ -281,8 +281,8 @@ export class SessionState {
   #preparedLine(line: string, head: EntryHead): string {
     const { beforePersist } = this.options;
     if (beforePersist === undefined) return line;
-    const entry = entryInLine(line, head);
-    const after = prepared(entry, beforePersist);
+    const entry = parseCurrentLine(line, head);
+    const after = prepareEntry(entry, beforePersist);
     return after === entry ? line : encodeRecord(after);
   }
 
@@ -290,7 +290,7 @@ export class SessionState {
   moveLeaf(ordinal: number): void {
     if (ordinal === this.#leaf) return;
     const previousLeafId = this.leafId;
-    this.#setLeaf(ordinal, this.idOf(ordinal));
+    this.#setLeaf(ordinal, this.getId(ordinal));
     this.#context?.clear();
     this.#emitLeaf(previousLeafId);
   }
@@ -403,17 +403,17 @@ export class SessionState {
   /** Reads what others appended; returns their entries. */
   refresh(): AnySessionEntry[] {
     const change = this.#log.refresh();
-    if (change !== undefined) return this.#entries.entriesAt(this.#newIn(change));
+    if (change !== undefined) return this.#entries.entriesAt(this.#findNew(change));
     this.emitForeign();
     return [];
   }
 
   #emitRestored(ids: readonly string[]): void {
     if (!this.#events?.has("entries_restored")) return;
-    this.#events?.emit("entries_restored", { entries: this.#entriesOf(ids) });
+    this.#events?.emit("entries_restored", { entries: this.#getEntries(ids) });
   }
 
-  #entriesOf(ids: readonly string[]): AnySessionEntry[] {
+  #getEntries(ids: readonly string[]): AnySessionEntry[] {
     return this.#entries.entriesAt(ids.map((id) => this.tree.find(id)).filter((ordinal) => ordinal !== NONE));
   }
 
@@ -422,13 +422,13 @@ export class SessionState {
     // Others' lines may precede known ones, and labels and names follow the order of the file.
     else this.#labelsAndName = undefined;
     this.#foreign ??= new ForeignEntries();
-    for (const ordinal of this.#newIn(change)) this.#foreign.add(this.tree.idAt(ordinal));
+    for (const ordinal of this.#findNew(change)) this.#foreign.add(this.tree.idAt(ordinal));
     this.emitForeign();
   }
 
   /** Tells others' entries to those that wait for them; again later if their bodies cannot be read now. */
   emitForeign(): void {
-    this.#foreign?.deliver((ids) => this.#entriesOf(ids), this.#events);
+    this.#foreign?.deliver((ids) => this.#getEntries(ids), this.#events);
   }
 
   /** Collects others' entries as they are found, for a call that returns them, until `end`. */
@@ -437,7 +437,7 @@ export class SessionState {
     return this.#foreign.collect();
   }
 
-  #newIn(change: LogChange): number[] {
+  #findNew(change: LogChange): number[] {
     return findAdded(change, this.tree).filter((ordinal) => !this.#ownIds.has(this.tree.idAt(ordinal)));
   }
 
@@ -453,7 +453,7 @@ export class SessionState {
     this.#cache = cache;
     this.#labelsAndName = undefined;
     this.#context?.clear();
-    this.#setLeaf(leaf, this.idOf(leaf));
+    this.#setLeaf(leaf, this.getId(leaf));
     this.#revision = this.#log.index.revision;
     this.#listen();
     this.#emitLeaf(previousLeafId);
@@ -481,7 +481,7 @@ export class SessionState {
 }
 
 /** Makes a path of heads that reads bodies from the log on demand. */
-function pathIn(heads: EntryTree, cache: EntryCache, ordinals: Int32Array): EntryPath {
+function makePath(heads: EntryTree, cache: EntryCache, ordinals: Int32Array): EntryPath {
   return {
     length: ordinals.length,
     mayHold: (type) => heads.hasType(type),

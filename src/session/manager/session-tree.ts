@@ -28,10 +28,10 @@ export function buildTree(
 ): SessionTreeNode[] {
   const roots: SessionTreeNode[] = [];
   const nodes = entries.map((entry): SessionTreeNode => ({ entry, children: [] }));
-  const placeOf = new Int32Array(fileOrder.length);
-  for (const [place, ordinal] of fileOrder.entries()) placeOf[ordinal] = place;
+  const places = new Int32Array(fileOrder.length);
+  for (const [place, ordinal] of fileOrder.entries()) places[ordinal] = place;
   for (const [place, node] of nodes.entries()) {
-    const parent = nodes[placeOf[tree.parentAt(fileOrder[place] ?? NONE)] ?? NONE];
+    const parent = nodes[places[tree.parentAt(fileOrder[place] ?? NONE)] ?? NONE];
     if (parent === undefined) roots.push(node);
     // Pushing to an array reserves room for 17 elements, and most nodes have one child.
     else if (parent.children.length === 0) parent.children = [node];
@@ -41,7 +41,7 @@ export function buildTree(
     if (node.children.length > 1) sortByTime(tree, node.children);
   }
   for (const [id, mark] of labels) {
-    const node = nodes[placeOf[tree.find(id)] ?? NONE];
+    const node = nodes[places[tree.find(id)] ?? NONE];
     if (node !== undefined) Object.assign(node, { label: mark.label, labelTimestamp: mark.timestamp });
   }
   return roots;
@@ -49,19 +49,19 @@ export function buildTree(
 
 /** Sorts siblings by time; those without a time come first, and equals stay in file order. */
 function sortByTime(tree: EntryTree, siblings: SessionTreeNode[]): void {
-  const timeOf = (node: SessionTreeNode) => tree.timeAt(tree.find(node.entry.id)) || 0;
-  siblings.sort((a, b) => timeOf(a) - timeOf(b));
+  const getTime = (node: SessionTreeNode) => tree.timeAt(tree.find(node.entry.id)) || 0;
+  siblings.sort((a, b) => getTime(a) - getTime(b));
 }
 
 /** Yields an entry (or, for NONE, all roots) and its descendants, parents first. */
 export function* walkTree(
   start: number,
-  childrenOf: (ordinal: number) => Int32Array,
+  getChildren: (ordinal: number) => Int32Array,
 ): Generator<number, void> {
-  const open = start === NONE ? [...childrenOf(NONE).reverse()] : [start];
+  const open = start === NONE ? [...getChildren(NONE).reverse()] : [start];
   for (let ordinal = open.pop(); ordinal !== undefined; ordinal = open.pop()) {
     yield ordinal;
     // One by one: a million arguments of one call would overflow the stack.
-    for (const child of childrenOf(ordinal).reverse()) open.push(child);
+    for (const child of getChildren(ordinal).reverse()) open.push(child);
   }
 }

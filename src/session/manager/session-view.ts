@@ -4,10 +4,10 @@ import { SessionError } from "../../core/format/errors.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
 import type { JsonRecord } from "../../core/format/json.ts";
-import { runsOf } from "../../core/jsonl/byte-runs.ts";
+import { splitRuns } from "../../core/jsonl/byte-runs.ts";
 import { decodeRecord, parseRecord } from "../../core/jsonl/decode.ts";
-import { entryAt } from "../../core/jsonl/entry-body.ts";
-import { foreignSourceIn } from "../../core/jsonl/foreign-source.ts";
+import { decodeEntryAt } from "../../core/jsonl/entry-body.ts";
+import { detectForeignSource } from "../../core/jsonl/foreign-source.ts";
 import { makeIssue } from "../../core/jsonl/issue-log.ts";
 import type { LineSpans } from "../../core/jsonl/line-spans.ts";
 import { notASession } from "../../core/jsonl/not-a-session.ts";
@@ -24,7 +24,7 @@ const LEAF_NAME = "@leaf";
 const SLICE = 1024;
 
 /** How many candidates an error names. */
-const MOST_NAMED = 3;
+const MAX_NAMED = 3;
 
 /**
  * A session that is only looked at: its tree of heads, and bodies one after the other.
@@ -71,7 +71,7 @@ export class SessionView {
       throw notASession(
         subject,
         {},
-        foreignSourceIn(() => pieces),
+        detectForeignSource(() => pieces),
       );
     return new SessionView(log, fileName);
   }
@@ -150,16 +150,16 @@ export class SessionView {
     const exact = name === LEAF_NAME ? leaf : tree.find(name);
     if (exact !== NONE) return tree.idAt(exact);
     const labeled = [...this.labels].flatMap(([id, { label }]) => (label === name ? id : []));
-    const candidates = labeled.length > 0 ? labeled : idsFrom(tree, name);
+    const candidates = labeled.length > 0 ? labeled : findIdsFrom(tree, name);
     const [found] = candidates;
     if (found !== undefined && candidates.length === 1) return found;
-    throw entryNotFound(name, candidates);
+    throw makeUnknownEntryError(name, candidates);
   }
 
   /** Returns the end of the path to an entry, or to NONE: at most so many ordinals, the entry itself last. */
-  pathTo(ordinal: number, most: number): number[] {
+  pathTo(ordinal: number, max: number): number[] {
     const path: number[] = [];
-    for (let at = ordinal; at !== NONE && path.length < most; at = this.tree.parentAt(at)) path.push(at);
+    for (let at = ordinal; at !== NONE && path.length < max; at = this.tree.parentAt(at)) path.push(at);
     return path.reverse();
   }
 
@@ -185,7 +185,7 @@ export class SessionView {
   ): void {
     const { index } = this.log;
     this.#parsed ??= this.log.isReplaced() ? [] : index.takeParsed();
-    for (const slice of runsOf(ordinals, SLICE)) {
+    for (const slice of splitRuns(ordinals, SLICE)) {
       const known = slice.map((ordinal) => this.#parsed?.[ordinal]);
       if (!known.includes(undefined)) {
         for (const [i, ordinal] of slice.entries()) take(ordinal, known[i]);
@@ -196,7 +196,7 @@ export class SessionView {
         if (failures.length > 0) return;
         // What `take` throws is no trouble with the file, for which the log would take it.
         try {
-          const entry = record && entryAt(record, index.tree, ordinal, index);
+          const entry = record && decodeEntryAt(record, index.tree, ordinal, index);
           if (entry === undefined) this.report("BODY_DAMAGED", ordinal);
           take(ordinal, entry);
         } catch (error) {
@@ -221,16 +221,16 @@ export class SessionView {
   }
 }
 
-function idsFrom(tree: EntryTree, beginning: string): string[] {
+function findIdsFrom(tree: EntryTree, beginning: string): string[] {
   return Array.from(tree.ordinals(), (ordinal) => tree.idAt(ordinal)).filter((id) =>
     id.startsWith(beginning),
   );
 }
 
-function entryNotFound(name: string, candidates: readonly string[]): SessionError {
+function makeUnknownEntryError(name: string, candidates: readonly string[]): SessionError {
   const message =
     candidates.length === 0
       ? `Entry ${name} not found in this session. "sessiontree tree SESSION --all" shows the ids of all entries.`
-      : `${candidates.length} entries go by ${name}, such as ${candidates.slice(0, MOST_NAMED).join(", ")}. Give more of the id.`;
+      : `${candidates.length} entries go by ${name}, such as ${candidates.slice(0, MAX_NAMED).join(", ")}. Give more of the id.`;
   return new SessionError("ENTRY_NOT_FOUND", message, { details: { entryId: name } });
 }

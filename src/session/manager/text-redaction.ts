@@ -1,14 +1,14 @@
 import { assertOptions, FLAG, TEXT } from "../../core/format/options.ts";
 import { decodeText } from "../../core/jsonl/decode.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
-import { currentLine } from "../../core/jsonl/entry-body.ts";
+import { encodeCurrentLine } from "../../core/jsonl/entry-body.ts";
 import type { TextRedactor } from "../../core/jsonl/text-redactor.ts";
 import { forgetSession } from "../files/forget-session.ts";
 import { realFileSystem } from "../fs/file-system.ts";
 import { eachRawLine } from "../log/raw-lines.ts";
 import { isThere } from "../log/replace-file.ts";
 import type { SessionLog } from "../log/session-log.ts";
-import { redactionRecord } from "./entry-draft.ts";
+import { makeRedactionRecord } from "./entry-draft.ts";
 import { makeRedactor } from "./redactor.ts";
 import type { SessionState } from "./session-state.ts";
 
@@ -46,7 +46,7 @@ export function redactTextOfSession(
   if (dryRun || !found.isFound) return found;
   const { record, ids } = state.rewrite(
     (line) => redactor.ofLine(line).text,
-    (targetIds) => redactionRecord({ targetIds }),
+    (targetIds) => makeRedactionRecord({ targetIds }),
     false,
   );
   if (state.log.path !== undefined) forgetSession(state.log.path);
@@ -65,7 +65,7 @@ function findText(log: SessionLog, redactor: TextRedactor): SessionTextRedaction
   };
   let isFound = look(encodeRecord({ ...index.header }));
   log.readLines(index.tree.ordinals(), (ordinal, bytes) => {
-    const line = currentLine(bytes, index.tree.headAt(ordinal), index);
+    const line = encodeCurrentLine(bytes, index.tree.headAt(ordinal), index);
     if (look(typeof line === "string" ? line : decodeText(line))) entryIds.push(index.tree.idAt(ordinal));
   });
   isFound ||= entryIds.length > 0 || isInFile(log.path, look);

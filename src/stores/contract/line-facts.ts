@@ -1,15 +1,15 @@
 import { encodeUsage } from "../../catalog/list/session-calls.ts";
-import { searchedText } from "../../catalog/query/search-text.ts";
+import { getSearchedText } from "../../catalog/query/search-text.ts";
 import {
   type EntryFacts,
-  factsAdded,
-  factsOfHeader,
+  makeHeaderFacts,
+  readAddedFacts,
   type SessionFacts,
 } from "../../core/facts/session-facts.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
-import { recordTime } from "../../core/format/timestamps.ts";
+import { getRecordTime } from "../../core/format/timestamps.ts";
 
 /** Maximum UTF-16 units of a first message, as lists of stores show it. */
 export const MAX_FIRST_MESSAGE = 200;
@@ -19,50 +19,50 @@ const UNSTORABLE = new RegExp(`\\u0000|${HALF_PAIR.source}`);
 const ALL_UNSTORABLE = new RegExp(UNSTORABLE.source, "g");
 
 /** Reads the facts that an entry's line can be queried by; undefined if it holds no entry with an id. */
-export function entryFactsOf(text: string, withSearchText: boolean): EntryFacts | undefined {
-  const record = parse(text);
+export function parseEntryFacts(text: string, withSearchText: boolean): EntryFacts | undefined {
+  const record = parseRecord(text);
   if (record === undefined) return undefined;
   const { id, type, parentId } = record;
   if (!isStorable(id) || typeof type !== "string" || type === "" || type === "session") return undefined;
-  const timestampMs = recordTime(record);
-  const { sessionName, messageMs, userText } = factsAdded(type, record, timestampMs);
+  const timestampMs = getRecordTime(record);
+  const { sessionName, messageMs, userText } = readAddedFacts(type, record, timestampMs);
   const usage = encodeUsage(record, id, timestampMs ?? null);
   return {
     id,
     parentId: isStorable(parentId) ? parentId : null,
-    type: storable(type),
+    type: toStorable(type),
     timestampMs: timestampMs ?? null,
-    ...(sessionName !== undefined && { sessionName: storableName(sessionName) }),
+    ...(sessionName !== undefined && { sessionName: toStorableName(sessionName) }),
     ...(messageMs !== undefined && { messageMs }),
-    ...(userText !== undefined && { userText: beginningOf(userText) }),
+    ...(userText !== undefined && { userText: shortenMessage(userText) }),
     ...(usage !== undefined && { usage }),
-    ...(withSearchText && searchTextIn(record, type)),
+    ...(withSearchText && buildSearchText(record, type)),
   };
 }
 
 /** Returns the facts of a session that only has its header, as a backend receives them. */
-export function storableFacts(header: SessionHeader): SessionFacts {
-  const { cwd, name, parentSession, createdMs, ...facts } = factsOfHeader(header);
+export function makeStorableFacts(header: SessionHeader): SessionFacts {
+  const { cwd, name, parentSession, createdMs, ...facts } = makeHeaderFacts(header);
   return {
     ...facts,
-    cwd: storable(cwd),
-    name: storableName(name),
-    parentSession: parentSession === null ? null : storable(parentSession),
+    cwd: toStorable(cwd),
+    name: toStorableName(name),
+    parentSession: parentSession === null ? null : toStorable(parentSession),
     createdMs: createdMs ?? 0,
   };
 }
 
 /** Returns the beginning of a first message, as lists of stores show it. */
-export function beginningOf(text: string): string {
-  return storable(text.slice(0, MAX_FIRST_MESSAGE));
+export function shortenMessage(text: string): string {
+  return toStorable(text.slice(0, MAX_FIRST_MESSAGE));
 }
 
 /** Returns a text without U+0000 and halves of surrogate pairs, which not every database can store. */
-export function storable(text: string): string {
+export function toStorable(text: string): string {
   return text.replace(ALL_UNSTORABLE, "\ufffd");
 }
 
-function parse(text: string): JsonRecord | undefined {
+function parseRecord(text: string): JsonRecord | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return isJsonRecord(value) ? value : undefined;
@@ -76,12 +76,12 @@ function isStorable(value: unknown): value is string {
   return typeof value === "string" && value !== "" && !UNSTORABLE.test(value);
 }
 
-function storableName(name: string | null): string | null {
-  return storable(name ?? "") || null;
+function toStorableName(name: string | null): string | null {
+  return toStorable(name ?? "") || null;
 }
 
-function searchTextIn(record: JsonRecord, type: string): Pick<EntryFacts, "searchText"> {
+function buildSearchText(record: JsonRecord, type: string): Pick<EntryFacts, "searchText"> {
   const entry: AnySessionEntry = { id: "", parentId: null, timestamp: "", ...record, type };
-  const texts = searchedText(entry)?.parts.map(({ text }) => text) ?? [];
-  return texts.length === 0 ? {} : { searchText: storable(texts.join("\n")) };
+  const texts = getSearchedText(entry)?.parts.map(({ text }) => text) ?? [];
+  return texts.length === 0 ? {} : { searchText: toStorable(texts.join("\n")) };
 }

@@ -2,7 +2,7 @@ import { refuseAborted } from "../../core/format/abort.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import { assertValidSessionId } from "../../core/format/ids.ts";
-import { foreignSourceIn } from "../../core/jsonl/foreign-source.ts";
+import { detectForeignSource } from "../../core/jsonl/foreign-source.ts";
 import { notASession } from "../../core/jsonl/not-a-session.ts";
 import { SessionIndex } from "../../core/jsonl/session-index.ts";
 
@@ -40,9 +40,9 @@ export async function readHeaderFirst(
     }
     if (!isDone()) index.end();
     const { header } = index;
-    if (header === undefined) throw noHeader(front);
+    if (header === undefined) throw makeNoHeaderError(front);
     assertValidSessionId(header.id);
-    return { header, pieces: joined(front, iterator, signal), close };
+    return { header, pieces: joinFront(front, iterator, signal), close };
   } catch (error) {
     await close();
     throw error;
@@ -50,8 +50,8 @@ export async function readHeaderFirst(
 }
 
 /** The bytes that were read tell whose they are, if they are another program's. */
-function noHeader(front: readonly Uint8Array[]): SessionError {
-  const source = foreignSourceIn(() => front);
+function makeNoHeaderError(front: readonly Uint8Array[]): SessionError {
+  const source = detectForeignSource(() => front);
   if (source !== undefined) return notASession("This", {}, source);
   return new SessionError(
     "NOT_A_SESSION",
@@ -59,7 +59,7 @@ function noHeader(front: readonly Uint8Array[]): SessionError {
   );
 }
 
-async function* joined(
+async function* joinFront(
   front: readonly Uint8Array[],
   rest: AsyncIterator<Uint8Array>,
   signal: AbortSignal | undefined,

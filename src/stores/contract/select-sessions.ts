@@ -7,12 +7,12 @@ export function compareSessions(a: ListPosition, b: ListPosition): number {
 }
 
 /** Returns where a list has a session. */
-export function positionOf({ id, lastMessageMs, createdMs }: SessionFacts): ListPosition {
+export function getPosition({ id, lastMessageMs, createdMs }: SessionFacts): ListPosition {
   return { id, modifiedMs: lastMessageMs ?? createdMs ?? 0 };
 }
 
 /** Tells whether a text contains another, ignoring case. */
-export function holdsText(text: string, part: string): boolean {
+export function hasText(text: string, part: string): boolean {
   return text.toLowerCase().includes(part.toLowerCase());
 }
 
@@ -25,9 +25,9 @@ export function selectSessions(all: Iterable<SessionFacts>, query: BackendListQu
   const { cwd, name, idPrefix = "", limit, after } = query;
   return [...all]
     .filter((one) => cwd === undefined || one.cwd === cwd)
-    .filter((one) => name === undefined || holdsText(one.name ?? "", name))
+    .filter((one) => name === undefined || hasText(one.name ?? "", name))
     .filter((one) => one.id.startsWith(idPrefix))
-    .filter((one) => after === undefined || compareSessions(positionOf(one), after) > 0)
-    .sort((a, b) => compareSessions(positionOf(a), positionOf(b)))
+    .filter((one) => after === undefined || compareSessions(getPosition(one), after) > 0)
+    .sort((a, b) => compareSessions(getPosition(a), getPosition(b)))
     .slice(0, limit);
 }

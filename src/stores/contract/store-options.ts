@@ -2,8 +2,8 @@ import { HIT_RULES } from "../../catalog/search/search.ts";
 import {
   CALLBACK,
   COUNT,
-  choice,
   FLAG,
+  makeChoiceRule,
   OBJECT,
   type OptionRules,
   SIGNAL,
@@ -36,7 +36,7 @@ export const CREATE_RULES: OptionRules<Omit<CreateInStoreOptions, "id">> = {
 /** What these options may be, in every store. */
 export const OPEN_RULES: OptionRules<OpenInStoreOptions> = {
   ...STORE_SESSION_RULES,
-  mode: choice("read-write", "read-only"),
+  mode: makeChoiceRule("read-write", "read-only"),
   cwd: TEXT,
   signal: SIGNAL,
 };

@@ -39,7 +39,7 @@ export async function collectStoreUsage(
   const bounds = signal && { signal };
   const sessions: CallsOfSession[] = [];
   const damaged: string[] = [];
-  for await (const { row, recorded } of listedIn(store, { ...(cwd !== undefined && { cwd }), ...bounds })) {
+  for await (const { row, recorded } of listUsage(store, { ...(cwd !== undefined && { cwd }), ...bounds })) {
     if (recorded !== undefined) {
       sessions.push({ row: located(row), recorded });
       continue;
@@ -52,11 +52,11 @@ export async function collectStoreUsage(
   return { ...groupCalls(sessions, options), damaged };
 }
 
-async function* listedIn(store: SessionStore, options: ListInStoreOptions): ReturnType<UsageLister> {
-  if (keepsUsage(store)) yield* store.listUsage(options);
+async function* listUsage(store: SessionStore, options: ListInStoreOptions): ReturnType<UsageLister> {
+  if (hasUsage(store)) yield* store.listUsage(options);
   else for await (const row of store.list(options)) yield { row, recorded: undefined };
 }
 
-function keepsUsage(store: SessionStore): store is SessionStore & { readonly listUsage: UsageLister } {
+function hasUsage(store: SessionStore): store is SessionStore & { readonly listUsage: UsageLister } {
   return "listUsage" in store && typeof store.listUsage === "function";
 }

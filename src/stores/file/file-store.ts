@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { listSessions } from "../../catalog/list/list-sessions.ts";
 import { type SearchHit, searchSessions } from "../../catalog/search/search.ts";
 import { deleteSession } from "../../catalog/trash/trash.ts";
-import { factsOfHeader } from "../../core/facts/session-facts.ts";
+import { makeHeaderFacts } from "../../core/facts/session-facts.ts";
 import { refuseAborted } from "../../core/format/abort.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { assertValidSessionId } from "../../core/format/ids.ts";
@@ -16,24 +16,24 @@ import { findSessionById } from "../../session/files/find-session.ts";
 import type { CatalogScope } from "../../session/files/session-files.ts";
 import type { FileRow, SessionRow } from "../../session/files/session-row.ts";
 import { createFile, realFileSystem, writeFully } from "../../session/fs/file-system.ts";
-import { removeLeftovers, removeTemporary, temporaryPath } from "../../session/fs/temporary-files.ts";
+import { makeTemporaryPath, removeLeftovers, removeTemporary } from "../../session/fs/temporary-files.ts";
 import { putAtFreePath } from "../../session/fs/write-whole.ts";
-import { fileError } from "../../session/log/file-errors.ts";
+import { toFileError } from "../../session/log/file-errors.ts";
 import { FileLog } from "../../session/log/file-log.ts";
-import { logLineOf } from "../../session/log/log-lines.ts";
-import { exclusively } from "../../session/log/replace-file.ts";
-import { absolutePath, sessionsRoot } from "../../session/log/session-paths.ts";
+import { toLogLine } from "../../session/log/log-lines.ts";
+import { replaceExclusively } from "../../session/log/replace-file.ts";
+import { getSessionsRoot, toAbsolutePath } from "../../session/log/session-paths.ts";
 import { SessionManager } from "../../session/manager/session-manager.ts";
 import {
   ensureFolder,
-  newSessionPath,
+  getSessionFolder,
+  makeSessionPath,
   SESSION_RULES,
   type SessionOptions,
-  sessionFolder,
 } from "../../session/manager/session-options.ts";
-import { beginningOf } from "../contract/line-facts.ts";
+import { shortenMessage } from "../contract/line-facts.ts";
 import { type HeadedBytes, readHeaderFirst } from "../contract/read-header-first.ts";
-import { compareSessions, holdsText } from "../contract/select-sessions.ts";
+import { compareSessions, hasText } from "../contract/select-sessions.ts";
 import type { ListPosition } from "../contract/session-backend.ts";
 import type {
   CreateInStoreOptions,
@@ -80,12 +80,12 @@ export class FileStore implements SessionStore {
   /** The flat folder of all sessions, absolute; undefined if each project has one. */
   get folder(): string | undefined {
     const { sessionDir } = this.#options;
-    return sessionDir === undefined ? undefined : absolutePath(sessionDir);
+    return sessionDir === undefined ? undefined : toAbsolutePath(sessionDir);
   }
 
   /** The folder in which each project has one. */
   get root(): string {
-    return sessionsRoot(this.#options);
+    return getSessionsRoot(this.#options);
   }
 
   constructor({ deletesForGood = false, ...options }: FileStoreOptions) {
@@ -106,9 +106,9 @@ export class FileStore implements SessionStore {
     };
     if (options.createAtOnce !== true) return makeFree();
     // Otherwise two processes could begin the session at the same time, each in a file of its own.
-    const folder = sessionFolder(cwd, this.#options);
+    const folder = getSessionFolder(cwd, this.#options);
     ensureFolder(folder);
-    return exclusively(realFileSystem, join(folder, id), makeFree);
+    return replaceExclusively(realFileSystem, join(folder, id), makeFree);
   }
 
   async open(id: string, options: OpenInStoreOptions = {}): Promise<SessionManager> {
@@ -125,12 +125,14 @@ export class FileStore implements SessionStore {
     const infos = await listSessions({ ...this.#scope(cwd), ...(signal && { signal }) });
     const newest = new Map<string, SessionRow>();
     // Of several files with the same id, the first counts, which was modified last.
-    for (const info of infos) if (!newest.has(info.id)) newest.set(info.id, rowOf(info));
+    for (const info of infos) if (!newest.has(info.id)) newest.set(info.id, toRow(info));
     const wanted = [...newest.values()]
-      .filter((one) => name === undefined || holdsText(one.name ?? "", name))
+      .filter((one) => name === undefined || hasText(one.name ?? "", name))
       .filter((one) => one.id.startsWith(idPrefix))
-      .sort((a, b) => compareSessions(positionOfRow(a), positionOfRow(b)))
-      .filter((one) => after === undefined || compareSessions(positionOfRow(one), positionOfRow(after)) > 0);
+      .sort((a, b) => compareSessions(getRowPosition(a), getRowPosition(b)))
+      .filter(
+        (one) => after === undefined || compareSessions(getRowPosition(one), getRowPosition(after)) > 0,
+      );
     yield* wanted.slice(0, Math.max(0, Math.floor(Math.min(limit, wanted.length))));
   }
 
@@ -141,7 +143,7 @@ export class FileStore implements SessionStore {
     assertOptions<SearchInStoreOptions>(options, SEARCH_RULES);
     const { cwd, ...others } = options;
     for await (const hit of searchSessions(query, { ...others, ...this.#scope(cwd) }))
-      yield { ...hit, session: rowOf(hit.session) };
+      yield { ...hit, session: toRow(hit.session) };
   }
 
   async delete(id: string): Promise<void> {
@@ -152,7 +154,7 @@ export class FileStore implements SessionStore {
     id: string,
     { signal }: ImportIntoStoreOptions = {},
   ): AsyncGenerator<Uint8Array, void, undefined> {
-    yield* bytesOfFile(this.#require(id), signal);
+    yield* readFileBytes(this.#require(id), signal);
   }
 
   async importBytes(
@@ -169,13 +171,13 @@ export class FileStore implements SessionStore {
 
   async #import({ header, pieces }: HeadedBytes): Promise<string> {
     this.#assertFree(header.id);
-    const { createdMs } = factsOfHeader(header);
+    const { createdMs } = makeHeaderFacts(header);
     // The time is part of the file's name, and must be valid.
     const timestamp = new Date(createdMs ?? 0).toISOString();
-    const folder = sessionFolder(header.cwd, this.#options);
-    const path = newSessionPath(folder, { ...header, timestamp });
+    const folder = getSessionFolder(header.cwd, this.#options);
+    const path = makeSessionPath(folder, { ...header, timestamp });
     ensureFolder(folder);
-    const spool = temporaryPath(folder);
+    const spool = makeTemporaryPath(folder);
     try {
       removeLeftovers(realFileSystem, folder);
       await writeSpool(spool, pieces);
@@ -184,7 +186,7 @@ export class FileStore implements SessionStore {
       putAtFreePath(realFileSystem, spool, path);
     } catch (error) {
       removeTemporary(realFileSystem, spool);
-      throw fileError(path, "write", error);
+      throw toFileError(path, "write", error);
     }
     return header.id;
   }
@@ -228,7 +230,7 @@ export class FileStore implements SessionStore {
 }
 
 /** Yields the bytes of a file. */
-export async function* bytesOfFile(
+export async function* readFileBytes(
   path: string,
   signal?: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, undefined> {
@@ -244,7 +246,7 @@ export async function* bytesOfFile(
       stream.destroy();
     }
   } catch (error) {
-    throw fileError(path, "read", error);
+    throw toFileError(path, "read", error);
   }
 }
 
@@ -253,7 +255,7 @@ function appendEntriesToFile(path: string, entries: readonly AnySessionEntry[]):
   const log = FileLog.open(path, { mustExist: true });
   if (log === undefined) return undefined;
   try {
-    const lines = entries.filter((entry) => !holds(log, entry)).map(logLineOf);
+    const lines = entries.filter((entry) => !hasEntry(log, entry)).map(toLogLine);
     if (lines.length > 0) log.append(lines, true);
     return log;
   } catch (error) {
@@ -263,7 +265,7 @@ function appendEntriesToFile(path: string, entries: readonly AnySessionEntry[]):
 }
 
 /** Tells whether a log holds exactly this entry. */
-function holds(log: FileLog, entry: AnySessionEntry): boolean {
+function hasEntry(log: FileLog, entry: AnySessionEntry): boolean {
   const ordinal = log.index.tree.find(entry.id);
   if (ordinal === NONE) return false;
   let isSame = false;
@@ -283,13 +285,13 @@ async function writeSpool(path: string, pieces: AsyncIterable<Uint8Array>): Prom
   }
 }
 
-function rowOf({ firstMessage, ...row }: FileRow): FileRow {
+function toRow({ firstMessage, ...row }: FileRow): FileRow {
   return {
     ...row,
-    ...(firstMessage !== undefined && { firstMessage: beginningOf(firstMessage) }),
+    ...(firstMessage !== undefined && { firstMessage: shortenMessage(firstMessage) }),
   };
 }
 
-function positionOfRow({ modified, id }: Pick<SessionRow, "modified" | "id">): ListPosition {
+function getRowPosition({ modified, id }: Pick<SessionRow, "modified" | "id">): ListPosition {
   return { modifiedMs: modified.getTime(), id };
 }

@@ -3,17 +3,17 @@ import type { Amendment, AppendCondition, AppendReceipt, NewEntryLine } from "..
 import { sessionNotFound, writesLost } from "../contract/store-errors.ts";
 import type { RunSql } from "./database.ts";
 import type { Names } from "./names.ts";
-import { sessionSql } from "./queries.ts";
+import { makeSessionSql } from "./queries.ts";
 import {
-  columnKey,
-  givenLine,
-  givenLines,
-  numberOf,
-  optionalNumber,
+  encodeLinesAsJson,
+  makeColumnKey,
   type Row,
-  requiredText,
+  readNumber,
+  readOptionalNumber,
+  readRequiredText,
+  readText,
   searchForm,
-  textOf,
+  toLineColumns,
 } from "./rows.ts";
 
 /** What the server's setting can hold. */
@@ -41,21 +41,21 @@ export async function appendEntries(
   const [row] = await run(`select * from ${names.append}($1, $2, $3::json, $4, $5, $6, $7, $8, $9)`, [
     tenant ?? null,
     id,
-    givenLines(distinct),
+    encodeLinesAsJson(distinct),
     expectedLeafId !== undefined,
-    typeof expectedLeafId === "string" ? columnKey(expectedLeafId) : null,
+    typeof expectedLeafId === "string" ? makeColumnKey(expectedLeafId) : null,
     channel ?? null,
     afterSeq ?? null,
-    afterEntryId === undefined ? null : columnKey(afterEntryId),
+    afterEntryId === undefined ? null : makeColumnKey(afterEntryId),
     Math.ceil(Math.min(lockMs, MAX_LOCK_MS)),
   ]);
-  const status = row && requiredText(row, "status");
+  const status = row && readRequiredText(row, "status");
   if (row === undefined || status === "missing") throw sessionNotFound(id);
   if (status === "lost") throw writesLost(id);
-  if (status === "stale") throw staleLeaf(expectedLeafId ?? null, textOf(row, "leaf") ?? null);
-  const precedingSeq = numberOf(row, "preceding_seq");
-  const lastSeq = seqsOf(row)[places.at(-1) ?? 0] ?? precedingSeq;
-  return { precedingSeq, lastSeq, revision: numberOf(row, "revision") };
+  if (status === "stale") throw staleLeaf(expectedLeafId ?? null, readText(row, "leaf") ?? null);
+  const precedingSeq = readNumber(row, "preceding_seq");
+  const lastSeq = getSeqs(row)[places.at(-1) ?? 0] ?? precedingSeq;
+  return { precedingSeq, lastSeq, revision: readNumber(row, "revision") };
 }
 
 /** Removes repeated lines; returns the index of each line among the rest. */
@@ -73,9 +73,9 @@ function withoutRepeats(lines: readonly NewEntryLine[]): { distinct: NewEntryLin
 }
 
 /** Returns the sequence numbers of lines: those of known lines, and consecutive ones for new lines. */
-function seqsOf(row: Row): number[] {
-  const known: unknown = JSON.parse(textOf(row, "known") ?? "[]");
-  let next = optionalNumber(row, "first_seq") ?? 0;
+function getSeqs(row: Row): number[] {
+  const known: unknown = JSON.parse(readText(row, "known") ?? "[]");
+  let next = readOptionalNumber(row, "first_seq") ?? 0;
   return (Array.isArray(known) ? known : []).map((seq: unknown) => (typeof seq === "number" ? seq : next++));
 }
 
@@ -92,25 +92,25 @@ export async function amendSession(
   { expectedRevision, replace, remove, append, facts }: Amendment,
 ): Promise<AppendReceipt | undefined> {
   const { names, channel } = place;
-  const { text, values } = sessionSql(
+  const { text, values } = makeSessionSql(
     id,
     (where) => `select s.key::text as key, s.revision from ${names.sessions} s where ${where} for update`,
   );
   const [row] = await run(text, values);
   if (row === undefined) throw sessionNotFound(id);
-  const revision = numberOf(row, "revision");
+  const revision = readNumber(row, "revision");
   if (revision !== expectedRevision) return undefined;
-  const key = requiredText(row, "key");
+  const key = readRequiredText(row, "key");
   await run(replaceSql(names), [
     key,
-    JSON.stringify(replace.map(({ seq, line }) => ({ seq, ...givenLine(line) }))),
+    JSON.stringify(replace.map(({ seq, line }) => ({ seq, ...toLineColumns(line) }))),
   ]);
   await run(
     `delete from ${names.lines} l where l.session = $1
       and l.seq in (select g::bigint from json_array_elements_text($2::json) as g)`,
     [key, JSON.stringify(remove)],
   );
-  await run(...factsSql(names, key, facts));
+  await run(...makeFactsSql(names, key, facts));
   const receipt = await appendEntries(run, { ...place, channel: undefined }, id, append, {});
   if (channel !== undefined) await run(notifySql(names), [channel, key]);
   return { ...receipt, revision: revision + 1 };
@@ -131,7 +131,7 @@ function replaceSql({ lines }: Names): string {
 }
 
 /** Recomputes the end of the session, and facts that came from replaced lines. */
-function factsSql(
+function makeFactsSql(
   { sessions, lines }: Names,
   key: string,
   { name, firstMessage }: Amendment["facts"],

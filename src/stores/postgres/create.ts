@@ -1,16 +1,16 @@
 import type { SessionFacts } from "../../core/facts/session-facts.ts";
 import type { AppendReceipt, NewLine } from "../contract/session-backend.ts";
 import { sessionExists } from "../contract/store-errors.ts";
-import { type Database, type RunSql, sqlState } from "./database.ts";
+import { type Database, getSqlState, type RunSql } from "./database.ts";
 import type { Names } from "./names.ts";
-import { sessionSql } from "./queries.ts";
+import { makeSessionSql } from "./queries.ts";
 import {
   assertPossibleId,
-  givenLines,
+  encodeLinesAsJson,
   NEW_SESSION_COLUMNS,
-  numberOf,
-  requiredText,
-  sessionValues,
+  readNumber,
+  readRequiredText,
+  toSessionValues,
 } from "./rows.ts";
 
 const UNIQUE_VIOLATION = "23505";
@@ -37,7 +37,7 @@ export async function createSession(
     return await making.finish();
   } catch (error) {
     await making.abandon();
-    throw sqlState(error) === UNIQUE_VIOLATION ? sessionExists(session.id) : error;
+    throw getSqlState(error) === UNIQUE_VIOLATION ? sessionExists(session.id) : error;
   }
 }
 
@@ -95,21 +95,24 @@ class Making {
   async #add(run: RunSql, lines: readonly NewLine[]): Promise<void> {
     const { sessions, addLines } = this.#names;
     if (this.#key === undefined) {
-      const values = sessionValues(this.#session);
+      const values = toSessionValues(this.#session);
       const [row] = await run(
         `insert into ${sessions} (${NEW_SESSION_COLUMNS}, is_complete)
           values (${values.map((_, i) => `$${i + 1}`).join(", ")}, false) returning key::text as key, revision`,
         values,
       );
       if (row !== undefined)
-        [this.#key, this.#revision] = [requiredText(row, "key"), numberOf(row, "revision")];
+        [this.#key, this.#revision] = [readRequiredText(row, "key"), readNumber(row, "revision")];
     }
-    const [added] = await run(`select ${addLines}($1, $2::json) as first`, [this.#key, givenLines(lines)]);
-    if (added !== undefined) this.#lastSeq = numberOf(added, "first") + lines.length - 1;
+    const [added] = await run(`select ${addLines}($1, $2::json) as first`, [
+      this.#key,
+      encodeLinesAsJson(lines),
+    ]);
+    if (added !== undefined) this.#lastSeq = readNumber(added, "first") + lines.length - 1;
   }
 }
 
 async function assertFree(database: Database, names: Names, id: string): Promise<void> {
-  const { text, values } = sessionSql(id, (where) => `select 1 from ${names.sessions} s where ${where}`);
+  const { text, values } = makeSessionSql(id, (where) => `select 1 from ${names.sessions} s where ${where}`);
   if ((await database.query(text, values)).length > 0) throw sessionExists(id);
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { refuseAborted, untilAborted } from "../../core/format/abort.ts";
-import { isSessionError, messageOf, SessionError } from "../../core/format/errors.ts";
+import { refuseAborted, waitUnlessAborted } from "../../core/format/abort.ts";
+import { getErrorMessage, isSessionError, SessionError } from "../../core/format/errors.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
 import {
   isPool,
@@ -10,7 +10,7 @@ import {
   type PostgresQueries,
 } from "./client.ts";
 import { TENANT_SETTING } from "./names.ts";
-import { type Row, rowsOf } from "./rows.ts";
+import { type Row, toRows } from "./rows.ts";
 
 /** SQLSTATE of a server in recovery, such as a standby: another connection may reach the primary. */
 const READ_ONLY_SERVER = "25006";
@@ -50,7 +50,7 @@ export class Database {
   /** Runs statements over one connection, each by itself. */
   connected<T>(work: (run: RunSql) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const { client } = this;
-    if (!isPool(client)) return work(runnerOf(client));
+    if (!isPool(client)) return work(makeRunner(client));
     return onConnection(client, this.#timeoutMs, work, signal);
   }
 
@@ -68,7 +68,7 @@ export class Database {
       return work(run);
     };
     const { client } = this;
-    if (!isPool(client)) return client.transaction((queries) => inTransaction(runnerOf(queries)));
+    if (!isPool(client)) return client.transaction((queries) => inTransaction(makeRunner(queries)));
     const committed = async (run: RunSql) => {
       await run("begin isolation level read committed");
       const result = await inTransaction(run);
@@ -79,8 +79,8 @@ export class Database {
   }
 }
 
-function runnerOf(queries: PostgresQueries): RunSql {
-  return async (text, values = []) => rowsOf((await queries.query(text, values)).rows);
+function makeRunner(queries: PostgresQueries): RunSql {
+  return async (text, values = []) => toRows((await queries.query(text, values)).rows);
 }
 
 /** Uses a connection of a pool, and returns it only if it is intact. */
@@ -91,15 +91,15 @@ async function onConnection<T>(
   signal?: AbortSignal,
 ): Promise<T> {
   refuseAborted(signal);
-  const connection = await connected(pool, timeoutMs);
+  const connection = await waitForConnection(pool, timeoutMs);
   // An error between two statements has no promise to reject; the next statement fails with it.
   const ignore = () => undefined;
   connection.on("error", ignore);
-  const unlimited = runnerOf(connection);
+  const unlimited = makeRunner(connection);
   const run: RunSql = async (text, values) => {
     // The server might not have begun what is sent and cancelled at once: it would cancel nothing, and then begin.
     refuseAborted(signal);
-    return untilAborted(within(unlimited(text, values), timeoutMs), signal);
+    return waitUnlessAborted(waitFor(unlimited(text, values), timeoutMs), signal);
   };
   let [isBroken, isGivenUp] = [false, false];
   try {
@@ -109,7 +109,7 @@ async function onConnection<T>(
     isGivenUp = error instanceof NoAnswerError || isSessionError(error, "ABORTED");
     isBroken =
       isGivenUp ||
-      sqlState(error) === READ_ONLY_SERVER ||
+      getSqlState(error) === READ_ONLY_SERVER ||
       !(await run("rollback").then(
         () => true,
         () => false,
@@ -134,11 +134,11 @@ export async function withDatabase<T>(
   try {
     return await work(database);
   } catch (error) {
-    if (sqlState(error) === READ_ONLY_SERVER)
+    if (getSqlState(error) === READ_ONLY_SERVER)
       throw new Error("the server only reads, as a standby does; use the address of the primary", {
         cause: error,
       });
-    throw translated(error, schema);
+    throw translateError(error, schema);
   } finally {
     release();
   }
@@ -161,7 +161,7 @@ async function cancelStatement(
   let started: unknown = null;
   for (let pauseMs = FIRST_PAUSE_MS; pauseMs <= LONGEST_PAUSE_MS; pauseMs *= 2) {
     try {
-      const [process] = await onceConnected(pool, timeoutMs, CANCEL, [processId, started]);
+      const [process] = await runOnce(pool, timeoutMs, CANCEL, [processId, started]);
       if (process === undefined) return;
       started = process["started"];
     } catch (error) {
@@ -172,17 +172,17 @@ async function cancelStatement(
 }
 
 /** Runs one statement over a connection of its own. */
-async function onceConnected(
+async function runOnce(
   pool: PostgresPool,
   timeoutMs: number,
   text: string,
   values: unknown[],
 ): Promise<Row[]> {
-  const connection = await connected(pool, timeoutMs);
+  const connection = await waitForConnection(pool, timeoutMs);
   connection.on("error", ignoreError);
   let isBroken = true;
   try {
-    const rows = await within(runnerOf(connection)(text, values), timeoutMs);
+    const rows = await waitFor(makeRunner(connection)(text, values), timeoutMs);
     isBroken = false;
     return rows;
   } finally {
@@ -198,16 +198,16 @@ const CANCEL = `select extract(epoch from a.backend_start)::text as started,
     and extract(epoch from a.backend_start)::text = coalesce($2, extract(epoch from a.backend_start)::text)`;
 
 /** Acquires a connection of a pool. If it fails before its user listens to it, the process does not end. */
-export function acquire(pool: PostgresPool): Promise<PostgresConnection> {
+export function acquireConnection(pool: PostgresPool): Promise<PostgresConnection> {
   const release = tolerateLostConnections(pool);
   return pool.connect().finally(release);
 }
 
 /** Waits for a connection; releases one that arrives too late. */
-async function connected(pool: PostgresPool, timeoutMs: number): Promise<PostgresConnection> {
-  const connecting = acquire(pool);
+async function waitForConnection(pool: PostgresPool, timeoutMs: number): Promise<PostgresConnection> {
+  const connecting = acquireConnection(pool);
   try {
-    return await within(connecting, timeoutMs);
+    return await waitFor(connecting, timeoutMs);
   } catch (error) {
     if (error instanceof NoAnswerError) {
       connecting.then(
@@ -228,7 +228,7 @@ async function connected(pool: PostgresPool, timeoutMs: number): Promise<Postgre
 class NoAnswerError extends Error {}
 
 /** Waits for a promise for some milliseconds; throws if it takes longer. */
-export async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
+export async function waitFor<T>(promise: Promise<T>, ms: number): Promise<T> {
   if (ms === Number.POSITIVE_INFINITY) return promise;
   let timer: NodeJS.Timeout | undefined;
   const silence = new Promise<never>((_, reject) => {
@@ -320,26 +320,30 @@ const CERTIFICATE_CODES: readonly RegExp[] = [
 const DRIVER_REFUSES = /^SASL: |does not support SSL connections$/;
 
 /** Returns the SQLSTATE of an error; empty if it has none. */
-export function sqlState(error: unknown): string {
-  const code = codeOf(error);
+export function getSqlState(error: unknown): string {
+  const code = getErrorCode(error);
   return code.length === 5 ? code : "";
 }
 
 /** Makes a final error if the call will always be refused; returns other errors unchanged, for a retry. */
-export function translated(error: unknown, schema: string): unknown {
+export function translateError(error: unknown, schema: string): unknown {
   if (isSessionError(error)) return error;
-  const said = messageOf(error);
-  const state = sqlState(error);
+  const said = getErrorMessage(error);
+  const state = getSqlState(error);
   if (FINAL_CLASSES.includes(state.slice(0, 2))) {
     const advice = MISSING_STATES.includes(state)
       ? `call migrate() of sessiontree/postgres, or run "sessiontree db migrate", to make the tables in schema ${schema}`
       : "correct what it says (address, password, rights), and try again";
-    return refused(`The database refuses it (${state}): ${said}; ${advice}.`, { sqlState: state }, error);
+    return makeFinalError(
+      `The database refuses it (${state}): ${said}; ${advice}.`,
+      { sqlState: state },
+      error,
+    );
   }
-  const code = codeOf(error);
+  const code = getErrorCode(error);
   if (CERTIFICATE_CODES.some((codes) => codes.test(code))) {
     const advice = "give the client the authority that signed it (ssl.ca, or sslrootcert in the address)";
-    return refused(
+    return makeFinalError(
       `The certificate of the database's server is refused (${code}): ${said}; ${advice}.`,
       { code },
       error,
@@ -347,14 +351,18 @@ export function translated(error: unknown, schema: string): unknown {
   }
   if (!DRIVER_REFUSES.test(said)) return error;
   const advice = "correct the address (password, sslmode), and try again";
-  return refused(`The connection to the database cannot be made: ${said}; ${advice}.`, {}, error);
+  return makeFinalError(`The connection to the database cannot be made: ${said}; ${advice}.`, {}, error);
 }
 
-function refused(message: string, details: Readonly<Record<string, string>>, cause: unknown): SessionError {
+function makeFinalError(
+  message: string,
+  details: Readonly<Record<string, string>>,
+  cause: unknown,
+): SessionError {
   return new SessionError("STORE_UNAVAILABLE", message, { details, cause });
 }
 
-function codeOf(error: unknown): string {
+function getErrorCode(error: unknown): string {
   const code = isJsonRecord(error) ? error["code"] : undefined;
   return typeof code === "string" ? code : "";
 }

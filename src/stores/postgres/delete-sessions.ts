@@ -2,7 +2,7 @@ import { refuseAborted } from "../../core/format/abort.ts";
 import {
   assertOptions,
   DATE,
-  numberFrom,
+  makeNumberRule,
   OBJECT,
   type OptionRules,
   SIGNAL,
@@ -10,8 +10,8 @@ import {
 } from "../../core/format/options.ts";
 import type { PostgresClient } from "./client.ts";
 import { Database, withDatabase } from "./database.ts";
-import { DEFAULT_SCHEMA, type Names, namesIn } from "./names.ts";
-import { assertTenant, numberOf, requiredText } from "./rows.ts";
+import { DEFAULT_SCHEMA, type Names, quoteNames } from "./names.ts";
+import { assertTenant, readNumber, readRequiredText } from "./rows.ts";
 
 /** Which tenant is deleted. */
 export interface DeleteTenantOptions {
@@ -40,7 +40,7 @@ const TENANT_RULES: OptionRules<DeleteTenantOptions> = {
   client: OBJECT,
   schema: TEXT,
   tenant: TEXT,
-  batchSize: numberFrom(1, "sessions"),
+  batchSize: makeNumberRule(1, "sessions"),
   signal: SIGNAL,
 };
 
@@ -57,7 +57,7 @@ export function deleteTenant(options: DeleteTenantOptions): Promise<number> {
   assertOptions<DeleteTenantOptions>(options, TENANT_RULES);
   const { client, schema = DEFAULT_SCHEMA, tenant } = options;
   assertTenant(tenant);
-  const names = namesIn(schema);
+  const names = quoteNames(schema);
   return withDatabase(new Database(client, { tenant }), schema, async (database) => {
     await database.query(
       `insert into ${names.deletedSessions} (tenant, id, revision) values ($1, '', 0) on conflict do nothing`,
@@ -83,9 +83,9 @@ export function deleteTenant(options: DeleteTenantOptions): Promise<number> {
 export function deleteSessionsBefore(options: DeleteSessionsOptions): Promise<number> {
   assertOptions<DeleteSessionsOptions>(options, { ...TENANT_RULES, before: DATE });
   const { client, schema = DEFAULT_SCHEMA, tenant, before } = options;
-  const names = namesIn(schema);
+  const names = quoteNames(schema);
   return withDatabase(new Database(client, { tenant }), schema, async (database) => {
-    const tenants = tenant === undefined ? await tenantsIn(database, names) : [tenant];
+    const tenants = tenant === undefined ? await findTenants(database, names) : [tenant];
     let deleted = 0;
     for (const one of tenants) {
       const which = "s.tenant = $1 and s.is_complete and s.modified_ms < $2";
@@ -111,19 +111,19 @@ async function deleteInBatches(
   for (let deleted = 0; ; ) {
     refuseAborted(signal);
     const [row] = await database.query(text, [...values]);
-    const batch = row === undefined ? 0 : numberOf(row, "count");
+    const batch = row === undefined ? 0 : readNumber(row, "count");
     deleted += batch;
     if (batch < count) return deleted;
   }
 }
 
 /** Finds the tenants that have sessions: one index lookup for each. */
-async function tenantsIn(database: Database, { sessions }: Names): Promise<string[]> {
+async function findTenants(database: Database, { sessions }: Names): Promise<string[]> {
   const rows = await database.query(`with recursive t as (
       (select s.tenant from ${sessions} s where s.is_complete order by s.tenant limit 1)
       union all
       select (select s.tenant from ${sessions} s where s.is_complete and s.tenant > t.tenant order by s.tenant limit 1)
       from t where t.tenant is not null
     ) select tenant from t where tenant is not null`);
-  return rows.map((row) => requiredText(row, "tenant"));
+  return rows.map((row) => readRequiredText(row, "tenant"));
 }

@@ -6,7 +6,7 @@ import {
   type PostgresNotification,
   type PostgresPool,
 } from "./client.ts";
-import { acquire, within } from "./database.ts";
+import { acquireConnection, waitFor } from "./database.ts";
 
 /** Milliseconds between attempts to reconnect. */
 const RETRY_MS = [50, 100, 200, 500, 1_000, 2_000];
@@ -186,7 +186,7 @@ async function listenAudibly(
   const stop = await listenOnPool(pool, channel, takeOrHear, onLost);
   try {
     await notify(probe);
-    await within(heard, PROBE_MS);
+    await waitFor(heard, PROBE_MS);
   } catch (error) {
     await stop();
     throw new Error("notifications do not arrive, as behind a pooler in transaction mode", { cause: error });
@@ -200,7 +200,7 @@ async function listenOnPool(
   take: (payload: string) => void,
   onLost: () => void,
 ): Promise<StopListening> {
-  const connection = await acquire(pool);
+  const connection = await acquireConnection(pool);
   const onNotification = (message: PostgresNotification) => {
     if (message.channel === channel) take(message.payload ?? "");
   };

@@ -1,8 +1,8 @@
 import { SessionError } from "../../core/format/errors.ts";
 import type { PostgresClient } from "./client.ts";
 import { Database, type RunSql, withDatabase } from "./database.ts";
-import { DEFAULT_SCHEMA, lockKey, type Names, namesIn, quoteLiteral } from "./names.ts";
-import { numberOf, type Row, requiredText } from "./rows.ts";
+import { DEFAULT_SCHEMA, lockKey, type Names, quoteLiteral, quoteNames } from "./names.ts";
+import { type Row, readNumber, readRequiredText } from "./rows.ts";
 import { createTables, dropTables } from "./tables.ts";
 
 /** Finds the table of lines and its parts, the whole last, each with the index for searching that it has. */
@@ -44,7 +44,7 @@ async function searchIndexSql(run: RunSql, names: Names, isWanted: boolean): Pro
   if (!isWanted) return whole["is_valid"] === null ? [] : [dropSql(whole)];
   if (whole["is_valid"] === true) return [];
   const [extension] = await run(TRIGRAMS);
-  const operators = extension === undefined ? "" : `${requiredText(extension, "schema")}.`;
+  const operators = extension === undefined ? "" : `${readRequiredText(extension, "schema")}.`;
   const missing = parts.filter((part) => part["is_valid"] !== true);
   return [
     ...(extension === undefined ? ["create extension if not exists pg_trgm"] : []),
@@ -52,16 +52,16 @@ async function searchIndexSql(run: RunSql, names: Names, isWanted: boolean): Pro
     ...missing.filter((part) => part["is_valid"] === false).map(dropSql),
     ...missing.map(
       (part) =>
-        `create index${concurrently(part)} if not exists ${requiredText(part, "index")} on ${requiredText(part, "part")} using gin (search ${operators}gin_trgm_ops)`,
+        `create index${makeConcurrently(part)} if not exists ${readRequiredText(part, "index")} on ${readRequiredText(part, "part")} using gin (search ${operators}gin_trgm_ops)`,
     ),
   ];
 }
 
 const dropSql = (part: Row) =>
-  `drop index${concurrently(part)} if exists ${requiredText(part, "full_index")}`;
+  `drop index${makeConcurrently(part)} if exists ${readRequiredText(part, "full_index")}`;
 
 /** Of a table in parts, the index is made of those of its parts, at once. */
-const concurrently = (part: Row) => (part["is_split"] === true ? "" : " concurrently");
+const makeConcurrently = (part: Row) => (part["is_split"] === true ? "" : " concurrently");
 
 /** A step between two versions of the tables. */
 interface Migration {
@@ -119,14 +119,14 @@ export interface MigrationResult {
  */
 export async function migrate(options: MigrateOptions): Promise<MigrationResult> {
   const { client, schema = DEFAULT_SCHEMA, to = SCHEMA_VERSION, searchIndex } = options;
-  const names = namesIn(schema);
+  const names = quoteNames(schema);
   assertVersion(to);
   const steps = async (run: RunSql) => {
     await run("select pg_advisory_xact_lock($1::bigint)", [lockKey(schema)]);
     await assertUtf8(run);
     await makeSchema(run, names);
-    const from = await versionIn(run, names);
-    for (const statement of statementsBetween(names, from, to)) await run(statement);
+    const from = await findVersion(run, names);
+    for (const statement of listStatements(names, from, to)) await run(statement);
     return { from, to };
   };
   return withDatabase(new Database(client), schema, async (database) => {
@@ -146,11 +146,12 @@ export async function migrate(options: MigrateOptions): Promise<MigrationResult>
  */
 export async function migrationSql(options: MigrateOptions): Promise<string[]> {
   const { client, schema = DEFAULT_SCHEMA, to = SCHEMA_VERSION, searchIndex } = options;
-  const names = namesIn(schema);
+  const names = quoteNames(schema);
   assertVersion(to);
-  const from = await schemaVersion({ client, schema });
-  const steps = statementsBetween(names, from, to);
-  const begin = from > 0 ? [] : [`create schema if not exists ${names.quotedSchema}`, versionsTable(names)];
+  const from = await readSchemaVersion({ client, schema });
+  const steps = listStatements(names, from, to);
+  const begin =
+    from > 0 ? [] : [`create schema if not exists ${names.quotedSchema}`, getVersionsTable(names)];
   const tables = from === to ? [] : ["begin", ...begin, ...steps, "commit"];
   const hasTables = from > 0 && to > 0;
   const index =
@@ -169,20 +170,20 @@ export async function migrationSql(options: MigrateOptions): Promise<string[]> {
  * @throws The client's error if the connection is lost.
  * @remarks Cost: one or two statements.
  */
-export async function schemaVersion(options: Omit<MigrateOptions, "to">): Promise<number> {
+export async function readSchemaVersion(options: Omit<MigrateOptions, "to">): Promise<number> {
   const { client, schema = DEFAULT_SCHEMA } = options;
-  const names = namesIn(schema);
+  const names = quoteNames(schema);
   return withDatabase(new Database(client), schema, ({ run }) => readVersion(run, names));
 }
 
 /** Returns the version of the tables; 0 if there are none. */
 export async function readVersion(run: RunSql, names: Names): Promise<number> {
   const [table] = await run("select to_regclass($1) is not null as is_there", [names.versions]);
-  return table?.["is_there"] === true ? versionIn(run, names) : 0;
+  return table?.["is_there"] === true ? findVersion(run, names) : 0;
 }
 
 /** Makes the error for tables of a newer release. */
-export function tooNew(schema: string, version: number): SessionError {
+export function makeNewerTablesError(schema: string, version: number): SessionError {
   return new SessionError(
     "VERSION_TOO_NEW",
     `The tables in schema ${schema} have version ${version}, and this release knows ${SCHEMA_VERSION}; use the release that made them, or a newer one.`,
@@ -196,8 +197,8 @@ function assertVersion(to: number): void {
 }
 
 /** Returns the statements that lead from one version to another. */
-function statementsBetween(names: Names, from: number, to: number): string[] {
-  if (from > SCHEMA_VERSION) throw tooNew(names.schema, from);
+function listStatements(names: Names, from: number, to: number): string[] {
+  if (from > SCHEMA_VERSION) throw makeNewerTablesError(names.schema, from);
   const up = MIGRATIONS.filter(({ version }) => version > from && version <= to);
   const down = MIGRATIONS.filter(({ version }) => version <= from && version > to).reverse();
   return [
@@ -213,25 +214,25 @@ function statementsBetween(names: Names, from: number, to: number): string[] {
   ];
 }
 
-function versionsTable(names: Names): string {
+function getVersionsTable(names: Names): string {
   return `create table if not exists ${names.versions} (version integer primary key, purpose text not null, made_at timestamptz not null default now())`;
 }
 
-async function versionIn(run: RunSql, names: Names): Promise<number> {
+async function findVersion(run: RunSql, names: Names): Promise<number> {
   const [row] = await run(`select coalesce(max(version), 0) as version from ${names.versions}`);
-  return row === undefined ? 0 : numberOf(row, "version");
+  return row === undefined ? 0 : readNumber(row, "version");
 }
 
 async function makeSchema(run: RunSql, names: Names): Promise<void> {
   // Even `if not exists` needs the right to create one.
   const found = await run("select 1 from pg_namespace where nspname = $1", [names.schema]);
   if (found.length === 0) await run(`create schema ${names.quotedSchema}`);
-  await run(versionsTable(names));
+  await run(getVersionsTable(names));
 }
 
 async function assertUtf8(run: RunSql): Promise<void> {
   const [row] = await run("select current_setting('server_encoding') as encoding");
-  const encoding = row && requiredText(row, "encoding");
+  const encoding = row && readRequiredText(row, "encoding");
   if (encoding === "UTF8") return;
   throw new SessionError(
     "STORE_UNAVAILABLE",

@@ -1,4 +1,4 @@
-import { sha256 } from "../../session/fs/digest.ts";
+import { hashSha256 } from "../../session/fs/digest.ts";
 
 /** PostgreSQL truncates longer names, so that two could become one. */
 const MAX_NAME_BYTES = 63;
@@ -43,7 +43,7 @@ export interface Names {
  * @param schema - Name of the schema, of any characters.
  * @throws {TypeError} If it is empty, holds NUL or takes more than 63 bytes.
  */
-export function namesIn(schema: string): Names {
+export function quoteNames(schema: string): Names {
   const bytes = Buffer.from(typeof schema === "string" ? schema : "");
   const isKept = bytes.toString() === schema && !schema.includes("\0");
   if (bytes.length === 0 || bytes.length > MAX_NAME_BYTES || !isKept) {
@@ -64,13 +64,13 @@ export function namesIn(schema: string): Names {
     append: inSchema("append_entries"),
     findLines: inSchema("find_lines"),
     findLinesSignature: `${inSchema("find_lines")}(json, text, text, bigint, integer)`,
-    channel: `sessiontree_${sha256(schema).slice(0, 16)}`,
+    channel: `sessiontree_${hashSha256(schema).slice(0, 16)}`,
   };
 }
 
 /** Returns the key of a lock in the database. */
 export function lockKey(name: string): string {
-  return BigInt.asIntN(64, BigInt(`0x${sha256(`sessiontree ${name}`).slice(0, 16)}`)).toString();
+  return BigInt.asIntN(64, BigInt(`0x${hashSha256(`sessiontree ${name}`).slice(0, 16)}`)).toString();
 }
 
 /** Quotes a text where a statement takes no parameters, as in a definition. */

@@ -1,9 +1,9 @@
-import { fieldsOf } from "../../core/context/entry-fields.ts";
+import { toRecord } from "../../core/context/entry-fields.ts";
 import { SessionError } from "../../core/format/errors.ts";
-import { assertOptions, FLAG, numberFrom } from "../../core/format/options.ts";
+import { assertOptions, FLAG, makeNumberRule } from "../../core/format/options.ts";
 import type { SessionStore } from "../contract/session-store.ts";
 import { type RemoteStoreOptions, remoteStore } from "../remote/remote-store.ts";
-import { type RetryOptions, retryPace, untilAnswered } from "../remote/retries.ts";
+import { type RetryOptions, repeatUntilAnswered, retryPace } from "../remote/retries.ts";
 import { type MigrateOptions, type MigrationResult, migrate, migrationSql } from "./migrate.ts";
 import { PostgresBackend, type PostgresOptions } from "./postgres-backend.ts";
 
@@ -66,7 +66,7 @@ export async function openPostgresStore(
 ): Promise<SessionStore> {
   assertOptions<Pick<OpenPostgresOptions, "migrate" | "maxConnections">>(options, {
     migrate: FLAG,
-    maxConnections: numberFrom(1, "connections"),
+    maxConnections: makeNumberRule(1, "connections"),
   });
   const { address, ...own } = readAddress(url);
   const { migrate: isMigrated = false, maxConnections = 4, ...given } = options;
@@ -78,7 +78,7 @@ export async function openPostgresStore(
   if (!isMigrated) return remoteStore(backend, settings);
   try {
     const place = { client: pool, ...(settings.schema !== undefined && { schema: settings.schema }) };
-    await untilAnswered(() => migrate(place), retryPace(settings));
+    await repeatUntilAnswered(() => migrate(place), retryPace(settings));
   } catch (error) {
     await backend.close();
     throw error;
@@ -117,7 +117,7 @@ async function askPostgres<T>(
   const client = await makePool(address, 1);
   const place = { client, ...(schema !== undefined && { schema }), ...(to !== undefined && { to }) };
   try {
-    return await untilAnswered(() => ask(place), retryPace(pace));
+    return await repeatUntilAnswered(() => ask(place), retryPace(pace));
   } finally {
     await client.end();
   }
@@ -185,7 +185,7 @@ async function loadDriver(): Promise<typeof import("pg").Pool> {
   try {
     return (await import("pg")).default.Pool;
   } catch (error) {
-    if (fieldsOf(error)["code"] !== "ERR_MODULE_NOT_FOUND") throw error;
+    if (toRecord(error)["code"] !== "ERR_MODULE_NOT_FOUND") throw error;
     throw new SessionError(
       "STORE_UNAVAILABLE",
       "The package pg, which talks to PostgreSQL, is not installed; npm install pg.",

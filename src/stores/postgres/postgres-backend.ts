@@ -3,7 +3,7 @@ import { SessionError } from "../../core/format/errors.ts";
 import {
   assertOptions,
   FLAG,
-  numberFrom,
+  makeNumberRule,
   OBJECT,
   type OptionRules,
   TEXT,
@@ -26,29 +26,29 @@ import { sessionNotFound, writesLost } from "../contract/store-errors.ts";
 import { type AppendPlace, amendSession, appendEntries } from "./append.ts";
 import type { PostgresClient } from "./client.ts";
 import { createSession } from "./create.ts";
-import { Database, sqlState, tolerateLostConnections, translated } from "./database.ts";
+import { Database, getSqlState, tolerateLostConnections, translateError } from "./database.ts";
 import { Listener } from "./listener.ts";
-import { readVersion, SCHEMA_VERSION, tooNew } from "./migrate.ts";
-import { DEFAULT_SCHEMA, type Names, namesIn } from "./names.ts";
+import { makeNewerTablesError, readVersion, SCHEMA_VERSION } from "./migrate.ts";
+import { DEFAULT_SCHEMA, type Names, quoteNames } from "./names.ts";
 import {
-  foundLinesSql,
   listSql,
+  makeFoundLinesSql,
+  makeSessionSql,
+  makeUsageSql,
   mayFindLinesSql,
   type Query,
   readSql,
   searchSql,
-  sessionSql,
-  usageSql,
   watchSql,
 } from "./queries.ts";
 import {
   assertTenant,
-  factsWithUsage,
   isStorable,
-  numberOf,
-  sessionFacts,
-  storedLine,
-  textOf,
+  readFactsWithUsage,
+  readNumber,
+  readSessionFacts,
+  readStoredLine,
+  readText,
 } from "./rows.ts";
 
 /** Options of a store in PostgreSQL. */
@@ -80,7 +80,7 @@ const POSTGRES_RULES: OptionRules<PostgresOptions> = {
   schema: TEXT,
   tenant: TEXT,
   notify: FLAG,
-  timeoutMs: numberFrom(1, "milliseconds"),
+  timeoutMs: makeNumberRule(1, "milliseconds"),
   searchClient: OBJECT,
 };
 
@@ -113,7 +113,7 @@ export class PostgresBackend implements SessionBackend {
     assertOptions<PostgresOptions>(options, POSTGRES_RULES);
     const { client, schema = DEFAULT_SCHEMA, tenant, notify = true, timeoutMs = TIMEOUT_MS } = options;
     const { searchClient = client } = options;
-    this.#names = namesIn(schema);
+    this.#names = quoteNames(schema);
     if (tenant !== undefined) assertTenant(tenant);
     const { channel } = this.#names;
     this.#place = { names: this.#names, tenant, channel: notify ? channel : undefined, lockMs: timeoutMs };
@@ -140,10 +140,10 @@ export class PostgresBackend implements SessionBackend {
       const [first] = rows;
       if (first === undefined) throw sessionNotFound(id);
       if (first["is_known"] !== true) throw writesLost(id);
-      const lines = rows.filter((row) => row["seq"] !== null).map(storedLine);
-      const lastSeq = numberOf(first, "end_seq");
+      const lines = rows.filter((row) => row["seq"] !== null).map(readStoredLine);
+      const lastSeq = readNumber(first, "end_seq");
       const isEnd = lines.length === 0 || lines.at(-1)?.seq === lastSeq;
-      return { lines, isEnd, revision: numberOf(first, "revision") };
+      return { lines, isEnd, revision: readNumber(first, "revision") };
     });
   }
 
@@ -162,11 +162,11 @@ export class PostgresBackend implements SessionBackend {
   }
 
   list(query: BackendListQuery): Promise<readonly SessionFacts[]> {
-    return this.#do(async () => (await this.#run(listSql(this.#names, query))).map(sessionFacts));
+    return this.#do(async () => (await this.#run(listSql(this.#names, query))).map(readSessionFacts));
   }
 
   listUsage(query: BackendListQuery): Promise<readonly FactsWithUsage[]> {
-    return this.#do(async () => (await this.#run(usageSql(this.#names, query))).map(factsWithUsage));
+    return this.#do(async () => (await this.#run(makeUsageSql(this.#names, query))).map(readFactsWithUsage));
   }
 
   search(query: BackendSearchQuery, signal?: AbortSignal): Promise<readonly FoundLine[]> {
@@ -177,10 +177,10 @@ export class PostgresBackend implements SessionBackend {
           const [row] = await run(mayFindLinesSql(this.#names));
           this.#mayFindLines = row?.["may_find"] === true;
         }
-        const rows = await run((this.#mayFindLines ? foundLinesSql : searchSql)(this.#names, query));
-        return rows.map((row) => ({ session: sessionFacts(row), line: storedLine(row) }));
+        const rows = await run((this.#mayFindLines ? makeFoundLinesSql : searchSql)(this.#names, query));
+        return rows.map((row) => ({ session: readSessionFacts(row), line: readStoredLine(row) }));
       } catch (error) {
-        throw sqlState(error) === CANCELLED ? searchCancelled(error) : error;
+        throw getSqlState(error) === CANCELLED ? searchCancelled(error) : error;
       }
     });
   }
@@ -189,7 +189,7 @@ export class PostgresBackend implements SessionBackend {
     return this.#do(async () => {
       if (!isStorable(id)) return false;
       const { sessions } = this.#names;
-      const { text, values } = sessionSql(
+      const { text, values } = makeSessionSql(
         id,
         (where) => `delete from ${sessions} s where ${where} returning s.key`,
       );
@@ -207,12 +207,12 @@ export class PostgresBackend implements SessionBackend {
     return this.#about(id, async () => {
       const { sessions } = this.#names;
       const [row] = await this.#run(
-        sessionSql(id, (where) => `select s.key::text as key from ${sessions} s where ${where}`),
+        makeSessionSql(id, (where) => `select s.key::text as key from ${sessions} s where ${where}`),
       );
       if (row === undefined) throw sessionNotFound(id);
-      const added = this.#listener.add(textOf(row, "key") ?? "", onMore, signal);
+      const added = this.#listener.add(readText(row, "key") ?? "", onMore, signal);
       await added.catch((error: unknown) => {
-        if (sqlState(error) !== NO_RIGHT) throw error;
+        if (getSqlState(error) !== NO_RIGHT) throw error;
         // Only refuses notifications: a role that may only read polls.
         throw new Error("the role may not say that it watches a session", { cause: error });
       });
@@ -237,14 +237,14 @@ export class PostgresBackend implements SessionBackend {
       this.#hasTables = true;
       return await work();
     } catch (error) {
-      throw translated(error, this.#names.schema);
+      throw translateError(error, this.#names.schema);
     }
   }
 
   async #assertTables(): Promise<void> {
     const { schema } = this.#names;
     const version = await readVersion(this.#database.run, this.#names);
-    if (version > SCHEMA_VERSION) throw tooNew(schema, version);
+    if (version > SCHEMA_VERSION) throw makeNewerTablesError(schema, version);
     if (version === SCHEMA_VERSION) return;
     const [server] = await this.#database.run("select pg_is_in_recovery() as is_standby");
     if (server?.["is_standby"] === true) throw new Error("the server is a standby that has no tables yet");

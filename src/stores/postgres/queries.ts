@@ -1,7 +1,7 @@
-import { storable } from "../contract/line-facts.ts";
+import { toStorable } from "../contract/line-facts.ts";
 import type { BackendListQuery, BackendSearchQuery } from "../contract/session-backend.ts";
 import { type Names, TENANT_SQL } from "./names.ts";
-import { columnKey, LINE_COLUMNS, literalPattern, partPattern, SESSION_COLUMNS } from "./rows.ts";
+import { LINE_COLUMNS, makeColumnKey, makeLikePattern, makePartPattern, SESSION_COLUMNS } from "./rows.ts";
 
 /** A statement and its parameters. */
 export interface Query {
@@ -24,7 +24,7 @@ class Parameters {
 const IS_SEEN = `s.tenant = ${TENANT_SQL} and s.is_complete`;
 
 /** Makes a statement about a session; `make` gets its condition. */
-export function sessionSql(id: string, make: (where: string) => string): Query {
+export function makeSessionSql(id: string, make: (where: string) => string): Query {
   return { text: make(`${IS_SEEN} and s.id = $1`), values: [id] };
 }
 
@@ -40,7 +40,7 @@ export function readSql(
   limit: number,
   afterEntryId: string | undefined,
 ): Query {
-  const afterId = afterEntryId === undefined ? null : columnKey(afterEntryId);
+  const afterId = afterEntryId === undefined ? null : makeColumnKey(afterEntryId);
   return {
     text: `select s.revision, s.last_seq as end_seq, ($5::text is null or exists (select from ${names.lines} k
       where k.session = s.key and k.seq = $2 and k.entry_id = $5)) as is_known, l.* from ${names.sessions} s left join lateral (
@@ -57,13 +57,13 @@ export function readSql(
 
 /** Makes the statement that reads a page of a list. */
 export function listSql(names: Names, query: BackendListQuery): Query {
-  return pageSql(names, query, SESSION_COLUMNS);
+  return makePageSql(names, query, SESSION_COLUMNS);
 }
 
 /** Makes the statement that reads a page of a list with what lines tell of usage. */
-export function usageSql(names: Names, query: BackendListQuery): Query {
+export function makeUsageSql(names: Names, query: BackendListQuery): Query {
   const lines = `from ${names.lines} l where l.session = s.key and`;
-  return pageSql(
+  return makePageSql(
     names,
     query,
     `${SESSION_COLUMNS}, (select json_agg(l.usage order by l.seq)::text ${lines} l.usage is not null) as usage,
@@ -71,17 +71,17 @@ export function usageSql(names: Names, query: BackendListQuery): Query {
   );
 }
 
-function pageSql(
+function makePageSql(
   names: Names,
   { cwd, idPrefix, name, limit, after }: BackendListQuery,
   columns: string,
 ): Query {
   const parameters = new Parameters();
   const conditions = [IS_SEEN];
-  if (cwd !== undefined) conditions.push(`s.project = ${parameters.add(columnKey(cwd))}`);
+  if (cwd !== undefined) conditions.push(`s.project = ${parameters.add(makeColumnKey(cwd))}`);
   if (idPrefix !== undefined)
-    conditions.push(`s.id like ${parameters.add(`${literalPattern(storable(idPrefix))}%`)}`);
-  if (name !== undefined) conditions.push(`s.name_search like ${parameters.add(partPattern(name))}`);
+    conditions.push(`s.id like ${parameters.add(`${makeLikePattern(toStorable(idPrefix))}%`)}`);
+  if (name !== undefined) conditions.push(`s.name_search like ${parameters.add(makePartPattern(name))}`);
   if (after !== undefined) {
     const [ms, id] = [parameters.add(after.modifiedMs), parameters.add(after.id)];
     // Two conditions: an index can start at the first.
@@ -103,15 +103,15 @@ export function mayFindLinesSql({ findLinesSignature }: Names): Query {
 }
 
 /** Makes the statement that finds a page of lines with words, through the database function. */
-export function foundLinesSql(names: Names, { words, cwd, limit, after }: BackendSearchQuery): Query {
+export function makeFoundLinesSql(names: Names, { words, cwd, limit, after }: BackendSearchQuery): Query {
   return {
     text: `select ${SESSION_COLUMNS}, ${LINE_COLUMNS}
       from ${names.findLines}($1::json, $2, $3, $4, $5) f
       join ${names.lines} l on l.session = f.session and l.seq = f.seq join ${names.sessions} s on s.key = l.session
       where ${IS_SEEN} order by s.id desc, l.seq`,
     values: [
-      JSON.stringify(words.map(partPattern)),
-      cwd === undefined ? null : columnKey(cwd),
+      JSON.stringify(words.map(makePartPattern)),
+      cwd === undefined ? null : makeColumnKey(cwd),
       after?.sessionId ?? null,
       after?.seq ?? null,
       limit,
@@ -125,20 +125,20 @@ export function foundLinesSql(names: Names, { words, cwd, limit, after }: Backen
  */
 export function searchSql(names: Names, { words, cwd, limit, after }: BackendSearchQuery): Query {
   const parameters = new Parameters();
-  const inSession = words.map((word) => `one.search like ${parameters.add(partPattern(word))}`);
+  const inSession = words.map((word) => `one.search like ${parameters.add(makePartPattern(word))}`);
   const conditions = [IS_SEEN];
-  if (cwd !== undefined) conditions.push(`s.project = ${parameters.add(columnKey(cwd))}`);
+  if (cwd !== undefined) conditions.push(`s.project = ${parameters.add(makeColumnKey(cwd))}`);
   if (after !== undefined) {
     const [id, seq] = [parameters.add(after.sessionId), parameters.add(after.seq)];
     conditions.push(`s.id <= ${id}`);
     inSession.push(`(s.id < ${id} or one.seq > ${seq})`);
   }
-  const most = parameters.add(limit);
+  const max = parameters.add(limit);
   return {
     text: `select ${SESSION_COLUMNS}, ${LINE_COLUMNS} from ${names.sessions} s cross join lateral (
         select * from ${names.lines} one where one.session = s.key and ${inSession.join(" and ")}
-        order by one.seq limit ${most}
-      ) l where ${conditions.join(" and ")} order by s.id desc, l.seq limit ${most}`,
+        order by one.seq limit ${max}
+      ) l where ${conditions.join(" and ")} order by s.id desc, l.seq limit ${max}`,
     values: parameters.values,
   };
 }

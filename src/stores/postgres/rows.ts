@@ -1,16 +1,16 @@
 import type { EntryFacts, SessionFacts } from "../../core/facts/session-facts.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
-import { sha256 } from "../../session/fs/digest.ts";
+import { hashSha256 } from "../../session/fs/digest.ts";
 import { COMMUTING_TYPES } from "../../session/log/expected-leaf.ts";
-import { storable } from "../contract/line-facts.ts";
+import { toStorable } from "../contract/line-facts.ts";
 import type { FactsWithUsage, NewLine, StoredLine } from "../contract/session-backend.ts";
 
 /** A row, with columns as the driver parsed them. */
 export type Row = { readonly [column: string]: unknown };
 
 /** Returns rows as records. */
-export function rowsOf(rows: readonly unknown[]): Row[] {
+export function toRows(rows: readonly unknown[]): Row[] {
   return rows.map((row) => {
     if (isJsonRecord(row)) return row;
     throw new TypeError("The client gave a row that is no object; leave its rows as objects by column.");
@@ -18,30 +18,32 @@ export function rowsOf(rows: readonly unknown[]): Row[] {
 }
 
 /** Reads a text; undefined for null. */
-export function textOf(row: Row, column: string): string | undefined {
+export function readText(row: Row, column: string): string | undefined {
   const value = row[column];
   if (value === null || value === undefined) return undefined;
-  return typeof value === "string" ? value : refuse(column, "a text");
+  return typeof value === "string" ? value : refuseColumn(column, "a text");
 }
 
 /** Reads a required text. */
-export function requiredText(row: Row, column: string): string {
-  return textOf(row, column) ?? refuse(column, "a text");
+export function readRequiredText(row: Row, column: string): string {
+  return readText(row, column) ?? refuseColumn(column, "a text");
 }
 
 /** Reads a whole number; some drivers return bigint as text. */
-export function numberOf(row: Row, column: string): number {
+export function readNumber(row: Row, column: string): number {
   const value = row[column];
   const number = typeof value === "string" || typeof value === "bigint" ? Number(value) : value;
-  return typeof number === "number" && Number.isSafeInteger(number) ? number : refuse(column, "a number");
+  return typeof number === "number" && Number.isSafeInteger(number)
+    ? number
+    : refuseColumn(column, "a number");
 }
 
 /** Reads a whole number; undefined for null. */
-export function optionalNumber(row: Row, column: string): number | undefined {
-  return row[column] === null ? undefined : numberOf(row, column);
+export function readOptionalNumber(row: Row, column: string): number | undefined {
+  return row[column] === null ? undefined : readNumber(row, column);
 }
 
-function refuse(column: string, what: string): never {
+function refuseColumn(column: string, what: string): never {
   throw new TypeError(
     `The client gave something else than ${what} in column ${column}; set no other type parsers for it.`,
   );
@@ -55,13 +57,13 @@ const HASHED = "sha256:";
 
 /** Tells whether a column can hold a text unchanged. */
 export function isStorable(text: string): boolean {
-  return storable(text) === text;
+  return toStorable(text) === text;
 }
 
 /** Returns the form of a text in an indexed column: short and unique. */
-export function columnKey(text: string): string {
+export function makeColumnKey(text: string): string {
   if (text.length <= MAX_KEY_UNITS && !text.startsWith(HASHED) && isStorable(text)) return text;
-  return HASHED + sha256(text);
+  return HASHED + hashSha256(text);
 }
 
 /**
@@ -70,16 +72,16 @@ export function columnKey(text: string): string {
  * Upper case, because it maps each letter independently of its neighbors: a part of a text stays a part.
  */
 export function searchForm(text: string): string {
-  return storable(text.toUpperCase());
+  return toStorable(text.toUpperCase());
 }
 
 /** Returns a LIKE pattern that matches texts that contain a text in `searchForm`. */
-export function partPattern(text: string): string {
-  return `%${literalPattern(searchForm(text))}%`;
+export function makePartPattern(text: string): string {
+  return `%${makeLikePattern(searchForm(text))}%`;
 }
 
 /** Returns a LIKE pattern that matches exactly one text. */
-export function literalPattern(text: string): string {
+export function makeLikePattern(text: string): string {
   return text.replace(/[\\%_]/g, "\\$&");
 }
 
@@ -93,31 +95,31 @@ export function assertTenant(tenant: unknown): void {
   throw new TypeError("tenant must be a string without NUL and lone surrogates; choose another.");
 }
 
-const base64 = (bytes: string) => `translate(encode(${bytes}, 'base64'), chr(10), '')`;
+const decodeBase64 = (bytes: string) => `translate(encode(${bytes}, 'base64'), chr(10), '')`;
 
 /** Columns of a stored line. A text with a byte order mark is also returned as bytes, because some clients drop the mark. */
-export const LINE_COLUMNS = `l.seq, l.line, l.is_unterminated, ${base64("l.raw")} as raw,
-  case when left(l.line, 1) = chr(65279) then ${base64("convert_to(l.line, 'UTF8')")} end as marked`;
+export const LINE_COLUMNS = `l.seq, l.line, l.is_unterminated, ${decodeBase64("l.raw")} as raw,
+  case when left(l.line, 1) = chr(65279) then ${decodeBase64("convert_to(l.line, 'UTF8')")} end as marked`;
 
 /** Returns lines as JSON for the database functions. */
-export function givenLines(lines: readonly NewLine[]): string {
-  return JSON.stringify(lines.map((line, n) => ({ n, ...givenLine(line) })));
+export function encodeLinesAsJson(lines: readonly NewLine[]): string {
+  return JSON.stringify(lines.map((line, n) => ({ n, ...toLineColumns(line) })));
 }
 
 /** Returns the columns of a line. */
-export function givenLine({ text, encoding, isUnterminated, entry }: NewLine): object {
+export function toLineColumns({ text, encoding, isUnterminated, entry }: NewLine): object {
   return {
     ...(encoding === "base64" ? { raw: text } : { line: text }),
     ...(isUnterminated && { is_unterminated: true }),
-    ...(entry && entryColumns(entry)),
+    ...(entry && toEntryColumns(entry)),
   };
 }
 
-function entryColumns(entry: EntryFacts): object {
+function toEntryColumns(entry: EntryFacts): object {
   const { id, parentId, type, timestampMs, sessionName, messageMs, userText, usage, searchText } = entry;
   return {
-    entry_id: columnKey(id),
-    parent_id: parentId === null ? null : columnKey(parentId),
+    entry_id: makeColumnKey(id),
+    parent_id: parentId === null ? null : makeColumnKey(parentId),
     type,
     time_ms: Number.isSafeInteger(timestampMs) ? timestampMs : null,
     goes_on: !COMMUTING_TYPES.includes(type),
@@ -134,43 +136,43 @@ function entryColumns(entry: EntryFacts): object {
 }
 
 /** Reads a line from its columns. */
-export function storedLine(row: Row): StoredLine {
-  const raw = textOf(row, "raw");
+export function readStoredLine(row: Row): StoredLine {
+  const raw = readText(row, "raw");
   const isUnterminated = row["is_unterminated"] === true;
   return {
-    seq: numberOf(row, "seq"),
-    text: raw ?? markedText(row) ?? textOf(row, "line") ?? "",
+    seq: readNumber(row, "seq"),
+    text: raw ?? readMarkedText(row) ?? readText(row, "line") ?? "",
     ...(raw !== undefined && { encoding: "base64" }),
     ...(isUnterminated && { isUnterminated }),
   };
 }
 
-function markedText(row: Row): string | undefined {
-  const bytes = textOf(row, "marked");
+function readMarkedText(row: Row): string | undefined {
+  const bytes = readText(row, "marked");
   return bytes === undefined ? undefined : Buffer.from(bytes, "base64").toString();
 }
 
 /** Maximum bytes of an id, because it is indexed. */
 const MAX_ID_BYTES = 512;
 
-/** Columns of a session, as `sessionFacts` reads them. */
+/** Columns of a session, as `readSessionFacts` reads them. */
 export const SESSION_COLUMNS =
   "s.id, s.cwd, s.parent_session, s.name, s.created_ms, s.last_message_ms, s.message_count, s.first_message";
 
-/** Columns of a new session's row, in the order of `sessionValues`. */
+/** Columns of a new session's row, in the order of `toSessionValues`. */
 export const NEW_SESSION_COLUMNS =
   "id, cwd, project, parent_session, name, name_search, created_ms, last_message_ms, modified_ms, message_count, first_message";
 
 /** Returns the values of a new session's row. */
-export function sessionValues(session: SessionFacts): unknown[] {
+export function toSessionValues(session: SessionFacts): unknown[] {
   const { id, cwd, name, parentSession, messageCount, firstMessage } = session;
-  const createdMs = wholeMs(session.createdMs) ?? 0;
-  const lastMessageMs = wholeMs(session.lastMessageMs);
+  const createdMs = roundMs(session.createdMs) ?? 0;
+  const lastMessageMs = roundMs(session.lastMessageMs);
   const named = [name, name === null ? null : searchForm(name)];
   return [
     id,
     cwd,
-    columnKey(cwd),
+    makeColumnKey(cwd),
     parentSession,
     ...named,
     createdMs,
@@ -192,26 +194,30 @@ export function assertPossibleId(id: string): void {
 }
 
 /** Reads a session with what its lines tell of usage. */
-export function factsWithUsage(row: Row): FactsWithUsage {
-  const usage: unknown = JSON.parse(textOf(row, "usage") ?? "[]");
+export function readFactsWithUsage(row: Row): FactsWithUsage {
+  const usage: unknown = JSON.parse(readText(row, "usage") ?? "[]");
   const texts = (Array.isArray(usage) ? usage : []).filter((text) => typeof text === "string");
-  return { session: sessionFacts(row), usage: texts, linesWithoutEntry: numberOf(row, "without_entry") };
-}
-
-/** Reads the facts of a session from its columns. */
-export function sessionFacts(row: Row): SessionFacts {
   return {
-    id: requiredText(row, "id"),
-    cwd: requiredText(row, "cwd"),
-    name: textOf(row, "name") ?? null,
-    parentSession: textOf(row, "parent_session") ?? null,
-    createdMs: numberOf(row, "created_ms"),
-    lastMessageMs: optionalNumber(row, "last_message_ms") ?? null,
-    messageCount: numberOf(row, "message_count"),
-    firstMessage: textOf(row, "first_message") ?? null,
+    session: readSessionFacts(row),
+    usage: texts,
+    linesWithoutEntry: readNumber(row, "without_entry"),
   };
 }
 
-function wholeMs(ms: number | null): number | null {
+/** Reads the facts of a session from its columns. */
+export function readSessionFacts(row: Row): SessionFacts {
+  return {
+    id: readRequiredText(row, "id"),
+    cwd: readRequiredText(row, "cwd"),
+    name: readText(row, "name") ?? null,
+    parentSession: readText(row, "parent_session") ?? null,
+    createdMs: readNumber(row, "created_ms"),
+    lastMessageMs: readOptionalNumber(row, "last_message_ms") ?? null,
+    messageCount: readNumber(row, "message_count"),
+    firstMessage: readText(row, "first_message") ?? null,
+  };
+}
+
+function roundMs(ms: number | null): number | null {
   return Number.isSafeInteger(ms) ? ms : null;
 }

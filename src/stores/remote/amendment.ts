@@ -1,12 +1,12 @@
 import { factsAfter } from "../../core/facts/session-facts.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
-import { changedLine, currentLine, type LineChange } from "../../core/jsonl/entry-body.ts";
+import { changeLine, encodeCurrentLine, type LineChange } from "../../core/jsonl/entry-body.ts";
 import { NONE } from "../../core/tree/entry-tree.ts";
 import type { LogLine } from "../../session/log/session-log.ts";
-import { entryFactsOf, storableFacts } from "../contract/line-facts.ts";
+import { makeStorableFacts, parseEntryFacts } from "../contract/line-facts.ts";
 import type { Amendment, NewLine, SessionBackend, StoredLine } from "../contract/session-backend.ts";
-import { newEntryLine, newLineOf } from "./line-codec.ts";
-import { type RemoteLines, readAllLines, sessionIn } from "./remote-lines.ts";
+import { makeEntryLine, toNewLine } from "./line-codec.ts";
+import { type RemoteLines, readAllLines, toRemoteLines } from "./remote-lines.ts";
 
 /** A change of stored lines. */
 export interface StoredChange {
@@ -35,13 +35,13 @@ export async function amendLines(
   const withSearchText = backend.supports.search;
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
     const { lines: stored, revision } = await readAllLines(backend, id);
-    const session = sessionIn(stored);
+    const session = toRemoteLines(stored);
     const plan = planAmendment(stored, session, change, withSearchText);
     const { tree } = session.index;
     const lines = more();
     const isThere = lines.every(({ head }) => tree.find(head.id) !== NONE);
     if (isThere && plan.replace.length + plan.remove.length === 0) return;
-    const append = isThere ? [] : lines.map(({ text }) => newEntryLine(text, withSearchText));
+    const append = isThere ? [] : lines.map(({ text }) => makeEntryLine(text, withSearchText));
     const amendment = { ...plan, expectedRevision: revision, append };
     if ((await backend.amend?.(id, amendment)) !== undefined) return;
   }
@@ -63,7 +63,7 @@ function planAmendment(
   session.readLines(index.spans.inFileOrder(index.tree.ordinals()), (ordinal, bytes) => {
     const { line } = index.spans.at(ordinal);
     const head = index.tree.headAt(ordinal);
-    const text = changedLine(currentLine(bytes, head, index), head, change);
+    const text = changeLine(encodeCurrentLine(bytes, head, index), head, change);
     const parts = texts.get(line) ?? [];
     // Copied, since the bytes may be reused. Records of one line stay on one line.
     parts.push(Buffer.from(text));
@@ -82,7 +82,7 @@ function planAmendment(
     }
     // A header that shares its line with entries is kept in front of them.
     const front = isHeader ? [Buffer.from(headerLine(session, undefined, change))] : [];
-    const line = newLineOf(Buffer.concat([...front, ...parts]), withSearchText);
+    const line = toNewLine(Buffer.concat([...front, ...parts]), withSearchText);
     if (line.text !== text.replace(/\r+$/, "") || line.encoding !== encoding) replace.push({ seq, line });
   }
   const removed = new Set(remove);
@@ -91,7 +91,7 @@ function planAmendment(
   return {
     replace,
     remove,
-    facts: factsIn(future.map((line) => ({ seq: line.seq, ...(replaced.get(line.seq) ?? line) }))),
+    facts: collectFacts(future.map((line) => ({ seq: line.seq, ...(replaced.get(line.seq) ?? line) }))),
   };
 }
 
@@ -106,10 +106,10 @@ function headerLine(
 }
 
 /** The facts that a list shows, from the future lines. */
-function factsIn(lines: readonly StoredLine[]): Amendment["facts"] {
-  const { header } = sessionIn(lines).index;
+function collectFacts(lines: readonly StoredLine[]): Amendment["facts"] {
+  const { header } = toRemoteLines(lines).index;
   if (header === undefined) return {};
-  const entries = lines.map(({ text }) => ({ entry: entryFactsOf(text, false) }));
-  const { name, firstMessage } = factsAfter(storableFacts(header), entries);
+  const entries = lines.map(({ text }) => ({ entry: parseEntryFacts(text, false) }));
+  const { name, firstMessage } = factsAfter(makeStorableFacts(header), entries);
   return { name, firstMessage };
 }

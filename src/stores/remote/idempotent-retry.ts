@@ -6,10 +6,10 @@ import { encodeRecord } from "../../core/jsonl/encode.ts";
 import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
 import type { LogLine } from "../../session/log/session-log.ts";
 import type { SessionBackend, StoredLine } from "../contract/session-backend.ts";
-import { type RemoteLines, readAllLines, sessionIn } from "./remote-lines.ts";
+import { type RemoteLines, readAllLines, toRemoteLines } from "./remote-lines.ts";
 
 /** Tells a call whether an earlier attempt may have succeeded, with its answer lost. */
-export function repeatable(work: (isRepeated: boolean) => Promise<void>): () => Promise<void> {
+export function makeRepeatable(work: (isRepeated: boolean) => Promise<void>): () => Promise<void> {
   let isRepeated = false;
   return async () => {
     try {
@@ -26,13 +26,13 @@ export function repeatable(work: (isRepeated: boolean) => Promise<void>): () => 
  *
  * Others may have changed its entries since, but not headers and ids.
  */
-export async function isMadeOf(
+export async function isSameSession(
   backend: SessionBackend,
   header: SessionHeader,
   ids: readonly string[],
 ): Promise<boolean> {
   const { lines } = await readAllLines(backend, header.id);
-  const { tree, header: there } = sessionIn(lines).index;
+  const { tree, header: there } = toRemoteLines(lines).index;
   if (there === undefined || encodeRecord({ ...there }) !== encodeRecord({ ...header })) return false;
   return ids.every((id) => tree.find(id) !== NONE);
 }
@@ -44,22 +44,22 @@ export async function isMadeOf(
  * @param known - The known state of the session when they were sent.
  * @remarks Cost: one call, and O(bytes of the session) if anything was changed.
  */
-export async function unchangedLines(
+export async function findUnchangedLines(
   backend: SessionBackend,
   id: string,
   lines: readonly LogLine[],
   known: { readonly seq: number; readonly revision: number },
 ): Promise<readonly LogLine[]> {
-  const revision = await revisionOf(backend, id, known.seq);
+  const revision = await readRevision(backend, id, known.seq);
   if (revision === undefined || revision === known.revision) return lines;
   const stored = await readAllLines(backend, id);
-  const { tree } = sessionIn(stored.lines).index;
+  const { tree } = toRemoteLines(stored.lines).index;
   const texts = new Set(stored.lines.map(({ text }) => text));
   return lines.filter(({ head, text }) => texts.has(text) || !hasEntry(tree, head));
 }
 
 /** Reads the revision of a session; undefined if it is gone, of which sending again gets the reason. */
-async function revisionOf(backend: SessionBackend, id: string, seq: number): Promise<number | undefined> {
+async function readRevision(backend: SessionBackend, id: string, seq: number): Promise<number | undefined> {
   try {
     return (await backend.read(id, seq, 1)).revision;
   } catch (error) {
@@ -81,12 +81,12 @@ const MAX_LINES = 500;
 const MAX_CHARACTERS = 1024 * 1024;
 
 /** Returns the entries that a process knows and a backend has lost, in order, without those that wait to be stored. */
-export function lostLines(
+export function findLostLines(
   known: RemoteLines,
   stored: readonly StoredLine[],
   waiting: ReadonlySet<string>,
 ): LogLine[] {
-  const there = sessionIn(stored).index.tree;
+  const there = toRemoteLines(stored).index.tree;
   const { tree, spans } = known.index;
   const lost = [...spans.inFileOrder(tree.ordinals())].filter((ordinal) => {
     const head = tree.headAt(ordinal);
@@ -100,7 +100,7 @@ export function lostLines(
 }
 
 /** Splits lines into batches that are appended together. */
-export function* batchesOf(lines: readonly LogLine[]): Generator<LogLine[], void> {
+export function* splitBatches(lines: readonly LogLine[]): Generator<LogLine[], void> {
   let [batch, characters]: [LogLine[], number] = [[], 0];
   for (const line of lines) {
     const isFull = batch.length === MAX_LINES || characters + line.text.length > MAX_CHARACTERS;

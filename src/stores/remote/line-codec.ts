@@ -1,6 +1,6 @@
 import { LINE_BREAK } from "../../core/jsonl/line-scanner.ts";
-import { sha256 } from "../../session/fs/digest.ts";
-import { entryFactsOf } from "../contract/line-facts.ts";
+import { hashSha256 } from "../../session/fs/digest.ts";
+import { parseEntryFacts } from "../contract/line-facts.ts";
 import type { NewEntryLine, NewLine, StoredLine } from "../contract/session-backend.ts";
 
 const LF = 0x0a;
@@ -17,16 +17,16 @@ const BATCH_BYTES = 1024 * 1024;
 const BATCH_LINES = 500;
 
 /** Turns the bytes of a line into text, with the facts that it can be queried by. */
-export function newLineOf(bytes: Uint8Array, withSearchText: boolean): NewLine {
-  const text = decoded(bytes);
+export function toNewLine(bytes: Uint8Array, withSearchText: boolean): NewLine {
+  const text = decodeText(bytes);
   if (text === undefined) return { text: Buffer.from(bytes).toString("base64"), encoding: "base64" };
-  const entry = entryFactsOf(text, withSearchText);
+  const entry = parseEntryFacts(text, withSearchText);
   return entry === undefined ? { text } : { text, entry };
 }
 
 /** Makes the line of an entry that this library has encoded. */
-export function newEntryLine(text: string, withSearchText: boolean): NewEntryLine {
-  const entry = entryFactsOf(text, withSearchText);
+export function makeEntryLine(text: string, withSearchText: boolean): NewEntryLine {
+  const entry = parseEntryFacts(text, withSearchText);
   if (entry === undefined) throw new TypeError("a line that is to be appended holds no entry with an id");
   return { text, entry };
 }
@@ -39,7 +39,7 @@ class SeenLines {
   withoutRepeat(line: NewLine): NewLine {
     const { entry, ...rest } = line;
     if (entry === undefined) return line;
-    const digest = sha256(line.text.trimEnd());
+    const digest = hashSha256(line.text.trimEnd());
     if (this.#digests.has(digest)) return rest;
     this.#digests.add(digest);
     return line;
@@ -47,7 +47,7 @@ class SeenLines {
 }
 
 /** Returns the bytes of a line, without line break. */
-export function bytesOf({ text, encoding }: Pick<StoredLine, "text" | "encoding">): Uint8Array {
+export function toBytes({ text, encoding }: Pick<StoredLine, "text" | "encoding">): Uint8Array {
   return encoding === "base64" ? Buffer.from(text, "base64") : encoder.encode(text);
 }
 
@@ -55,7 +55,7 @@ export function bytesOf({ text, encoding }: Pick<StoredLine, "text" | "encoding"
 export function joinLines(lines: readonly StoredLine[], isLast: boolean): Uint8Array {
   const pieces: Uint8Array[] = [];
   for (const [i, line] of lines.entries()) {
-    pieces.push(bytesOf(line));
+    pieces.push(toBytes(line));
     const isOpen = isLast && i === lines.length - 1 && line.isUnterminated === true;
     if (!isOpen) pieces.push(LINE_BREAK);
   }
@@ -68,7 +68,7 @@ export function joinLines(lines: readonly StoredLine[], isLast: boolean): Uint8A
  * @param pieces - May be cut anywhere; each is used up before the next is asked for.
  * @remarks Cost: O(bytes); memory O(batch + longest line).
  */
-export async function* linesOf(
+export async function* splitLineBatches(
   pieces: AsyncIterable<Uint8Array>,
   withSearchText: boolean,
 ): AsyncGenerator<NewLine[], void> {
@@ -80,7 +80,7 @@ export async function* linesOf(
     const whole = carry.length === 0 ? end : Buffer.concat([...carry, end]);
     carry = [];
     bytes += whole.length;
-    batch.push(seen.withoutRepeat(newLineOf(whole, withSearchText)));
+    batch.push(seen.withoutRepeat(toNewLine(whole, withSearchText)));
   };
   for await (const piece of pieces) {
     let start = 0;
@@ -101,7 +101,7 @@ export async function* linesOf(
   if (batch.length > 0) yield batch;
 }
 
-function decoded(bytes: Uint8Array): string | undefined {
+function decodeText(bytes: Uint8Array): string | undefined {
   if (bytes.includes(0)) return undefined;
   try {
     return decoder.decode(bytes);

@@ -1,4 +1,4 @@
-import { holdsWord } from "../../catalog/query/search-query.ts";
+import { hasWord } from "../../catalog/query/search-query.ts";
 import { factsAfter, type SessionFacts } from "../../core/facts/session-facts.ts";
 import { addTo } from "../../core/format/group-by.ts";
 import { COMMUTING_TYPES, staleLeaf } from "../../session/log/expected-leaf.ts";
@@ -56,7 +56,7 @@ export class MemoryBackend implements SessionBackend {
       revision,
       listeners: new Set(),
     };
-    for await (const lines of batches) add(session, lines);
+    for await (const lines of batches) addHeldLines(session, lines);
     this.#assertFree(facts.id);
     this.#sessions.set(facts.id, session);
     return { precedingSeq: 0, lastSeq: session.nextSeq - 1, revision };
@@ -81,11 +81,11 @@ export class MemoryBackend implements SessionBackend {
       throw writesLost(id);
     const session = this.#session(id);
     assertKnown(session, condition);
-    const added = missingFrom(session, lines);
+    const added = findMissing(session, lines);
     if (added.length > 0 && expectedLeafId !== undefined) assertLeaf(session.lines, expectedLeafId);
-    add(session, added);
-    if (added.length > 0) notify(session);
-    return receiptFor(session, lines);
+    addHeldLines(session, added);
+    if (added.length > 0) notifyListeners(session);
+    return makeReceipt(session, lines);
   }
 
   async amend(id: string, change: Amendment): Promise<AppendReceipt | undefined> {
@@ -100,9 +100,9 @@ export class MemoryBackend implements SessionBackend {
     for (const line of session.lines) noteEntry(session, line);
     session.facts = { ...session.facts, ...change.facts };
     session.revision++;
-    add(session, missingFrom(session, change.append));
-    notify(session);
-    return receiptFor(session, change.append);
+    addHeldLines(session, findMissing(session, change.append));
+    notifyListeners(session);
+    return makeReceipt(session, change.append);
   }
 
   async list(query: BackendListQuery): Promise<SessionFacts[]> {
@@ -130,7 +130,7 @@ export class MemoryBackend implements SessionBackend {
       for (const line of lines) {
         if (after !== undefined && order === 0 && line.seq <= after.seq) continue;
         const text = line.entry?.searchText;
-        if (text !== undefined && words.every((word) => holdsWord(text, word)))
+        if (text !== undefined && words.every((word) => hasWord(text, word)))
           found.push({ session: facts, line });
       }
     }
@@ -164,7 +164,7 @@ export class MemoryBackend implements SessionBackend {
   }
 }
 
-function add(session: HeldSession, lines: readonly NewLine[]): void {
+function addHeldLines(session: HeldSession, lines: readonly NewLine[]): void {
   for (const line of lines) {
     const held = { ...line, seq: session.nextSeq++ };
     session.lines.push(held);
@@ -177,7 +177,7 @@ function noteEntry({ byEntryId }: HeldSession, line: HeldLine): void {
   if (line.entry !== undefined) addTo(byEntryId, line.entry.id, line);
 }
 
-function notify({ listeners }: HeldSession): void {
+function notifyListeners({ listeners }: HeldSession): void {
   for (const onMore of [...listeners]) onMore();
 }
 
@@ -186,12 +186,12 @@ function findSame({ byEntryId }: HeldSession, line: NewEntryLine): HeldLine | un
   return byEntryId.get(line.entry.id)?.find(({ text }) => text === line.text);
 }
 
-function missingFrom(session: HeldSession, lines: readonly NewEntryLine[]): NewEntryLine[] {
+function findMissing(session: HeldSession, lines: readonly NewEntryLine[]): NewEntryLine[] {
   const distinct = new Map(lines.map((line) => [line.text, line]));
   return [...distinct.values()].filter((line) => findSame(session, line) === undefined);
 }
 
-function receiptFor(session: HeldSession, given: readonly NewEntryLine[]): AppendReceipt {
+function makeReceipt(session: HeldSession, given: readonly NewEntryLine[]): AppendReceipt {
   const { lines, revision } = session;
   const end = lines.at(-1)?.seq ?? 0;
   const seqs = given.map((line) => findSame(session, line)?.seq ?? end);

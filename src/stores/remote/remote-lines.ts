@@ -1,12 +1,12 @@
 import { decodeText } from "../../core/jsonl/decode.ts";
 import { LINE_BREAK } from "../../core/jsonl/line-scanner.ts";
-import { linesInMemory } from "../../core/jsonl/line-spans.ts";
+import { readLinesInMemory } from "../../core/jsonl/line-spans.ts";
 import { SessionIndex } from "../../core/jsonl/session-index.ts";
 import { NONE } from "../../core/tree/entry-tree.ts";
 import { Blocks } from "../../session/log/blocks.ts";
-import { addLines, bytesOf, encodeLines } from "../../session/log/log-lines.ts";
+import { addLines, encodeLines, getBytes } from "../../session/log/log-lines.ts";
 import type { LogLine } from "../../session/log/session-log.ts";
-import { entryFactsOf } from "../contract/line-facts.ts";
+import { parseEntryFacts } from "../contract/line-facts.ts";
 import type { SessionBackend, StoredLine } from "../contract/session-backend.ts";
 import { joinLines } from "./line-codec.ts";
 
@@ -39,7 +39,7 @@ export class RemoteLines {
     for (let ordinal = tree.size - 1; ordinal >= 0; ordinal--) {
       const { offset, length } = spans.at(ordinal);
       if (offset >= position || offset + length + LINE_BREAK.length < position) continue;
-      return entryFactsOf(decodeText(this.#blocks.read(offset, length)), false)?.id;
+      return parseEntryFacts(decodeText(this.#blocks.read(offset, length)), false)?.id;
     }
     return undefined;
   }
@@ -66,7 +66,7 @@ export class RemoteLines {
   appendOwn(lines: readonly LogLine[]): number {
     const encoded = encodeLines(lines, this.index.isMidLine);
     const first = addLines(this.index, encoded);
-    this.#blocks.add(bytesOf(encoded));
+    this.#blocks.add(getBytes(encoded));
     for (const [i, line] of lines.entries()) this.#pending.push({ line, ordinal: first + i });
     return first;
   }
@@ -128,7 +128,12 @@ export class RemoteLines {
 
   /** Reads the lines of entries; see `SessionLog`. */
   readLines(ordinals: Iterable<number>, take: (ordinal: number, bytes: Uint8Array) => void): void {
-    linesInMemory((offset, length) => this.#blocks.read(offset, length), this.index.spans, ordinals, take);
+    readLinesInMemory(
+      (offset, length) => this.#blocks.read(offset, length),
+      this.index.spans,
+      ordinals,
+      take,
+    );
   }
 
   /** Whether the line at a pending entry's place is the pending write itself. */
@@ -141,7 +146,7 @@ export class RemoteLines {
   #presumePending(): void {
     let hasBreak = this.#isOpen;
     for (const { line } of this.#pending) {
-      this.#blocks.add(bytesOf(encodeLines([line], hasBreak)));
+      this.#blocks.add(getBytes(encodeLines([line], hasBreak)));
       hasBreak = false;
     }
     this.index.presumePendingBehind();
@@ -177,7 +182,7 @@ export async function readAllLines(
 }
 
 /** Makes the lines of a session known. */
-export function sessionIn(stored: readonly StoredLine[]): RemoteLines {
+export function toRemoteLines(stored: readonly StoredLine[]): RemoteLines {
   const lines = new RemoteLines();
   lines.take(joinLines(stored, true));
   lines.end();

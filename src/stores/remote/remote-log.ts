@@ -5,16 +5,16 @@ import type { LineChange } from "../../core/jsonl/entry-body.ts";
 import { notASession } from "../../core/jsonl/not-a-session.ts";
 import type { SessionIndex } from "../../core/jsonl/session-index.ts";
 import { WakeUps } from "../../session/fs/notifications.ts";
-import { copyLines, wholeCopy } from "../../session/log/canonical-copy.ts";
-import { assertLeafIn } from "../../session/log/expected-leaf.ts";
+import { copyLines, planWholeCopy } from "../../session/log/canonical-copy.ts";
+import { assertLeaf } from "../../session/log/expected-leaf.ts";
 import type { LoadOptions } from "../../session/log/file-log-options.ts";
 import type { LogChange, LogLine, SessionLog } from "../../session/log/session-log.ts";
 import type { SessionBackend } from "../contract/session-backend.ts";
 import { storeClosed } from "../contract/store-errors.ts";
 import { RemoteLines } from "./remote-lines.ts";
 import { RemotePlace } from "./remote-place.ts";
-import { pauseUnless, type RetryOptions, retryPace, unlessAborted } from "./retries.ts";
-import { charactersOf, RetryQueue } from "./retry-queue.ts";
+import { pauseUnless, type RetryOptions, retryPace, waitOrAbort } from "./retries.ts";
+import { countCharacters, RetryQueue } from "./retry-queue.ts";
 
 /** Tracks logs with pending writes, and closes them. */
 export interface LogKeeper {
@@ -114,7 +114,7 @@ export class RemoteLog implements SessionLog {
     lines: Iterable<string | Uint8Array>,
     options: RemoteLogOptions = {},
   ): RemoteLog {
-    const log = new RemoteLog(backend, linesIn(lines), false, options);
+    const log = new RemoteLog(backend, parseRemoteLines(lines), false, options);
     if (options.createAtOnce || log.index.tree.size > 0) log.#create();
     return log;
   }
@@ -183,7 +183,7 @@ export class RemoteLog implements SessionLog {
     }
     await this.pull();
     const { tree, spans } = this.index;
-    assertLeafIn(tree, spans.inFileOrder(tree.ordinals()), expectedLeafId);
+    assertLeaf(tree, spans.inFileOrder(tree.ordinals()), expectedLeafId);
     this.append([line], true);
     await this.flush();
   }
@@ -199,7 +199,7 @@ export class RemoteLog implements SessionLog {
     const signal = AbortSignal.any(signals);
     const subscribe = (onMore: () => void, end: AbortSignal) => this.#place.subscribe(onMore, end);
     // Nobody can subscribe to a session before the backend has it; a pull waits for that.
-    await unlessAborted(this.#begun, signal);
+    await waitOrAbort(this.#begun, signal);
     await this.#pullUntilAnswered(pollMs, signal);
     for await (const _ of changeSignals(subscribe, { pollMs }, signal)) {
       await this.#pullUntilAnswered(pollMs, signal);
@@ -243,7 +243,7 @@ export class RemoteLog implements SessionLog {
 
   async #pullUntilAnswered(pollMs: number, signal: AbortSignal | undefined): Promise<void> {
     if (signal?.aborted) return;
-    while ((await unlessAborted(this.#place.pullIfReachable(), signal)) === false) {
+    while ((await waitOrAbort(this.#place.pullIfReachable(), signal)) === false) {
       await pauseUnless(signal, pollMs);
     }
   }
@@ -251,8 +251,8 @@ export class RemoteLog implements SessionLog {
   #amend(change: LineChange | undefined, more: () => readonly LogLine[]): void {
     const before = this.index;
     const source = { index: before, readLines: this.readLines.bind(this) };
-    const lines = linesIn(
-      copyLines(source, { ...wholeCopy(before), ...(change && { changeLine: change }), more }),
+    const lines = parseRemoteLines(
+      copyLines(source, { ...planWholeCopy(before), ...(change && { changeLine: change }), more }),
     );
     if (this.#isWritten) this.#place.amend(lines, { change, dropsRest: change !== undefined }, more);
     else this.#place.lines = lines;
@@ -263,7 +263,7 @@ export class RemoteLog implements SessionLog {
   #assertRoom(lines: readonly LogLine[]): void {
     const { maxQueueBytes = MAX_QUEUE_BYTES, maxQueueEntries = MAX_QUEUE_ENTRIES } = this.#options;
     const { count, characters } = this.#place.waiting;
-    const more = charactersOf(lines);
+    const more = countCharacters(lines);
     if (count === 0) return;
     if (count + lines.length <= maxQueueEntries && characters + more <= maxQueueBytes) return;
     throw new SessionError(
@@ -274,7 +274,7 @@ export class RemoteLog implements SessionLog {
   }
 }
 
-function linesIn(lines: Iterable<string | Uint8Array>): RemoteLines {
+function parseRemoteLines(lines: Iterable<string | Uint8Array>): RemoteLines {
   const taken = new RemoteLines();
   // Pieces may be parts of lines.
   taken.take(Buffer.concat(Array.from(lines, (piece) => Buffer.from(piece))));

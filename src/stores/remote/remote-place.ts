@@ -3,7 +3,7 @@ import { isSessionError, SessionError, type SessionErrorCode } from "../../core/
 import { NONE } from "../../core/tree/entry-tree.ts";
 import type { LoadOptions } from "../../session/log/file-log-options.ts";
 import type { LogChange, LogLine } from "../../session/log/session-log.ts";
-import { storableFacts } from "../contract/line-facts.ts";
+import { makeStorableFacts } from "../contract/line-facts.ts";
 import type {
   AppendCondition,
   AppendReceipt,
@@ -14,16 +14,16 @@ import type {
 import { sessionNotFound } from "../contract/store-errors.ts";
 import { amendLines, type StoredChange } from "./amendment.ts";
 import {
-  batchesOf,
-  isMadeOf,
-  lostLines,
+  findLostLines,
+  findUnchangedLines,
+  isSameSession,
+  makeRepeatable,
   notRestored,
-  repeatable,
-  unchangedLines,
+  splitBatches,
 } from "./idempotent-retry.ts";
-import { joinLines, linesOf, newEntryLine } from "./line-codec.ts";
-import { PAGE_LINES, RemoteLines, readAllLines, sessionIn } from "./remote-lines.ts";
-import { type RetryPace, untilAnswered } from "./retries.ts";
+import { joinLines, makeEntryLine, splitLineBatches } from "./line-codec.ts";
+import { PAGE_LINES, RemoteLines, readAllLines, toRemoteLines } from "./remote-lines.ts";
+import { type RetryPace, repeatUntilAnswered } from "./retries.ts";
 import { type Job, LineBatch, type RetryQueue } from "./retry-queue.ts";
 
 /** What a place tells its log. */
@@ -94,7 +94,7 @@ export class RemotePlace {
   /** Reads the whole session. */
   async load(id: string, pace: RetryPace, { signal, onProgress }: LoadOptions): Promise<void> {
     for (let isEnd = false; !isEnd; ) {
-      const page = await untilAnswered(
+      const page = await repeatUntilAnswered(
         () => this.#backend.read(id, this.#knownSeq, PAGE_LINES),
         pace,
         signal,
@@ -121,9 +121,9 @@ export class RemotePlace {
     this.#wait(pending);
     this.#queue.push({
       isOptional: false,
-      run: repeatable(async (isRepeated) => {
+      run: makeRepeatable(async (isRepeated) => {
         const receipt = await this.#created(bytes, ids, isRepeated);
-        await retriedOn("SESSION_NOT_FOUND", this.#acknowledge(receipt, pending));
+        await retryOn("SESSION_NOT_FOUND", this.#acknowledge(receipt, pending));
       }),
     });
   }
@@ -135,13 +135,13 @@ export class RemotePlace {
     this.#open = new LineBatch(lines, async (batch, isRepeated) => {
       const receipt = await this.#afterKnown(async (condition, isAgain) => {
         const unsent = isRepeated || isAgain ? await this.#unsent(batch) : batch;
-        const encoded = unsent.map(({ text }) => newEntryLine(text, this.#withSearchText));
+        const encoded = unsent.map(({ text }) => makeEntryLine(text, this.#withSearchText));
         const answer =
           encoded.length > 0 ? await this.#backend.append(this.#id, encoded, condition) : undefined;
         return unsent.length === batch.length ? answer : undefined;
       });
       // Whether a session that is gone was deleted, an append finds out.
-      await retriedOn("SESSION_NOT_FOUND", this.#acknowledge(receipt, batch));
+      await retryOn("SESSION_NOT_FOUND", this.#acknowledge(receipt, batch));
     });
     this.#queue.push(this.#open);
   }
@@ -153,7 +153,7 @@ export class RemotePlace {
    * @throws {SessionError} `WRITE_FAILED` if the backend cannot, and then nothing has changed.
    */
   amend(lines: RemoteLines, change: StoredChange, more: () => readonly LogLine[]): void {
-    if (this.#backend.amend === undefined) throw cannotAmend(this.#id);
+    if (this.#backend.amend === undefined) throw makeCannotAmendError(this.#id);
     this.lines = lines;
     this.#open = undefined;
     this.#amendments++;
@@ -205,24 +205,24 @@ export class RemotePlace {
 
   /** Appends an entry if the backend's leaf is the expected one. */
   async appendIfLeaf(line: LogLine, expectedLeafId: string | null): Promise<void> {
-    const encoded = newEntryLine(line.text, this.#withSearchText);
+    const encoded = makeEntryLine(line.text, this.#withSearchText);
     this.#open = undefined;
     const job: Job = {
       isOptional: true,
-      run: repeatable(async (isRepeated) => {
+      run: makeRepeatable(async (isRepeated) => {
         try {
           await this.#afterKnown(async (condition, isAgain) => {
             const isSent = (isRepeated || isAgain) && (await this.#unsent([line])).length === 0;
             if (!isSent) await this.#backend.append(this.#id, [encoded], { ...condition, expectedLeafId });
           });
         } catch (error) {
-          if (isSessionError(error, "STALE_LEAF")) await retriedOn("SESSION_NOT_FOUND", this.#catchUp());
+          if (isSessionError(error, "STALE_LEAF")) await retryOn("SESSION_NOT_FOUND", this.#catchUp());
           throw error;
         }
-        await retriedOn("SESSION_NOT_FOUND", this.#catchUp());
+        await retryOn("SESSION_NOT_FOUND", this.#catchUp());
         // While lines are being changed, its place is provisional, until all lines are read anew.
         if (this.#amendments > 0) this.lines.adopt([line]);
-        if (this.lines.index.tree.find(line.head.id) === NONE) throw lostAtOnce();
+        if (this.lines.index.tree.find(line.head.id) === NONE) throw makeLostError();
       }),
     };
     this.#queue.push(job);
@@ -258,10 +258,13 @@ export class RemotePlace {
     const { header } = this.lines.index;
     if (header === undefined) throw new TypeError("a session without a header cannot be written");
     try {
-      return await this.#backend.create(storableFacts(header), linesOf(once(bytes), this.#withSearchText));
+      return await this.#backend.create(
+        makeStorableFacts(header),
+        splitLineBatches(yieldOnce(bytes), this.#withSearchText),
+      );
     } catch (error) {
       if (!isRepeated || !isSessionError(error, "SESSION_EXISTS")) throw error;
-      if (!(await isMadeOf(this.#backend, header, ids))) throw error;
+      if (!(await isSameSession(this.#backend, header, ids))) throw error;
       return undefined;
     }
   }
@@ -269,7 +272,7 @@ export class RemotePlace {
   /** Returns the lines, of those that may have been sent before, that must be sent. */
   async #unsent(lines: readonly LogLine[]): Promise<readonly LogLine[]> {
     const known = { seq: this.#knownSeq, revision: this.#revision };
-    const unchanged = await unchangedLines(this.#backend, this.#id, lines, known);
+    const unchanged = await findUnchangedLines(this.#backend, this.#id, lines, known);
     // A backend looks for them behind the last known line alone.
     return this.#amendments > 0 ? unchanged : unchanged.filter((line) => !this.lines.isStored(line));
   }
@@ -291,7 +294,7 @@ export class RemotePlace {
       if (!isSessionError(error, "WRITES_LOST")) throw error;
     }
     await this.#restore([]);
-    return retriedOn("WRITES_LOST", call(this.#condition, true));
+    return retryOn("WRITES_LOST", call(this.#condition, true));
   }
 
   /** Restores what the backend has lost before lines are changed. */
@@ -315,7 +318,7 @@ export class RemotePlace {
     const stored = await this.#readStored();
     if (stored === undefined) return this.#createAgain();
     const waiting = new Set([...this.#waiting, ...unsent].map(({ head }) => head.id));
-    const lost = lostLines(this.lines, stored.lines, waiting);
+    const lost = findLostLines(this.lines, stored.lines, waiting);
     if (lost.length > 0 && (this.#isReadOnly || stored.revision !== this.#revision)) {
       const error = notRestored(this.#id, lost.length);
       if (!this.#isReadOnly) {
@@ -327,13 +330,13 @@ export class RemotePlace {
       return;
     }
     let afterSeq = stored.lines.at(-1)?.seq ?? 0;
-    for (const batch of batchesOf(lost)) {
-      const encoded = batch.map(({ text }) => newEntryLine(text, this.#withSearchText));
+    for (const batch of splitBatches(lost)) {
+      const encoded = batch.map(({ text }) => makeEntryLine(text, this.#withSearchText));
       const answer = this.#backend.append(this.#id, encoded, { afterSeq });
-      afterSeq = (await retriedOn("WRITES_LOST", answer)).lastSeq;
+      afterSeq = (await retryOn("WRITES_LOST", answer)).lastSeq;
       this.#queue.noteAnswer();
     }
-    await retriedOn("SESSION_NOT_FOUND", this.#reload());
+    await retryOn("SESSION_NOT_FOUND", this.#reload());
     if (lost.length > 0) this.#listener.onRestored(lost.map(({ head }) => head.id));
   }
 
@@ -355,8 +358,8 @@ export class RemotePlace {
     const ids = Array.from(index.tree.ordinals(), (ordinal) => index.tree.idAt(ordinal));
     if (this.#isReadOnly) throw sessionNotFound(this.#id);
     // Another process may have made it first: the next attempt finds what that one lacks.
-    await retriedOn("SESSION_EXISTS", this.#created(storedBytes, ids, false));
-    await retriedOn("SESSION_NOT_FOUND", this.#reload());
+    await retryOn("SESSION_EXISTS", this.#created(storedBytes, ids, false));
+    await retryOn("SESSION_NOT_FOUND", this.#reload());
     this.#listener.onRestored(ids.filter((id) => !waiting.has(id)));
   }
 
@@ -378,7 +381,7 @@ export class RemotePlace {
         this.#knownId = written.at(-1)?.head.id ?? this.lines.lastEntryId;
       }
       // Lost between the answer and what was read after it.
-      if (this.lines.isPending(written)) throw lostAtOnce();
+      if (this.lines.isPending(written)) throw makeLostError();
     }
     for (const { text } of this.#waiting.splice(0, count)) this.#waitingCharacters -= text.length;
   }
@@ -417,7 +420,7 @@ export class RemotePlace {
     const { lines, revision } = await readAllLines(this.#backend, this.#id, noteAnswer);
     if (this.#amendments > 0) return;
     const before = this.lines.index;
-    this.lines = sessionIn(lines);
+    this.lines = toRemoteLines(lines);
     this.lines.adopt(this.#waiting);
     this.#knownSeq = lines.at(-1)?.seq ?? 0;
     this.#knownId = this.lines.lastEntryId;
@@ -429,12 +432,12 @@ export class RemotePlace {
 }
 
 /** The error for lines that were lost right after they were taken; the queue sends them again. */
-function lostAtOnce(): Error {
+function makeLostError(): Error {
   return new Error("the store has lost lines right after it took them");
 }
 
 /** Lets the queue try again what is refused because others were faster. */
-async function retriedOn<T>(code: SessionErrorCode, answer: Promise<T>): Promise<T> {
+async function retryOn<T>(code: SessionErrorCode, answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {
@@ -446,11 +449,11 @@ async function retriedOn<T>(code: SessionErrorCode, answer: Promise<T>): Promise
 const CHANGES_LOST =
   "Changes of lines that were stored, such as a redaction, are gone, as after a failover; make them again.";
 
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array, void> {
+async function* yieldOnce(bytes: Uint8Array): AsyncGenerator<Uint8Array, void> {
   yield bytes;
 }
 
-function cannotAmend(id: string): SessionError {
+function makeCannotAmendError(id: string): SessionError {
   return new SessionError(
     "WRITE_FAILED",
     "This store keeps lines as they are: it can neither redact nor upgrade. Copy the session to one that can, such as files.",

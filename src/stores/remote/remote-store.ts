@@ -1,20 +1,20 @@
 import { decodeUsage } from "../../catalog/list/session-calls.ts";
-import { findsNothing } from "../../catalog/query/entry-search.ts";
-import { ordered, planFor, type SearchHit } from "../../catalog/search/search.ts";
+import { isEmptySearch } from "../../catalog/query/entry-search.ts";
+import { makePlan, orderHits, type SearchHit } from "../../catalog/search/search.ts";
 import { withBranches } from "../../catalog/search/search-file.ts";
 import type { SessionFacts } from "../../core/facts/session-facts.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { isSessionError, SessionError } from "../../core/format/errors.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import { assertValidSessionId } from "../../core/format/ids.ts";
-import { assertOptions, numberFrom, type OptionRules } from "../../core/format/options.ts";
+import { assertOptions, makeNumberRule, type OptionRules } from "../../core/format/options.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
-import { type SessionRow, sessionRow } from "../../session/files/session-row.ts";
-import { type SessionManager, sessionOverLog } from "../../session/manager/session-manager.ts";
-import { type DerivedSessions, newHeader } from "../../session/manager/session-options.ts";
-import { storableFacts } from "../contract/line-facts.ts";
+import { makeSessionRow, type SessionRow } from "../../session/files/session-row.ts";
+import { openOverLog, type SessionManager } from "../../session/manager/session-manager.ts";
+import { type DerivedSessions, makeHeader } from "../../session/manager/session-options.ts";
+import { makeStorableFacts } from "../contract/line-facts.ts";
 import { readHeaderFirst } from "../contract/read-header-first.ts";
-import { positionOf } from "../contract/select-sessions.ts";
+import { getPosition } from "../contract/select-sessions.ts";
 import type { BackendListQuery, SessionBackend } from "../contract/session-backend.ts";
 import type {
   CloseStoreOptions,
@@ -29,11 +29,11 @@ import type {
 import { sessionNotFound, storeClosed } from "../contract/store-errors.ts";
 import { CREATE_RULES, LIST_RULES, OPEN_RULES, SEARCH_RULES } from "../contract/store-options.ts";
 import type { UsageLister } from "../contract/store-usage.ts";
-import { joinLines, linesOf, newEntryLine } from "./line-codec.ts";
+import { joinLines, makeEntryLine, splitLineBatches } from "./line-codec.ts";
 import { MemoryBackend } from "./memory-backend.ts";
 import { PAGE_LINES } from "./remote-lines.ts";
 import { type LogKeeper, RemoteLog, type RemoteLogOptions } from "./remote-log.ts";
-import { RETRY_RULES, type RetryPace, reasonOf, retryPace, untilAnswered } from "./retries.ts";
+import { formatReason, RETRY_RULES, type RetryPace, repeatUntilAnswered, retryPace } from "./retries.ts";
 import { BackendSearch } from "./search-backend.ts";
 
 /** Options of a remote store. */
@@ -42,9 +42,9 @@ export type RemoteStoreOptions = Omit<RemoteLogOptions, "createAtOnce" | "mode" 
 /** Sessions or lines requested at a time. */
 const REMOTE_RULES: OptionRules<RemoteStoreOptions> = {
   ...RETRY_RULES,
-  maxQueueBytes: numberFrom(0, "bytes"),
-  maxQueueEntries: numberFrom(0, "entries"),
-  pollMs: numberFrom(1, "milliseconds"),
+  maxQueueBytes: makeNumberRule(0, "bytes"),
+  maxQueueEntries: makeNumberRule(0, "entries"),
+  pollMs: makeNumberRule(1, "milliseconds"),
 };
 
 const PAGE = 100;
@@ -96,23 +96,23 @@ class RemoteStore implements SessionStore {
     this.#assertOpen();
     const { cwd, createAtOnce = false, id, parentSession, ...session } = options;
     const given = { ...(id !== undefined && { id }), ...(parentSession !== undefined && { parentSession }) };
-    const header = newHeader(cwd, (options.now ?? Date.now)(), given);
+    const header = makeHeader(cwd, (options.now ?? Date.now)(), given);
     const start = [`${encodeRecord({ ...header })}\n`];
     const log = this.#begin(header, start, { createAtOnce, mustExist: options.mustExist === true });
-    return sessionOverLog(log, { ...session, cwd, derivedSessions: this.#derivedSessions });
+    return openOverLog(log, { ...session, cwd, derivedSessions: this.#derivedSessions });
   }
 
   async open(id: string, options: OpenInStoreOptions = {}): Promise<SessionManager> {
     assertOptions(options, OPEN_RULES);
     const { signal, mode = "read-write", mustExist = false, ...session } = options;
     const log = await this.#load(id, { ...this.#options, mode, mustExist }, signal);
-    return sessionOverLog(log, { ...session, derivedSessions: this.#derivedSessions });
+    return openOverLog(log, { ...session, derivedSessions: this.#derivedSessions });
   }
 
   async *list(options: ListInStoreOptions = {}): AsyncGenerator<SessionRow, void, undefined> {
     const facts = (one: SessionFacts) => one;
     for await (const one of this.#pages(options, (query) => this.#backend.list(query), facts))
-      yield rowOf(one);
+      yield toRow(one);
   }
 
   async *#listUsage(
@@ -122,7 +122,7 @@ class RemoteStore implements SessionStore {
     for await (const found of this.#pages(options, list, ({ session }) => session)) {
       const { session, usage, linesWithoutEntry } = found;
       const recorded = linesWithoutEntry === 1 ? decodeUsage(usage, session.createdMs) : undefined;
-      yield { row: rowOf(session), recorded };
+      yield { row: toRow(session), recorded };
     }
   }
 
@@ -130,7 +130,7 @@ class RemoteStore implements SessionStore {
   async *#pages<T>(
     options: ListInStoreOptions,
     list: (query: BackendListQuery) => Promise<readonly T[]>,
-    factsOf: (item: T) => SessionFacts,
+    getFacts: (item: T) => SessionFacts,
   ): AsyncGenerator<T, void, undefined> {
     assertOptions(options, LIST_RULES);
     const { limit = Number.POSITIVE_INFINITY, signal, after, ...filter } = options;
@@ -141,7 +141,7 @@ class RemoteStore implements SessionStore {
       const page = await this.#ask(() => list(query), signal);
       yield* page;
       const end = page.at(-1);
-      last = end && positionOf(factsOf(end));
+      last = end && getPosition(getFacts(end));
       left -= page.length;
       if (page.length < count) return;
     }
@@ -153,15 +153,15 @@ class RemoteStore implements SessionStore {
   ): AsyncGenerator<SearchHit, void, undefined> {
     assertOptions<SearchInStoreOptions>(options, SEARCH_RULES);
     const { signal, cwd } = options;
-    const plan = planFor(query, options);
-    if (findsNothing(plan)) return;
+    const plan = makePlan(query, options);
+    if (isEmptySearch(plan)) return;
     const search = new BackendSearch({ backend: this.#backend, pace: this.#pace, signal }, plan, options);
-    const hits = withBranches(ordered(plan, options, search.hits(cwd)), {
+    const hits = withBranches(orderHits(plan, options, search.hits(cwd)), {
       isMixed: options.ranked === true,
-      sessionOf: ({ facts }) => facts.id,
-      read: (hit) => search.branchesOf(hit),
+      getSession: ({ facts }) => facts.id,
+      read: (hit) => search.readBranches(hit),
     });
-    for await (const { facts, ...hit } of hits) yield { ...hit, session: rowOf(facts) };
+    for await (const { facts, ...hit } of hits) yield { ...hit, session: toRow(facts) };
   }
 
   async delete(id: string): Promise<void> {
@@ -181,7 +181,7 @@ class RemoteStore implements SessionStore {
     let revision: number | undefined;
     for (let [afterSeq, isEnd] = [0, false]; !isEnd; ) {
       const page = await this.#ask(() => this.#backend.read(id, afterSeq, PAGE_LINES), signal);
-      if (revision !== undefined && page.revision !== revision) throw changed(id);
+      if (revision !== undefined && page.revision !== revision) throw makeChangedError(id);
       revision = page.revision;
       isEnd = page.isEnd;
       afterSeq = page.lines.at(-1)?.seq ?? afterSeq;
@@ -194,9 +194,9 @@ class RemoteStore implements SessionStore {
     { signal }: ImportIntoStoreOptions = {},
   ): Promise<string> {
     const headed = await readHeaderFirst(pieces, signal);
-    const lines = linesOf(headed.pieces, this.#backend.supports.search);
+    const lines = splitLineBatches(headed.pieces, this.#backend.supports.search);
     try {
-      await this.#backend.create(storableFacts(headed.header), lines);
+      await this.#backend.create(makeStorableFacts(headed.header), lines);
     } catch (error) {
       // No retry: the pieces are used up.
       throw isSessionError(error) ? error : notImported(headed.header.id, error);
@@ -211,7 +211,7 @@ class RemoteStore implements SessionStore {
     const { search } = this.#backend.supports;
     for (let from = 0; from < entries.length; from += PAGE) {
       const page = entries.slice(from, from + PAGE);
-      const lines = page.map((entry) => newEntryLine(encodeRecord(entry), search));
+      const lines = page.map((entry) => makeEntryLine(encodeRecord(entry), search));
       await this.#ask(() => this.#backend.append(id, lines));
     }
   }
@@ -270,7 +270,7 @@ class RemoteStore implements SessionStore {
   }
 
   #ask<T>(call: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    return untilAnswered(call, this.#pace, signal);
+    return repeatUntilAnswered(call, this.#pace, signal);
   }
 
   #assertOpen(): void {
@@ -278,8 +278,8 @@ class RemoteStore implements SessionStore {
   }
 }
 
-function rowOf(facts: SessionFacts): SessionRow {
-  if (facts.lastMessageMs !== undefined) return sessionRow(facts);
+function toRow(facts: SessionFacts): SessionRow {
+  if (facts.lastMessageMs !== undefined) return makeSessionRow(facts);
   throw new TypeError(
     `The backend lists session ${facts.id} without lastMessageMs; derive the facts with factsAfter, from all lines (docs/stores.md#the-contract).`,
   );
@@ -288,12 +288,12 @@ function rowOf(facts: SessionFacts): SessionRow {
 function notImported(id: string, cause: unknown): SessionError {
   return new SessionError(
     "WRITE_FAILED",
-    `Session ${id} could not be written: ${reasonOf(cause)}. Check the connection, and try again; if it exists then, it was written after all.`,
+    `Session ${id} could not be written: ${formatReason(cause)}. Check the connection, and try again; if it exists then, it was written after all.`,
     { details: { id }, cause },
   );
 }
 
-function changed(id: string): SessionError {
+function makeChangedError(id: string): SessionError {
   return new SessionError(
     "WRITE_FAILED",
     `Lines of session ${id} were changed while it was read. Nothing was written; read it again.`,

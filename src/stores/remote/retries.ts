@@ -1,6 +1,6 @@
-import { onAbort, refuseAborted, untilAborted } from "../../core/format/abort.ts";
-import { isSessionError, messageOf, SessionError } from "../../core/format/errors.ts";
-import { numberFrom, type OptionRules } from "../../core/format/options.ts";
+import { onAbort, refuseAborted, waitUnlessAborted } from "../../core/format/abort.ts";
+import { getErrorMessage, isSessionError, SessionError } from "../../core/format/errors.ts";
+import { makeNumberRule, type OptionRules } from "../../core/format/options.ts";
 
 /** How calls to a backend are retried. */
 export interface RetryOptions {
@@ -33,7 +33,7 @@ export function retryDelay({ minRetryMs, maxRetryMs }: RetryPace, attempts: numb
  * @param call - Must be safe to repeat. Its signal aborts when nobody waits for its answer any longer.
  * @throws {SessionError} A `SessionError` of the call itself, `STORE_UNAVAILABLE` when the time is over, `ABORTED`.
  */
-export async function untilAnswered<T>(
+export async function repeatUntilAnswered<T>(
   call: (end: AbortSignal) => Promise<T>,
   pace: RetryPace,
   signal?: AbortSignal,
@@ -43,12 +43,12 @@ export async function untilAnswered<T>(
     refuseAborted(signal);
     const end = new AbortController();
     try {
-      return await within(call(end.signal), deadline - performance.now(), signal);
+      return await waitWithin(call(end.signal), deadline - performance.now(), signal);
     } catch (error) {
       end.abort();
       if (isSessionError(error)) throw error;
       const delay = retryDelay(pace, attempts);
-      if (performance.now() + delay >= deadline) throw unavailable(error);
+      if (performance.now() + delay >= deadline) throw makeUnavailableError(error);
       await pauseUnless(signal, delay);
     }
   }
@@ -56,9 +56,9 @@ export async function untilAnswered<T>(
 
 /** What these options may be. */
 export const RETRY_RULES: OptionRules<RetryOptions> = {
-  minRetryMs: numberFrom(0, "milliseconds"),
-  maxRetryMs: numberFrom(0, "milliseconds"),
-  giveUpAfterMs: numberFrom(0, "milliseconds"),
+  minRetryMs: makeNumberRule(0, "milliseconds"),
+  maxRetryMs: makeNumberRule(0, "milliseconds"),
+  giveUpAfterMs: makeNumberRule(0, "milliseconds"),
 };
 
 /** Waits some milliseconds, or until the signal aborts. */
@@ -76,21 +76,21 @@ export async function pauseUnless(signal: AbortSignal | undefined, ms: number): 
 }
 
 /** The error for a backend that does not answer. */
-function unavailable(cause: unknown): SessionError {
+function makeUnavailableError(cause: unknown): SessionError {
   return new SessionError(
     "STORE_UNAVAILABLE",
-    `The store does not answer: ${reasonOf(cause)}. Check the connection, and try again.`,
+    `The store does not answer: ${formatReason(cause)}. Check the connection, and try again.`,
     { cause },
   );
 }
 
 /** Returns the text of an error as part of a sentence. */
-export function reasonOf(cause: unknown): string {
-  return messageOf(cause).replace(/\.$/, "");
+export function formatReason(cause: unknown): string {
+  return getErrorMessage(cause).replace(/\.$/, "");
 }
 
 /** Waits for a promise; resolves with undefined as soon as the signal aborts. */
-export async function unlessAborted<T>(
+export async function waitOrAbort<T>(
   promise: Promise<T>,
   signal: AbortSignal | undefined,
 ): Promise<T | undefined> {
@@ -107,13 +107,13 @@ export async function unlessAborted<T>(
 }
 
 /** Waits for a promise until it settles, the time is over, or the signal aborts. */
-async function within<T>(promise: Promise<T>, ms: number, signal: AbortSignal | undefined): Promise<T> {
+async function waitWithin<T>(promise: Promise<T>, ms: number, signal: AbortSignal | undefined): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(unavailable("no answer came in time")), Math.max(1, ms));
+    timer = setTimeout(() => reject(makeUnavailableError("no answer came in time")), Math.max(1, ms));
   });
   try {
-    return await untilAborted(Promise.race([promise, timeout]), signal);
+    return await waitUnlessAborted(Promise.race([promise, timeout]), signal);
   } finally {
     clearTimeout(timer);
   }

@@ -1,6 +1,6 @@
-import { isSessionError, messageOf, SessionError } from "../../core/format/errors.ts";
+import { getErrorMessage, isSessionError, SessionError } from "../../core/format/errors.ts";
 import type { LogLine } from "../../session/log/session-log.ts";
-import { type RetryPace, reasonOf, retryDelay } from "./retries.ts";
+import { formatReason, type RetryPace, retryDelay } from "./retries.ts";
 
 /** Work that is done in its turn, and retried until it is answered. */
 export interface Job {
@@ -95,7 +95,7 @@ export class RetryQueue {
   stop(): void {
     if (this.#jobs.splice(0).length > 0) this.#options.onBusy(false);
     this.#wake?.();
-    for (const waiter of this.#take(() => true)) waiter.reject(givenUp(this.#lastError));
+    for (const waiter of this.#take(() => true)) waiter.reject(makeGivenUpError(this.#lastError));
   }
 
   #start(): void {
@@ -156,7 +156,7 @@ export class RetryQueue {
     // Stopped meanwhile: nothing to retry.
     if (this.isEmpty) return;
     this.#attempts++;
-    this.#lastError = error instanceof Error ? error : new Error(messageOf(error));
+    this.#lastError = error instanceof Error ? error : new Error(getErrorMessage(error));
     this.#emitState("degraded", this.#lastError);
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, retryDelay(this.#options, this.#attempts));
@@ -215,7 +215,7 @@ export class RetryQueue {
 }
 
 function notWritten(cause: Error | undefined, ms: number): SessionError {
-  const reason = cause === undefined ? "no answer came" : reasonOf(cause);
+  const reason = cause === undefined ? "no answer came" : formatReason(cause);
   return new SessionError(
     "WRITE_FAILED",
     `The store has taken nothing for ${ms} ms: ${reason}. What was appended is kept here and tried on; check the connection, and flush again.`,
@@ -223,7 +223,7 @@ function notWritten(cause: Error | undefined, ms: number): SessionError {
   );
 }
 
-function givenUp(cause: Error | undefined): SessionError {
+function makeGivenUpError(cause: Error | undefined): SessionError {
   return new SessionError(
     "WRITE_FAILED",
     "The store was closed, and what was not written was given up. Append it again in a store that is open.",
@@ -238,7 +238,7 @@ const MAX_LINES = 500;
 const MAX_CHARACTERS = 1024 * 1024;
 
 /** Counts the characters of lines. */
-export function charactersOf(lines: readonly LogLine[]): number {
+export function countCharacters(lines: readonly LogLine[]): number {
   return lines.reduce((sum, { text }) => sum + text.length, 0);
 }
 
@@ -260,12 +260,12 @@ export class LineBatch implements Job {
   constructor(lines: readonly LogLine[], write: WriteLines) {
     this.#lines = [...lines];
     this.#write = write;
-    this.#characters = charactersOf(lines);
+    this.#characters = countCharacters(lines);
   }
 
   /** Adds the lines of one call; false if there is no room, and then none is added. */
   add(lines: readonly LogLine[]): boolean {
-    const characters = this.#characters + charactersOf(lines);
+    const characters = this.#characters + countCharacters(lines);
     const fits = this.#lines.length + lines.length <= MAX_LINES && characters <= MAX_CHARACTERS;
     if (this.#isSent || !fits) return false;
     this.#lines.push(...lines);

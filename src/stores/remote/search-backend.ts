@@ -1,22 +1,22 @@
 import { importOriginInFront, isFromSource } from "../../catalog/list/deleted-imports.ts";
-import { type EntryHit, EntrySearch, readsCalls, type SearchPlan } from "../../catalog/query/entry-search.ts";
-import { requiredWords } from "../../catalog/query/search-query.ts";
+import { type EntryHit, EntrySearch, needsCalls, type SearchPlan } from "../../catalog/query/entry-search.ts";
+import { getRequiredWords } from "../../catalog/query/search-query.ts";
 import type { SearchSessionOptions } from "../../catalog/search/search.ts";
-import { branchesOf, findInSource, type HitBranch } from "../../catalog/search/search-file.ts";
+import { findInSource, type HitBranch, makeBranchLookup } from "../../catalog/search/search-file.ts";
 import type { SessionFacts } from "../../core/facts/session-facts.ts";
 import { refuseAborted } from "../../core/format/abort.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { isSessionError } from "../../core/format/errors.ts";
 import { decodeRecord } from "../../core/jsonl/decode.ts";
-import { sourceOf } from "../../core/jsonl/line-source.ts";
+import { makeLineSource } from "../../core/jsonl/line-source.ts";
 import { ignoreSkipped } from "../../session/files/skipped-files.ts";
 import { Pace } from "../../session/files/time-slices.ts";
 import { TooSlowError } from "../../session/fs/limited-scripts.ts";
-import { positionOf } from "../contract/select-sessions.ts";
+import { getPosition } from "../contract/select-sessions.ts";
 import type { FoundLine, SessionBackend, StoredLine } from "../contract/session-backend.ts";
-import { bytesOf, joinLines } from "./line-codec.ts";
+import { joinLines, toBytes } from "./line-codec.ts";
 import { PAGE_LINES } from "./remote-lines.ts";
-import { type RetryPace, untilAnswered } from "./retries.ts";
+import { type RetryPace, repeatUntilAnswered } from "./retries.ts";
 
 /** What reads from a backend. */
 export interface BackendReader {
@@ -57,16 +57,16 @@ export class BackendSearch {
 
   /** Yields hits: in the lines that the backend finds, or in whole sessions if it cannot find what is looked for. */
   hits(cwd: string | undefined): AsyncGenerator<BackendHit, void, undefined> {
-    const words = requiredWords(this.#plan.query);
-    const isFound = this.#reader.backend.search !== undefined && words.length > 0 && !readsCalls(this.#plan);
+    const words = getRequiredWords(this.#plan.query);
+    const isFound = this.#reader.backend.search !== undefined && words.length > 0 && !needsCalls(this.#plan);
     const filter = { limit: PAGE, ...(cwd !== undefined && { cwd }) };
     return isFound ? this.#inFoundLines(words, filter) : this.#inSessions(filter);
   }
 
   /** Reads which branch each entry of a hit's session is on; undefined if the session is gone. */
-  async branchesOf({ facts: { id } }: BackendHit): Promise<((entryId: string) => HitBranch) | undefined> {
+  async readBranches({ facts: { id } }: BackendHit): Promise<((entryId: string) => HitBranch) | undefined> {
     const bytes = await this.#bytes(id);
-    return bytes && branchesOf(sourceOf(bytes).index);
+    return bytes && makeBranchLookup(makeLineSource(bytes).index);
   }
 
   async *#inFoundLines(
@@ -78,12 +78,12 @@ export class BackendSearch {
       const facts = lines[0]?.session;
       if (facts === undefined || !(await this.#isFrom(facts.id))) continue;
       const search = new EntrySearch(this.#plan, facts.cwd);
-      const found = search.findIn(lines.map(({ line }) => entryOn(line)));
+      const found = search.findHits(lines.map(({ line }) => readStoredEntry(line)));
       const hits = found.map(({ hit }) => ({ ...hit, facts, branch: undefined }));
       const [first] = hits;
-      const branchOf = isActive && first !== undefined ? await this.branchesOf(first) : undefined;
+      const getBranch = isActive && first !== undefined ? await this.readBranches(first) : undefined;
       for (const hit of hits) {
-        const branch = branchOf?.(hit.entryId);
+        const branch = getBranch?.(hit.entryId);
         if (!isActive || branch === "active") yield { ...hit, branch };
       }
     }
@@ -116,13 +116,18 @@ export class BackendSearch {
     const { onSkipped = ignoreSkipped } = this.#options;
     let last: SessionFacts | undefined;
     do {
-      const query = { ...filter, ...(last && { after: positionOf(last) }) };
+      const query = { ...filter, ...(last && { after: getPosition(last) }) };
       const page = await this.#ask(() => this.#reader.backend.list(query));
       for (const facts of page) {
         const bytes = (await this.#isFrom(facts.id)) ? await this.#bytes(facts.id) : undefined;
         if (bytes === undefined) continue;
         try {
-          for await (const batch of findInSource(sourceOf(bytes), undefined, this.#plan, new Pace(signal)))
+          for await (const batch of findInSource(
+            makeLineSource(bytes),
+            undefined,
+            this.#plan,
+            new Pace(signal),
+          ))
             for (const { offset: _, ...hit } of batch) yield { ...hit, facts };
         } catch (error) {
           if (!(error instanceof TooSlowError)) throw error;
@@ -142,12 +147,12 @@ export class BackendSearch {
   }
 
   /** Reads the bytes of a session; undefined if it was deleted since it was found. */
-  async #bytes(id: string, most = Number.POSITIVE_INFINITY): Promise<Uint8Array | undefined> {
+  async #bytes(id: string, max = Number.POSITIVE_INFINITY): Promise<Uint8Array | undefined> {
     const lines: StoredLine[] = [];
     try {
-      for (let [afterSeq, isEnd] = [0, false]; !isEnd && lines.length < most; ) {
+      for (let [afterSeq, isEnd] = [0, false]; !isEnd && lines.length < max; ) {
         refuseAborted(this.#reader.signal);
-        const count = Math.min(PAGE_LINES, most);
+        const count = Math.min(PAGE_LINES, max);
         const page = await this.#ask(() => this.#reader.backend.read(id, afterSeq, count));
         lines.push(...page.lines);
         isEnd = page.isEnd;
@@ -162,13 +167,13 @@ export class BackendSearch {
 
   #ask<T>(call: (end: AbortSignal) => Promise<T>): Promise<T> {
     const { pace, signal } = this.#reader;
-    return untilAnswered(call, pace, signal);
+    return repeatUntilAnswered(call, pace, signal);
   }
 }
 
 /** Reads the entry on a line that a backend found; undefined if there is none. */
-function entryOn(line: StoredLine): AnySessionEntry | undefined {
-  const record = decodeRecord(bytesOf(line));
+function readStoredEntry(line: StoredLine): AnySessionEntry | undefined {
+  const record = decodeRecord(toBytes(line));
   const { id, type } = record ?? {};
   if (record === undefined || typeof id !== "string" || typeof type !== "string") return undefined;
   return { parentId: null, timestamp: "", ...record, id, type };

@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import type { SessionFacts } from "../../core/facts/session-facts.ts";
 import type { NewEntryLine, NewLine, SessionBackend, StoredLine } from "../contract/session-backend.ts";
-import { newEntryLine } from "../remote/line-codec.ts";
+import { makeEntryLine } from "../remote/line-codec.ts";
 import {
   CWD,
-  entryText,
-  failsWith,
-  headerText,
+  expectError,
+  makeEntryText,
+  makeHeaderLine,
   START_MS,
   type SuiteTest,
   say,
-  soon,
   testWith,
+  waitSoon,
 } from "./kit.ts";
 
 /** Returns the facts of a session without entries. */
@@ -28,17 +28,17 @@ const facts = (id: string): SessionFacts => ({
 
 /** Makes the line of a message's entry. */
 const line = (id: string, parentId: string | null = null, text = id): NewEntryLine =>
-  newEntryLine(entryText(id, parentId, text), true);
+  makeEntryLine(makeEntryText(id, parentId, text), true);
 
 async function* batches(...given: (readonly NewLine[])[]): AsyncGenerator<readonly NewLine[], void> {
   yield* given;
 }
 
 const make = (backend: SessionBackend, id: string, ...lines: NewLine[]) =>
-  backend.create(facts(id), batches([{ text: headerText(id) }], lines));
+  backend.create(facts(id), batches([{ text: makeHeaderLine(id) }], lines));
 
 /** Reads all lines of a session, and checks each page. */
-async function linesOf(backend: SessionBackend, id: string, limit = 1_000): Promise<StoredLine[]> {
+async function readLines(backend: SessionBackend, id: string, limit = 1_000): Promise<StoredLine[]> {
   const lines: StoredLine[] = [];
   for (;;) {
     const page = await backend.read(id, lines.at(-1)?.seq ?? 0, limit);
@@ -52,8 +52,8 @@ async function linesOf(backend: SessionBackend, id: string, limit = 1_000): Prom
 }
 
 /** Reads the texts of all lines behind the header. */
-const textsOf = async (backend: SessionBackend, id: string) =>
-  (await linesOf(backend, id)).slice(1).map(({ text }) => text);
+const readTexts = async (backend: SessionBackend, id: string) =>
+  (await readLines(backend, id)).slice(1).map(({ text }) => text);
 
 const test = testWith("backend");
 const testOfTwo = testWith("backend", "another");
@@ -70,7 +70,7 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
       { text: "last", isUnterminated: true },
     ];
     const receipt = await make(backend, "odd", ...odd);
-    const lines = await linesOf(backend, "odd");
+    const lines = await readLines(backend, "odd");
     assert.deepEqual(
       lines
         .slice(1)
@@ -82,20 +82,20 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
     for (const [i, { seq }] of lines.entries()) {
       assert.ok(Number.isSafeInteger(seq) && seq > (lines[i - 1]?.seq ?? 0), "seq grows from above 0");
     }
-    for (const limit of [1, 2, 3, 7]) assert.deepEqual(await linesOf(backend, "odd", limit), lines);
+    for (const limit of [1, 2, 3, 7]) assert.deepEqual(await readLines(backend, "odd", limit), lines);
     const behind = await backend.read("odd", receipt.lastSeq, 10);
     assert.deepEqual([behind.lines.length, behind.isEnd], [0, true]);
   }),
   test("makes a session whole or not at all, and each once", async ({ backend }) => {
     const broken = async function* () {
-      yield [{ text: headerText("broken") }];
+      yield [{ text: makeHeaderLine("broken") }];
       throw new RangeError("the source broke");
     };
     await assert.rejects(backend.create(facts("broken"), broken()));
-    await failsWith("SESSION_NOT_FOUND", () => backend.read("broken", 0, 10));
+    await expectError("SESSION_NOT_FOUND", () => backend.read("broken", 0, 10));
     await make(backend, "there", line("000000a1"));
-    await failsWith("SESSION_EXISTS", () => make(backend, "there", line("000000a2")));
-    assert.deepEqual(await textsOf(backend, "there"), [line("000000a1").text]);
+    await expectError("SESSION_EXISTS", () => make(backend, "there", line("000000a2")));
+    assert.deepEqual(await readTexts(backend, "there"), [line("000000a1").text]);
   }),
   test("appends a batch once, however often it is sent, and says where it stands", async ({ backend }) => {
     const { lastSeq } = await make(backend, "one");
@@ -110,7 +110,7 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
     if (backend.supports.conditionalAppend)
       assert.deepEqual(await backend.append("one", batch, stale), receipt);
     assert.deepEqual(
-      await textsOf(backend, "one"),
+      await readTexts(backend, "one"),
       [...batch, line("000000b1")].map(({ text }) => text),
     );
     const [listed] = await backend.list({ limit: 1 });
@@ -120,7 +120,7 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
     await make(backend, "one", line("000000a1"));
     const other = line("000000a1", null, "another text");
     await backend.append("one", [other]);
-    assert.deepEqual(await textsOf(backend, "one"), [line("000000a1").text, other.text]);
+    assert.deepEqual(await readTexts(backend, "one"), [line("000000a1").text, other.text]);
   }),
   test("compares the leaf, passes over labels, names and usage, and adds nothing if it is another", async ({
     backend,
@@ -129,9 +129,9 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
     await make(backend, "one");
     const append = (id: string, expectedLeafId: string | null) =>
       backend.append("one", [line(id)], { expectedLeafId });
-    await failsWith("STALE_LEAF", () => append("000000a1", "000000ff"));
+    await expectError("STALE_LEAF", () => append("000000a1", "000000ff"));
     await append("000000a1", null);
-    await failsWith("STALE_LEAF", () => append("000000a2", null));
+    await expectError("STALE_LEAF", () => append("000000a2", null));
     const timestamp = new Date(START_MS).toISOString();
     for (const [i, type] of ["label", "session_info", "usage"].entries()) {
       const record = {
@@ -142,20 +142,20 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
         name: "n",
         targetId: "000000a1",
       };
-      await backend.append("one", [newEntryLine(JSON.stringify(record), true)]);
+      await backend.append("one", [makeEntryLine(JSON.stringify(record), true)]);
     }
     await append("000000a2", "000000a1");
-    await failsWith("STALE_LEAF", () => append("000000a3", "000000a1"));
-    await failsWith("STALE_LEAF", () => append("000000a3", "000000c1"));
-    assert.equal((await textsOf(backend, "one")).length, 5);
-    await failsWith("SESSION_NOT_FOUND", () => backend.append("none", [line("000000a1")]));
+    await expectError("STALE_LEAF", () => append("000000a3", "000000a1"));
+    await expectError("STALE_LEAF", () => append("000000a3", "000000c1"));
+    assert.equal((await readTexts(backend, "one")).length, 5);
+    await expectError("SESSION_NOT_FOUND", () => backend.append("none", [line("000000a1")]));
   }),
   test("changes lines if nobody else has, and counts how often", async ({ backend }) => {
     const { amend } = backend;
     assert.equal(amend !== undefined, backend.supports.rewrite);
     if (amend === undefined) return;
     await make(backend, "one", line("000000a1"), { text: "damage" }, line("000000a2"));
-    const [, first, damage] = await linesOf(backend, "one");
+    const [, first, damage] = await readLines(backend, "one");
     const { revision } = await backend.read("one", 0, 1);
     const change = {
       expectedRevision: revision,
@@ -169,17 +169,17 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
     const after = [line("000000a1", null, "gone"), line("000000a2"), line("000000a3")].map(
       ({ text }) => text,
     );
-    assert.deepEqual(await textsOf(backend, "one"), after);
+    assert.deepEqual(await readTexts(backend, "one"), after);
     assert.equal((await backend.read("one", 0, 1)).revision, revision + 1);
     assert.equal(await amend.call(backend, "one", change), undefined);
-    assert.deepEqual(await textsOf(backend, "one"), after);
+    assert.deepEqual(await readTexts(backend, "one"), after);
     assert.equal((await backend.list({ limit: 1 }))[0]?.firstMessage, "gone");
     if (backend.search !== undefined) {
       const found = async (word: string) => (await backend.search?.({ words: [word], limit: 10 }))?.length;
       assert.deepEqual([await found("000000a1"), await found("gone")], [0, 1]);
     }
     assert.equal((await backend.append("one", [line("000000a4")])).revision, revision + 1);
-    await failsWith("SESSION_NOT_FOUND", () =>
+    await expectError("SESSION_NOT_FOUND", () =>
       amend.call(backend, "none", { ...change, expectedRevision: 0 }),
     );
   }),
@@ -221,29 +221,29 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
       let earlyCalls = 0;
       await subscribe.call(backend, "one", () => wake(), end.signal);
       await subscribe.call(backend, "one", () => earlyCalls++, early.signal);
-      const hintOf = async (change: () => Promise<unknown>) => {
+      const waitForHint = async (change: () => Promise<unknown>) => {
         const told = new Promise<void>((resolve) => {
           wake = resolve;
         });
         await change();
-        await soon(told, "a signal comes");
+        await waitSoon(told, "a signal comes");
       };
       const grow = (text: string) => {
         say(theirs, text);
         return theirs.flush();
       };
-      await hintOf(() => grow("of another"));
-      await hintOf(() => grow("of another once more"));
+      await waitForHint(() => grow("of another"));
+      await waitForHint(() => grow("of another once more"));
       if (backend.supports.rewrite) {
-        await hintOf(() => {
+        await waitForHint(() => {
           theirs.redact("000000a1");
           return theirs.flush();
         });
       }
-      await hintOf(() => backend.append("one", [line("000000a2")]));
+      await waitForHint(() => backend.append("one", [line("000000a2")]));
       early.abort();
       const before = earlyCalls;
-      await hintOf(() => backend.append("one", [line("000000a3")]));
+      await waitForHint(() => backend.append("one", [line("000000a3")]));
       assert.equal(earlyCalls, before, "after the signal nobody is told");
       end.abort();
     },
@@ -257,10 +257,10 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
     const foreign = await backend.append("one", [line("000000b1")]);
     const receipt = await backend.append("one", [known, fresh]);
     assert.deepEqual(
-      await textsOf(backend, "one"),
+      await readTexts(backend, "one"),
       [known, line("000000b1"), fresh].map(({ text }) => text),
     );
-    const last = (await linesOf(backend, "one")).at(-1)?.seq;
+    const last = (await readLines(backend, "one")).at(-1)?.seq;
     assert.equal(receipt.precedingSeq, lastSeq, "precedingSeq is the line before the one that was there");
     assert.equal(receipt.lastSeq, last, "lastSeq is the line that was added");
     assert.ok(receipt.lastSeq > foreign.lastSeq);
@@ -270,18 +270,18 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
   }) => {
     let meanwhile: () => Promise<unknown> = async () => undefined;
     const paused = async function* () {
-      yield [{ text: headerText("one") }];
+      yield [{ text: makeHeaderLine("one") }];
       yield [line("000000a1")];
       await meanwhile();
       yield [line("000000a2", "000000a1")];
     };
     meanwhile = async () => {
-      await failsWith("SESSION_NOT_FOUND", () => backend.read("one", 0, 10));
+      await expectError("SESSION_NOT_FOUND", () => backend.read("one", 0, 10));
       assert.deepEqual(await backend.list({ limit: 10 }), []);
       await make(backend, "one", line("000000b1"));
     };
-    await failsWith("SESSION_EXISTS", () => backend.create(facts("one"), paused()));
-    assert.deepEqual(await textsOf(backend, "one"), [line("000000b1").text]);
+    await expectError("SESSION_EXISTS", () => backend.create(facts("one"), paused()));
+    assert.deepEqual(await readTexts(backend, "one"), [line("000000b1").text]);
     assert.equal((await backend.list({ limit: 10 })).length, 1);
   }),
   test("remembers nothing of a session that was deleted", async ({ backend }) => {
@@ -290,18 +290,18 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
     await backend.append("one", batch);
     assert.equal(await backend.delete("one"), true);
     assert.equal(await backend.delete("one"), false);
-    await failsWith("SESSION_NOT_FOUND", () => backend.append("one", batch));
+    await expectError("SESSION_NOT_FOUND", () => backend.append("one", batch));
     assert.deepEqual(await backend.search?.({ words: ["needle"], limit: 10 }), backend.search && []);
     const { lastSeq } = await make(backend, "one");
-    assert.deepEqual(await textsOf(backend, "one"), []);
+    assert.deepEqual(await readTexts(backend, "one"), []);
     if (backend.supports.conditionalAppend) {
-      await failsWith("STALE_LEAF", () => backend.append("one", batch, { expectedLeafId: "000000a2" }));
+      await expectError("STALE_LEAF", () => backend.append("one", batch, { expectedLeafId: "000000a2" }));
     }
     const condition = backend.supports.conditionalAppend ? { expectedLeafId: null } : {};
     const receipt = await backend.append("one", batch, condition);
     assert.equal(receipt.precedingSeq, lastSeq);
     assert.deepEqual(
-      await textsOf(backend, "one"),
+      await readTexts(backend, "one"),
       batch.map(({ text }) => text),
     );
     assert.equal((await backend.list({ limit: 10 }))[0]?.messageCount, 2);
@@ -310,16 +310,16 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
     const { amend } = backend;
     if (amend === undefined || !backend.supports.conditionalAppend) return;
     await make(backend, "one", line("000000a1"), line("000000a2", "000000a1"));
-    const last = (await linesOf(backend, "one")).at(-1)?.seq ?? 0;
+    const last = (await readLines(backend, "one")).at(-1)?.seq ?? 0;
     const change = { expectedRevision: 0, replace: [], remove: [last], append: [], facts: {} };
     assert.notEqual(await amend.call(backend, "one", change), undefined);
     const append = (id: string, expectedLeafId: string) =>
       backend.append("one", [line(id)], { expectedLeafId });
-    await failsWith("STALE_LEAF", () => append("000000a3", "000000a2"));
+    await expectError("STALE_LEAF", () => append("000000a3", "000000a2"));
     await append("000000a3", "000000a1");
     // A line that was taken out is not there: it is added when it is sent again.
     await backend.append("one", [line("000000a2", "000000a1")]);
-    assert.equal((await textsOf(backend, "one")).length, 3);
+    assert.equal((await readTexts(backend, "one")).length, 3);
   }),
   test("adds and gives nothing behind a line that it does not have", async ({ backend }) => {
     const first = line("000000a1");
@@ -327,18 +327,18 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
     const next = line("000000a2", "000000a1");
     const append = (afterSeq: number, afterEntryId?: string) =>
       backend.append("one", [next], { afterSeq, ...(afterEntryId !== undefined && { afterEntryId }) });
-    await failsWith("WRITES_LOST", () => append(lastSeq + 1_000));
-    await failsWith("WRITES_LOST", () => append(lastSeq + 1_000, "000000a1"));
-    await failsWith("WRITES_LOST", () => append(lastSeq, "000000ff"));
-    await failsWith("WRITES_LOST", () => backend.read("one", lastSeq, 10, "000000ff"));
-    await failsWith("WRITES_LOST", () => backend.read("one", lastSeq + 1_000, 10, "000000a1"));
-    assert.deepEqual(await textsOf(backend, "one"), [first.text]);
+    await expectError("WRITES_LOST", () => append(lastSeq + 1_000));
+    await expectError("WRITES_LOST", () => append(lastSeq + 1_000, "000000a1"));
+    await expectError("WRITES_LOST", () => append(lastSeq, "000000ff"));
+    await expectError("WRITES_LOST", () => backend.read("one", lastSeq, 10, "000000ff"));
+    await expectError("WRITES_LOST", () => backend.read("one", lastSeq + 1_000, 10, "000000a1"));
+    assert.deepEqual(await readTexts(backend, "one"), [first.text]);
     const receipt = await append(lastSeq, "000000a1");
     assert.equal(receipt.precedingSeq, lastSeq);
     assert.deepEqual(await append(lastSeq, "000000a1"), receipt, "what is sent again is there once");
     await backend.append("one", [line("000000b1")], { afterSeq: receipt.lastSeq });
     assert.deepEqual(await append(lastSeq), receipt, "the known line may be any");
-    assert.equal((await textsOf(backend, "one")).length, 3);
+    assert.equal((await readTexts(backend, "one")).length, 3);
     const [behind] = (await backend.read("one", lastSeq, 10, "000000a1")).lines;
     assert.equal(behind?.text, next.text);
   }),
@@ -353,7 +353,7 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
       revision = now;
       await backend.delete("one");
       const append = () => backend.append("one", [line("000000a2")], { afterSeq: 2 });
-      await failsWith("SESSION_NOT_FOUND", append);
+      await expectError("SESSION_NOT_FOUND", append);
       const receipt = await make(backend, "one", line("000000a1"));
       assert.equal(receipt.revision, (await backend.read("one", 0, 1)).revision);
     }

@@ -64,7 +64,7 @@ export function say(session: SessionManager, ...texts: readonly string[]): strin
 }
 
 /** Makes a session with messages that is there. */
-export async function stored(store: SessionStore, ...texts: readonly string[]): Promise<SessionManager> {
+export async function makeStored(store: SessionStore, ...texts: readonly string[]): Promise<SessionManager> {
   const session = store.create({ cwd: CWD });
   say(session, ...texts);
   await session.flush();
@@ -72,7 +72,7 @@ export async function stored(store: SessionStore, ...texts: readonly string[]): 
 }
 
 /** Returns the ids of all entries, in order. */
-export function idsOf(session: SessionManager): string[] {
+export function getIds(session: SessionManager): string[] {
   return session.getEntries().map(({ id }) => id);
 }
 
@@ -84,7 +84,7 @@ export async function all<T>(source: AsyncIterable<T>): Promise<T[]> {
 }
 
 /** Returns the bytes of a session, as a text with a character for each byte. */
-export async function exported(store: SessionStore, id: string): Promise<string> {
+export async function exportText(store: SessionStore, id: string): Promise<string> {
   let text = "";
   for await (const piece of store.exportBytes(id)) text += Buffer.from(piece).toString("latin1");
   return text;
@@ -96,19 +96,19 @@ export async function* cut(bytes: Uint8Array, size: number): AsyncGenerator<Uint
 }
 
 /** The line of a header, without line break. */
-export function headerText(id: string, version = 3): string {
+export function makeHeaderLine(id: string, version = 3): string {
   const timestamp = new Date(START_MS).toISOString();
   return JSON.stringify({ type: "session", version, id, timestamp, cwd: CWD });
 }
 
 /** The line of a message's entry, without line break. */
-export function entryText(id: string, parentId: string | null, text: string, ms = START_MS): string {
+export function makeEntryText(id: string, parentId: string | null, text: string, ms = START_MS): string {
   const timestamp = new Date(ms).toISOString();
   return JSON.stringify({ type: "message", id, parentId, timestamp, message: user(text, ms) });
 }
 
 /** Checks that something fails with one of our errors. */
-export async function failsWith(code: SessionErrorCode, work: () => unknown): Promise<void> {
+export async function expectError(code: SessionErrorCode, work: () => unknown): Promise<void> {
   try {
     await work();
   } catch (error) {
@@ -131,14 +131,14 @@ export function assertWhole(session: SessionManager): void {
 }
 
 /** Opens a session anew, and checks that it is whole, and that those who have it open have the same entries in the same order. */
-export async function openedAnew(
+export async function reopen(
   store: SessionStore,
   ...open: readonly [SessionManager, ...SessionManager[]]
 ): Promise<SessionManager> {
   const fresh = await store.open(open[0].getSessionId());
   assertWhole(fresh);
   for (const one of open) {
-    assert.deepEqual(idsOf(one), idsOf(fresh));
+    assert.deepEqual(getIds(one), getIds(fresh));
     assertWhole(one);
   }
   return fresh;
@@ -148,7 +148,7 @@ export async function openedAnew(
 const SOON_MS = 10_000;
 
 /** Waits for something that must come soon. */
-export async function soon<T>(promise: Promise<T>, what: string): Promise<T> {
+export async function waitSoon<T>(promise: Promise<T>, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(

@@ -6,15 +6,15 @@ import {
   all,
   CWD,
   cut,
-  entryText,
-  exported,
-  failsWith,
-  headerText,
-  idsOf,
+  expectError,
+  exportText,
+  getIds,
+  makeEntryText,
+  makeHeaderLine,
+  makeStored,
   START_MS,
   type SuiteTest,
   say,
-  stored,
   testWith,
   user,
 } from "./kit.ts";
@@ -39,7 +39,7 @@ async function makeMany(store: SessionStore, count: number): Promise<string[]> {
 const listed = async (store: SessionStore, options?: ListInStoreOptions) =>
   (await all(store.list(options))).map(({ id }) => id);
 
-const textOf = ({
+const formatHit = ({
   entryId,
   role,
   snippet,
@@ -139,8 +139,8 @@ export const MANY_SESSIONS: readonly SuiteTest[] = [
     const [kept = "", gone = ""] = await makeMany(store, 2);
     await store.delete(gone);
     assert.deepEqual(await listed(store), [kept]);
-    await failsWith("SESSION_NOT_FOUND", () => store.open(gone));
-    await failsWith("SESSION_NOT_FOUND", () => store.delete(gone));
+    await expectError("SESSION_NOT_FOUND", () => store.open(gone));
+    await expectError("SESSION_NOT_FOUND", () => store.delete(gone));
     assert.equal((await store.open(kept)).getEntryCount(), 2);
     const again = store.create({ cwd: CWD, id: gone });
     say(again, "the id is free again");
@@ -148,8 +148,8 @@ export const MANY_SESSIONS: readonly SuiteTest[] = [
     assert.equal((await store.open(gone)).getEntryCount(), 1);
   }),
   test("finds the entries that hold all words of a query", async ({ store }) => {
-    const session = await stored(store, "the quick brown fox", "the lazy dog", "QUICK and lazy");
-    const [quick, lazy, both] = idsOf(session);
+    const session = await makeStored(store, "the quick brown fox", "the lazy dog", "QUICK and lazy");
+    const [quick, lazy, both] = getIds(session);
     session.appendCustomMessageEntry("note", "quick note", true);
     await session.flush();
     const note = session.getLeafId();
@@ -157,7 +157,7 @@ export const MANY_SESSIONS: readonly SuiteTest[] = [
     say(other, "quick elsewhere");
     await other.close();
     const find = async (...given: Parameters<SessionStore["search"]>) =>
-      (await all(store.search(...given))).map(textOf).sort();
+      (await all(store.search(...given))).map(formatHit).sort();
     const sorted = (...hits: string[]) => hits.sort();
     const elsewhere = other.getLeafId();
     assert.deepEqual(await find("lazy"), sorted(`${lazy} user lazy`, `${both} user lazy`));
@@ -177,11 +177,11 @@ export const MANY_SESSIONS: readonly SuiteTest[] = [
     assert.equal(hit?.session.cwd, "/projects/other");
   }),
   test("ends a list and a search when it is asked to", async ({ store }) => {
-    await stored(store, "hello");
+    await makeStored(store, "hello");
     const signal = AbortSignal.abort();
-    await failsWith("ABORTED", () => all(store.list({ signal })));
-    await failsWith("ABORTED", () => all(store.search("hello", { signal })));
-    for await (const { id } of store.list()) await failsWith("ABORTED", () => store.open(id, { signal }));
+    await expectError("ABORTED", () => all(store.list({ signal })));
+    await expectError("ABORTED", () => all(store.search("hello", { signal })));
+    for await (const { id } of store.list()) await expectError("ABORTED", () => store.open(id, { signal }));
   }),
 ];
 
@@ -194,11 +194,11 @@ const entry = (type: string, id: string, ms: number, fields: object) =>
 const message = (id: string, ms: number, fields: object) =>
   entry("message", id, ms, { message: { content: id, ...fields } });
 
-const said = (id: string, ms: number) => entryText(id, null, id, START_MS + ms);
-const titled = (title: string) => JSON.stringify({ ...JSON.parse(headerText("row")), title });
+const said = (id: string, ms: number) => makeEntryText(id, null, id, START_MS + ms);
+const titled = (title: string) => JSON.stringify({ ...JSON.parse(makeHeaderLine("row")), title });
 const named = (id: string, name: string) => entry("session_info", id, 9_000, { name });
 
-const HEADER = headerText("row");
+const HEADER = makeHeaderLine("row");
 const one = said("000000a1", 1_000);
 const two = said("000000a2", 2_000);
 const label = entry("label", "000000a3", 9_000, {});
@@ -226,7 +226,7 @@ const ROWS: readonly (readonly (string | undefined)[])[] = [
   ["Name 0 0 -", HEADER, old, name, old],
 ];
 
-async function rowIn(store: SessionStore): Promise<string | undefined> {
+async function findRow(store: SessionStore): Promise<string | undefined> {
   const [row] = await all(store.list());
   const { name: given = "-", modified, messageCount, firstMessage = "-" } = row ?? {};
   return `${given} ${((modified?.getTime() ?? 0) - START_MS) / 1_000} ${messageCount} ${firstMessage}`;
@@ -244,7 +244,7 @@ const origin = entry("custom", "000000c5", 0, {
 });
 const summary = entry("compaction", "000000c6", 4_000, { summary: "s", usage: { input: 7 } });
 const headed = (id: string, parentSession?: string) =>
-  JSON.stringify({ ...JSON.parse(headerText(id)), parentSession });
+  JSON.stringify({ ...JSON.parse(makeHeaderLine(id)), parentSession });
 
 /** Sessions by what they used. */
 const USED: readonly (readonly string[])[] = [
@@ -256,12 +256,12 @@ const USED: readonly (readonly string[])[] = [
   // A repeated line, one that is damaged, and an old one without an id.
   [headed("odd"), used("000000d1", 8_000, { usage: { input: 100_000 } }), "{", other, other],
   [
-    headerText("old", 1),
+    makeHeaderLine("old", 1),
     JSON.stringify({ type: "message", timestamp: iso(9_000), message: JSON.parse(free).message }),
   ],
 ];
 
-async function usageIn(store: SessionStore) {
+async function readUsageRows(store: SessionStore) {
   const { groups, total, damaged } = await collectStoreUsage(store, { by: ["session", "model", "source"] });
   const lines = groups.map(({ by: { session, model, source }, subagentOf, input, cost, unpriced }) =>
     [session?.id, model, source ?? "-", subagentOf?.id ?? "-", input, cost ?? "-", unpriced].join(" "),
@@ -277,14 +277,14 @@ export const SESSION_ROWS: readonly SuiteTest[] = [
     for (const [expected, ...lines] of ROWS) {
       const bytes = Buffer.from(`${lines.join("\n")}\n`);
       await store.importBytes(cut(bytes, 64));
-      assert.equal(await rowIn(store), expected, bytes.toString());
-      assert.equal(await exported(store, "row"), bytes.toString());
+      assert.equal(await findRow(store), expected, bytes.toString());
+      assert.equal(await exportText(store, "row"), bytes.toString());
       await store.delete("row");
     }
   }),
   test("adds up usage as the lines tell it, each call once", async ({ store }) => {
     for (const lines of USED) await store.importBytes(cut(Buffer.from(`${lines.join("\n")}\n`), 64));
-    const { lines, calls, damaged } = await usageIn(store);
+    const { lines, calls, damaged } = await readUsageRows(store);
     assert.deepEqual(lines, [
       "fork p/m - - 100 - 100",
       "import p/m codex - 10000 - 10000",
@@ -299,7 +299,7 @@ export const SESSION_ROWS: readonly SuiteTest[] = [
   test("says what was used after an append and a redaction", async ({ store }) => {
     await store.importBytes(cut(Buffer.from(`${headed("main")}\n${one}\n${answer}\n`), 1_000));
     await store.appendEntries("main", [JSON.parse(other), JSON.parse(answer)]);
-    assert.equal((await usageIn(store)).calls, 2);
+    assert.equal((await readUsageRows(store)).calls, 2);
     const session = await store.open("main", { cwd: CWD });
     if (store.supports.rewrite) session.redact("000000a1");
     session.appendUsage("title", "p", "small", {
@@ -311,27 +311,27 @@ export const SESSION_ROWS: readonly SuiteTest[] = [
       cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
     });
     await session.close();
-    assert.deepEqual((await usageIn(store)).lines, [
+    assert.deepEqual((await readUsageRows(store)).lines, [
       "main p/m - - 5 0.5 0",
       "main p/n - - 30 - 34",
       "main p/small - - 3 - 3",
     ]);
     await store.delete("main");
-    assert.equal((await usageIn(store)).calls, 0);
+    assert.equal((await readUsageRows(store)).calls, 0);
   }),
   test("says the same after each append", async ({ store }) => {
     await store.importBytes(cut(Buffer.from(`${titled("Title")}\n${two}\n`), 1_000));
     const [again, older] = [two, one].map((line) => JSON.parse(line));
     await store.appendEntries("row", [again, older]);
-    assert.equal(await rowIn(store), "Title 2 2 000000a2");
+    assert.equal(await findRow(store), "Title 2 2 000000a2");
     const session = await store.open("row", { cwd: CWD, now: () => START_MS + 60_000 });
     session.appendLabelChange("000000a2", "label");
     session.appendMessage(user("later", START_MS + 1_500));
     await session.flush();
-    assert.equal(await rowIn(store), "Title 2 3 000000a2");
+    assert.equal(await findRow(store), "Title 2 3 000000a2");
     if (store.supports.rewrite) session.redact("000000a2");
     session.appendMessage(user("latest", START_MS + 3_000));
     await session.close();
-    assert.equal(await rowIn(store), `Title 3 4 ${store.supports.rewrite ? "[redacted]" : "000000a2"}`);
+    assert.equal(await findRow(store), `Title 3 4 ${store.supports.rewrite ? "[redacted]" : "000000a2"}`);
   }),
 ];

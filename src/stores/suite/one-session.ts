@@ -6,15 +6,15 @@ import {
   assertWhole,
   CWD,
   cut,
-  entryText,
-  exported,
-  failsWith,
-  headerText,
-  idsOf,
-  openedAnew,
+  expectError,
+  exportText,
+  getIds,
+  makeEntryText,
+  makeHeaderLine,
+  makeStored,
+  reopen,
   type SuiteTest,
   say,
-  stored,
   testWith,
   user,
 } from "./kit.ts";
@@ -38,7 +38,7 @@ export const ONE_SESSION: readonly SuiteTest[] = [
     assert.deepEqual(again.buildSessionContext(), session.buildSessionContext());
     assert.equal(again.getLeafId(), ids.at(-1));
     assertWhole(again);
-    const lines = Buffer.from(await exported(store, id), "latin1")
+    const lines = Buffer.from(await exportText(store, id), "latin1")
       .toString()
       .split("\n");
     assert.equal(lines.pop(), "");
@@ -49,7 +49,7 @@ export const ONE_SESSION: readonly SuiteTest[] = [
     const session = store.create({ cwd: CWD });
     session.appendModelChange("acme", "large");
     await session.flush();
-    await failsWith("SESSION_NOT_FOUND", () => store.open(session.getSessionId()));
+    await expectError("SESSION_NOT_FOUND", () => store.open(session.getSessionId()));
     say(session, "hello");
     await session.flush();
     assert.equal((await store.open(session.getSessionId())).getEntryCount(), 2);
@@ -60,43 +60,45 @@ export const ONE_SESSION: readonly SuiteTest[] = [
   }),
   test("takes ids that may be part of a file's name, and each once", async ({ store }) => {
     for (const id of ["../up", "a b", ""]) {
-      await failsWith("INVALID_SESSION_ID", () => store.create({ cwd: CWD, id, createAtOnce: true }).flush());
+      await expectError("INVALID_SESSION_ID", () =>
+        store.create({ cwd: CWD, id, createAtOnce: true }).flush(),
+      );
     }
     const first = store.create({ cwd: CWD, id: "mine", parentSession: "other" });
     say(first, "first");
     await first.flush();
-    await failsWith("SESSION_EXISTS", async () => {
+    await expectError("SESSION_EXISTS", async () => {
       const second = store.create({ cwd: CWD, id: "mine", createAtOnce: true });
       say(second, "second");
       await second.flush();
     });
     const there = await store.open("mine");
-    assert.deepEqual(idsOf(there), idsOf(first));
+    assert.deepEqual(getIds(there), getIds(first));
     assert.equal(there.getHeader()?.parentSession, "other");
   }),
   test("knows nothing of ids that it does not have", async ({ store }) => {
-    await stored(store, "hello");
+    await makeStored(store, "hello");
     for (const id of ["unknown", "", "../up", "a".repeat(300)]) {
-      await failsWith("SESSION_NOT_FOUND", () => store.open(id));
-      await failsWith("SESSION_NOT_FOUND", () => store.delete(id));
-      await failsWith("SESSION_NOT_FOUND", () => all(store.exportBytes(id)));
+      await expectError("SESSION_NOT_FOUND", () => store.open(id));
+      await expectError("SESSION_NOT_FOUND", () => store.delete(id));
+      await expectError("SESSION_NOT_FOUND", () => all(store.exportBytes(id)));
     }
     assert.equal((await all(store.list())).length, 1);
   }),
   test("appends nothing to a session that is closed or read-only", async ({ store }) => {
-    const session = await stored(store, "hello");
-    const before = await exported(store, session.getSessionId());
+    const session = await makeStored(store, "hello");
+    const before = await exportText(store, session.getSessionId());
     const reader = await store.open(session.getSessionId(), { mode: "read-only" });
     assert.throws(() => reader.appendMessage(user("no")), { code: "READ_ONLY" });
     await reader.close();
     await session.close();
     await session.close();
     assert.throws(() => session.appendMessage(user("no")), { code: "SESSION_CLOSED" });
-    assert.equal(await exported(store, session.getSessionId()), before);
+    assert.equal(await exportText(store, session.getSessionId()), before);
   }),
   test("branches within a session, and into new ones of the same store", async ({ store }) => {
-    const session = await stored(store, "one", "two", "three");
-    const [first = ""] = idsOf(session);
+    const session = await makeStored(store, "one", "two", "three");
+    const [first = ""] = getIds(session);
     session.branch(first);
     const [other] = say(session, "another two");
     const fork = session.forkSibling(first);
@@ -106,35 +108,35 @@ export const ONE_SESSION: readonly SuiteTest[] = [
     assert.equal(again?.getLeafId(), other);
     assert.deepEqual(
       again?.getLeaves().map(({ id }) => id),
-      [idsOf(session)[2], other],
+      [getIds(session)[2], other],
     );
     assert.equal(copy?.getEntryCount(), 1);
     assert.deepEqual(copy?.buildSessionContext().messages, [user("one")]);
     assert.notEqual(copy?.getHeader()?.parentSession, undefined);
   }),
   test("takes the content of an entry out of the place for good", async ({ store }) => {
-    const session = await stored(store, "the secret", "an answer");
+    const session = await makeStored(store, "the secret", "an answer");
     if (!store.supports.rewrite) {
-      assert.throws(() => session.redact(idsOf(session)[0] ?? ""), { code: "WRITE_FAILED" });
+      assert.throws(() => session.redact(getIds(session)[0] ?? ""), { code: "WRITE_FAILED" });
       return;
     }
-    const [secret = ""] = idsOf(session);
+    const [secret = ""] = getIds(session);
     const record = session.redact(secret);
     say(session, "behind");
     await session.flush();
-    assert.ok(idsOf(await openedAnew(store, session)).includes(record));
-    assert.equal((await exported(store, session.getSessionId())).includes("the secret"), false);
+    assert.ok(getIds(await reopen(store, session)).includes(record));
+    assert.equal((await exportText(store, session.getSessionId())).includes("the secret"), false);
     assert.deepEqual(await all(store.search("secret")), []);
     for await (const one of store.list()) assert.equal(one.firstMessage, "[redacted]");
   }),
 ];
 
-const ONE = entryText("000000a1", null, "one");
-const TWO = entryText("000000a2", "000000a1", "two");
+const ONE = makeEntryText("000000a1", null, "one");
+const TWO = makeEntryText("000000a2", "000000a1", "two");
 
 /** Sessions as they occur, and as nobody would write them; a character is a byte. */
 function oddSessions(id: string): string[] {
-  const header = headerText(id);
+  const header = makeHeaderLine(id);
   const inBytes = (text: string) => Buffer.from(text).toString("latin1");
   return [
     `${header}\n`,
@@ -151,11 +153,11 @@ function oddSessions(id: string): string[] {
     `${header}\n${ONE}\n${TWO.slice(0, 40)}`,
     `${header}\n${ONE}\n\u0000\u0000\u0000\n${TWO}\n`,
     `${header}\n${ONE}\n\u00ff\u00fe \u0080 no text\n${TWO}\n\u00c3`,
-    inBytes(`${header}\n${entryText("000000b1", null, "€ 🌳 \u2028 \\u0000 \ud800")}\n`),
+    inBytes(`${header}\n${makeEntryText("000000b1", null, "€ 🌳 \u2028 \\u0000 \ud800")}\n`),
     `${header}\n{"type":"custom","customType":"x","data":"\\ud800\\u0000","id":"a\\u0000b","parentId":null,"timestamp":"never"}\n`,
     `${header}\n{"type":"message","message":{"role":"user","content":"no id"}}\n`,
-    `${headerText(id, 1)}\n{"type":"message","timestamp":"2025-01-01T00:00:00.000Z","message":{"role":"user","content":"old","timestamp":0}}\n`,
-    `${headerText(id, 9)}\n${ONE}\n`,
+    `${makeHeaderLine(id, 1)}\n{"type":"message","timestamp":"2025-01-01T00:00:00.000Z","message":{"role":"user","content":"old","timestamp":0}}\n`,
+    `${makeHeaderLine(id, 9)}\n${ONE}\n`,
     `${header}\n${ONE}\n${`{"type":"x","id":"000000c1","parentId":"000000a1","more":"${"long ".repeat(50_000)}"}`}\n`,
   ];
 }
@@ -169,23 +171,23 @@ export const BYTES: readonly SuiteTest[] = [
   test("gives back the very bytes of a session, whatever they are", async ({ store }) => {
     for (const [i, session] of oddSessions("odd").entries()) {
       assert.equal(await imported(store, session), "odd");
-      assert.equal(await exported(store, "odd"), session, `session ${i}`);
+      assert.equal(await exportText(store, "odd"), session, `session ${i}`);
       await store.delete("odd");
     }
   }),
   test("appends entries as they are, each once", async ({ store }) => {
     const [one, two] = [ONE, TWO].map((text) => JSON.parse(text));
-    await imported(store, `${headerText("more")}\n${ONE}`);
+    await imported(store, `${makeHeaderLine("more")}\n${ONE}`);
     await store.appendEntries("more", [one, two]);
     await store.appendEntries("more", [two]);
-    assert.equal(await exported(store, "more"), `${headerText("more")}\n${ONE}\n${TWO}\n`);
-    await failsWith("SESSION_NOT_FOUND", () => store.appendEntries("nowhere", [one]));
+    assert.equal(await exportText(store, "more"), `${makeHeaderLine("more")}\n${ONE}\n${TWO}\n`);
+    await expectError("SESSION_NOT_FOUND", () => store.appendEntries("nowhere", [one]));
   }),
   test("takes bytes that are cut anywhere", async ({ store }) => {
-    const session = `${headerText("pieces")}\r\n\n${ONE}\n\u00e2\u0082\u00ac\u0000\n${TWO}`;
+    const session = `${makeHeaderLine("pieces")}\r\n\n${ONE}\n\u00e2\u0082\u00ac\u0000\n${TWO}`;
     for (const size of [1, 7, 100]) {
       await imported(store, session, size);
-      assert.equal(await exported(store, "pieces"), session);
+      assert.equal(await exportText(store, "pieces"), session);
       await store.delete("pieces");
     }
   }),
@@ -194,34 +196,34 @@ export const BYTES: readonly SuiteTest[] = [
     for (const session of oddSessions("travels")) {
       await imported(store, session);
       assert.equal(await copySession(store, "travels", other), "travels");
-      await failsWith("SESSION_EXISTS", () => copySession(other, "travels", store));
+      await expectError("SESSION_EXISTS", () => copySession(other, "travels", store));
       await store.delete("travels");
       await copySession(other, "travels", store);
-      assert.equal(await exported(store, "travels"), session);
+      assert.equal(await exportText(store, "travels"), session);
       await Promise.all([store.delete("travels"), other.delete("travels")]);
     }
-    await failsWith("SESSION_NOT_FOUND", () => copySession(store, "travels", other));
+    await expectError("SESSION_NOT_FOUND", () => copySession(store, "travels", other));
   }),
   test("refuses bytes that are no session, and adds nothing", async ({ store }) => {
     const wrong = ["", "\n", `${ONE}\n`, '{"type":"session","version":3}\n', "not json"];
-    for (const bytes of wrong) await failsWith("NOT_A_SESSION", () => imported(store, bytes));
-    await failsWith("INVALID_SESSION_ID", () => imported(store, `${headerText("../up")}\n`));
+    for (const bytes of wrong) await expectError("NOT_A_SESSION", () => imported(store, bytes));
+    await expectError("INVALID_SESSION_ID", () => imported(store, `${makeHeaderLine("../up")}\n`));
     const broken = async function* () {
-      yield Buffer.from(`${headerText("half")}\n${ONE}\n`);
+      yield Buffer.from(`${makeHeaderLine("half")}\n${ONE}\n`);
       throw new RangeError("the source broke");
     };
     await assert.rejects(store.importBytes(broken()));
-    await failsWith("SESSION_NOT_FOUND", () => store.open("half"));
+    await expectError("SESSION_NOT_FOUND", () => store.open("half"));
     assert.deepEqual(await all(store.list()), []);
   }),
   test("goes on with a session whose last line has no end, and with a torn one", async ({ store }) => {
     for (const tail of [TWO, TWO.slice(0, 60)]) {
-      const session = `${headerText("open")}\n${ONE}\n${tail}`;
+      const session = `${makeHeaderLine("open")}\n${ONE}\n${tail}`;
       await imported(store, session);
       const opened = await store.open("open");
       const [added] = say(opened, "behind");
       await opened.close();
-      const bytes = await exported(store, "open");
+      const bytes = await exportText(store, "open");
       assert.ok(bytes.startsWith(`${session}\n`), "the old bytes stay, with a line break behind them");
       assert.ok(bytes.endsWith("\n"));
       const again = await store.open("open");
@@ -239,7 +241,7 @@ export const BYTES: readonly SuiteTest[] = [
         timestamp: "2025-01-01T00:00:00.000Z",
         message: { role: "user", content, timestamp: 0 },
       });
-    await imported(store, `${headerText("old", 1)}\n${message("one")}\n${message("two")}\n`);
+    await imported(store, `${makeHeaderLine("old", 1)}\n${message("one")}\n${message("two")}\n`);
     const session = await store.open("old");
     const before = session.buildSessionContext();
     assert.equal(before.messages.length, 2);
@@ -256,10 +258,10 @@ export const BYTES: readonly SuiteTest[] = [
     assert.deepEqual(again.issues, []);
   }),
   test("leaves a session of a newer version alone", async ({ store }) => {
-    await imported(store, `${headerText("new", 9)}\n${ONE}\n`);
+    await imported(store, `${makeHeaderLine("new", 9)}\n${ONE}\n`);
     const session = await store.open("new");
     assert.throws(() => say(session, "no"), { code: "VERSION_TOO_NEW" });
-    await stored(store, "another one");
-    assert.equal(await exported(store, "new"), `${headerText("new", 9)}\n${ONE}\n`);
+    await makeStored(store, "another one");
+    assert.equal(await exportText(store, "new"), `${makeHeaderLine("new", 9)}\n${ONE}\n`);
   }),
 ];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { IMPORT_CUSTOM_TYPE } from "../../core/format/import-origin.ts";
 import type { SearchInStoreOptions, SessionStore } from "../contract/session-store.ts";
-import { all, CWD, cut, headerText, START_MS, type SuiteTest, testWith } from "./kit.ts";
+import { all, CWD, cut, makeHeaderLine, START_MS, type SuiteTest, testWith } from "./kit.ts";
 
 const test = testWith();
 
@@ -9,12 +9,12 @@ const at = (seconds: number) => new Date(START_MS + seconds * 1_000);
 
 /** The line of an entry that is known by one letter. */
 function line(letter: string, parent: string | null, seconds: number, fields: object): string {
-  const [id, parentId] = [idOf(letter), parent === null ? null : idOf(parent)];
+  const [id, parentId] = [makeEntryId(letter), parent === null ? null : makeEntryId(parent)];
   return JSON.stringify({ type: "message", id, parentId, timestamp: at(seconds).toISOString(), ...fields });
 }
 
-const idOf = (letter: string) => letter.charCodeAt(0).toString(16).padStart(8, "0");
-const letterOf = (id: string) => String.fromCharCode(Number.parseInt(id, 16));
+const makeEntryId = (letter: string) => letter.charCodeAt(0).toString(16).padStart(8, "0");
+const getLetter = (id: string) => String.fromCharCode(Number.parseInt(id, 16));
 
 const said = (role: string, ...texts: string[]) => ({
   message: { role, content: texts.map((text) => ({ type: "text", text })) },
@@ -24,7 +24,7 @@ const call = { type: "toolCall", id: "c1", name: "Shell", arguments: { command: 
 
 /** A session in which a branch was left, a call failed, and one that was imported. */
 const SEARCHED = [
-  headerText("searched"),
+  makeHeaderLine("searched"),
   line("a", null, 0, said("user", "The Quick brown fox", "jumps over the dog")),
   line("b", "a", 1, {
     message: { role: "assistant", content: [{ type: "text", text: "quickly now" }, call] },
@@ -43,13 +43,13 @@ const SEARCHED = [
   line("f", "e", 5, {
     type: "compaction",
     summary: "quick work was done",
-    firstKeptEntryId: idOf("a"),
+    firstKeptEntryId: makeEntryId("a"),
     tokensBefore: 1,
   }),
 ];
 
 const IMPORTED = [
-  headerText("imported"),
+  makeHeaderLine("imported"),
   line("i", null, 0, {
     type: "custom",
     customType: IMPORT_CUSTOM_TYPE,
@@ -115,7 +115,7 @@ const CASES: readonly Case[] = [
 async function found(store: SessionStore, query: string, options: SearchInStoreOptions): Promise<string[]> {
   const hits = await all(store.search(query, options));
   return hits.map(({ entryId, branch }) =>
-    branch === "left" ? letterOf(entryId).toUpperCase() : letterOf(entryId),
+    branch === "left" ? getLetter(entryId).toUpperCase() : getLetter(entryId),
   );
 }
 
@@ -141,7 +141,7 @@ export const SEARCHES: readonly SuiteTest[] = [
     const output = { role: "toolResult", toolCallId: "x", toolName: "read", isError: false };
     const texts = [{ type: "text", text: "needle hay" }];
     await put(store, [
-      headerText("ranked"),
+      makeHeaderLine("ranked"),
       line("o", null, 0, { message: { ...output, content: texts } }),
       line("f", "o", 0, said("user", far)),
       line("c", "f", 0, said("user", "a needle, hay")),

@@ -40,7 +40,7 @@ export function sessionStoreSuite({ test, factory, without = [] }: SessionStoreS
     test(name, async () => {
       const under = await factory();
       try {
-        await run(partsOf(under));
+        await run(getSuiteParts(under));
       } finally {
         await under.store.close({ discard: true });
         await under.dispose?.();
@@ -50,7 +50,7 @@ export function sessionStoreSuite({ test, factory, without = [] }: SessionStoreS
 }
 
 /** Returns what the factory returned; reading a part that is missing is an error. */
-function partsOf(under: StoreUnderTest): PartsUnderTest {
+function getSuiteParts(under: StoreUnderTest): PartsUnderTest {
   return {
     store: under.store,
     get another() {

@@ -5,16 +5,16 @@ import {
   all,
   assertWhole,
   CWD,
-  exported,
-  failsWith,
-  idsOf,
-  openedAnew,
+  expectError,
+  exportText,
+  getIds,
+  makeStored,
+  reopen,
   type SuiteTest,
   say,
-  soon,
-  stored,
   testWith,
   user,
+  waitSoon,
 } from "./kit.ts";
 
 const test = testWith("another");
@@ -25,7 +25,7 @@ export const WRITERS: readonly SuiteTest[] = [
     store,
     another,
   }) => {
-    const mine = await stored(store, "one");
+    const mine = await makeStored(store, "one");
     const theirs = await (await another()).open(mine.getSessionId());
     const heard: string[] = [];
     theirs.on("foreign_entries", ({ entries }) => heard.push(...entries.map(({ id }) => id)));
@@ -45,16 +45,16 @@ export const WRITERS: readonly SuiteTest[] = [
     await mine.pull();
     assert.equal(mine.getLeafId(), a2);
     assert.equal(mine.getSessionName(), "named by them");
-    assert.deepEqual(mine.getPathIds(), [idsOf(mine)[0], a1, a2]);
-    assert.deepEqual(theirs.getPathIds().slice(0, 3), [idsOf(mine)[0], b1, b2]);
+    assert.deepEqual(mine.getPathIds(), [getIds(mine)[0], a1, a2]);
+    assert.deepEqual(theirs.getPathIds().slice(0, 3), [getIds(mine)[0], b1, b2]);
     assert.deepEqual(told.slice(0, 2), [b1, b2]);
-    await openedAnew(store, mine, theirs);
+    await reopen(store, mine, theirs);
   }),
   test("keeps everything that many write at once, in one order, each path whole", async ({
     store,
     another,
   }) => {
-    const first = await stored(store, "root");
+    const first = await makeStored(store, "root");
     const id = first.getSessionId();
     const writers: SessionManager[] = [];
     for (let i = 0; i < 4; i++) writers.push(await (await another()).open(id));
@@ -70,14 +70,14 @@ export const WRITERS: readonly SuiteTest[] = [
       }),
     );
     await Promise.all([first, ...writers].map((writer) => writer.pull()));
-    assert.equal((await openedAnew(store, first, ...writers)).getEntryCount(), 101);
+    assert.equal((await reopen(store, first, ...writers)).getEntryCount(), 101);
     for (const [i, writer] of writers.entries()) {
-      assert.deepEqual(writer.getPathIds(), [idsOf(first)[0], ...(own[i] ?? [])]);
+      assert.deepEqual(writer.getPathIds(), [getIds(first)[0], ...(own[i] ?? [])]);
       await writer.close();
     }
   }),
   test("tells a watcher of others' entries, who does nothing himself", async ({ store, another }) => {
-    const mine = await stored(store, "one");
+    const mine = await makeStored(store, "one");
     const theirs = await (await another()).open(mine.getSessionId());
     const end = new AbortController();
     const watching = mine.watch({ signal: end.signal });
@@ -85,16 +85,20 @@ export const WRITERS: readonly SuiteTest[] = [
       const seen = watching.next();
       const [id] = say(theirs, text);
       await theirs.flush();
-      assert.equal((await soon(seen, "a watcher sees an entry")).value?.id, id);
+      assert.equal((await waitSoon(seen, "a watcher sees an entry")).value?.id, id);
     }
     const seen = watching.next();
     say(mine, "own");
     await mine.flush();
     const [last] = say(theirs, "last");
     await theirs.flush();
-    assert.equal((await soon(seen, "a watcher sees an entry")).value?.id, last, "what is own is not told");
+    assert.equal(
+      (await waitSoon(seen, "a watcher sees an entry")).value?.id,
+      last,
+      "what is own is not told",
+    );
     end.abort();
-    await soon(watching.next(), "a watch ends");
+    await waitSoon(watching.next(), "a watch ends");
     await Promise.all([mine.close(), theirs.close()]);
   }),
   test("lets a session be watched that is not written yet", async ({ store, another }) => {
@@ -107,17 +111,17 @@ export const WRITERS: readonly SuiteTest[] = [
     const theirs = await (await another()).open(mine.getSessionId());
     const [id] = say(theirs, "two");
     await theirs.flush();
-    assert.equal((await soon(seen, "a watcher sees an entry")).value?.id, id);
+    assert.equal((await waitSoon(seen, "a watcher sees an entry")).value?.id, id);
     end.abort();
-    await soon(watching.next(), "a watch ends");
+    await waitSoon(watching.next(), "a watch ends");
     const never = store.create({ cwd: CWD }).watch({ signal: AbortSignal.abort() });
-    assert.equal((await soon(never.next(), "a watch ends")).done, true);
+    assert.equal((await waitSoon(never.next(), "a watch ends")).done, true);
     await Promise.all([mine.close(), theirs.close()]);
   }),
   test("appends on the condition that nobody has gone on, or nothing", async ({ store, another }) => {
-    const mine = await stored(store, "one");
+    const mine = await makeStored(store, "one");
     const theirs = await (await another()).open(mine.getSessionId());
-    const [one = ""] = idsOf(mine);
+    const [one = ""] = getIds(mine);
     theirs.appendLabelChange(one, "in nobody's way");
     theirs.appendSessionInfo("nor is a name");
     await theirs.flush();
@@ -125,20 +129,20 @@ export const WRITERS: readonly SuiteTest[] = [
     const two = await mine.appendIfLeaf(draft("two"), one);
     assert.equal(mine.getLeafId(), two);
     assert.equal(mine.getEntry(two)?.parentId, one);
-    const before = await exported(store, mine.getSessionId());
-    await failsWith("STALE_LEAF", () => theirs.appendIfLeaf(draft("too late"), one));
-    await failsWith("STALE_LEAF", () => mine.appendIfLeaf(draft("not empty"), null));
-    assert.equal(await exported(store, mine.getSessionId()), before);
+    const before = await exportText(store, mine.getSessionId());
+    await expectError("STALE_LEAF", () => theirs.appendIfLeaf(draft("too late"), one));
+    await expectError("STALE_LEAF", () => mine.appendIfLeaf(draft("not empty"), null));
+    assert.equal(await exportText(store, mine.getSessionId()), before);
     assert.ok(theirs.getEntry(two), "what was refused knows now why");
-    assert.equal(idsOf(theirs).length, 4);
+    assert.equal(getIds(theirs).length, 4);
     theirs.branch(two);
     const three = await theirs.appendIfLeaf(draft("three"));
     assert.equal(theirs.getEntry(three)?.parentId, two);
-    await failsWith("ENTRY_NOT_FOUND", () => mine.appendIfLeaf(draft("x"), "00000000"));
+    await expectError("ENTRY_NOT_FOUND", () => mine.appendIfLeaf(draft("x"), "00000000"));
   }),
   test("lets one of many win who append to the same leaf at once", async ({ store, another }) => {
-    const first = await stored(store, "one");
-    const [one = ""] = idsOf(first);
+    const first = await makeStored(store, "one");
+    const [one = ""] = getIds(first);
     if (!store.supports.conditionalAppend) return;
     const rivals = await Promise.all(
       Array.from({ length: 5 }, async () => (await another()).open(first.getSessionId())),
@@ -155,9 +159,9 @@ export const WRITERS: readonly SuiteTest[] = [
   }),
   test("shows another's redaction to whoever looks, without moving the leaf", async ({ store, another }) => {
     if (!store.supports.rewrite) return;
-    const mine = await stored(store, "the secret", "two");
+    const mine = await makeStored(store, "the secret", "two");
     const theirs = await (await another()).open(mine.getSessionId());
-    const [secret = "", two] = idsOf(mine);
+    const [secret = "", two] = getIds(mine);
     mine.redact(secret);
     await mine.flush();
     const [more] = say(theirs, "meanwhile");
@@ -167,7 +171,7 @@ export const WRITERS: readonly SuiteTest[] = [
     assert.equal(JSON.stringify(theirs.getEntry(secret)).includes("the secret"), false);
     assert.equal(theirs.getLeafId(), more);
     assert.equal(theirs.getEntry(more ?? "")?.parentId, two);
-    await openedAnew(store, theirs);
+    await reopen(store, theirs);
   }),
   test("writes everything before it closes", async ({ store, another }) => {
     const session = store.create({ cwd: CWD });
@@ -177,15 +181,15 @@ export const WRITERS: readonly SuiteTest[] = [
     await store.close();
     await store.close();
     const after = await another();
-    assert.deepEqual(idsOf(await after.open(session.getSessionId())), idsOf(session));
-    assert.deepEqual(idsOf(await after.open(next.getSessionId())), idsOf(next));
+    assert.deepEqual(getIds(await after.open(session.getSessionId())), getIds(session));
+    assert.deepEqual(getIds(await after.open(next.getSessionId())), getIds(next));
   }),
   test("keeps a session that was deleted deleted, and says so", async ({ store, another }) => {
     if (!store.supports.queued) return;
-    const mine = await stored(store, "one");
+    const mine = await makeStored(store, "one");
     await (await another()).delete(mine.getSessionId());
     say(mine, "two");
-    await failsWith("SESSION_NOT_FOUND", () => mine.flush());
+    await expectError("SESSION_NOT_FOUND", () => mine.flush());
     assert.deepEqual(await all(store.list()), []);
   }),
 ];
@@ -198,7 +202,7 @@ export const FAULTS: readonly SuiteTest[] = [
   testFaults(
     "writes everything once the connection is back, and tells how it stands",
     async ({ store, faults }) => {
-      const session = await stored(store, "one");
+      const session = await makeStored(store, "one");
       const states: string[] = [];
       session.on("persistence_state", ({ state, error }) => states.push(`${state}${error ? " error" : ""}`));
       faults.failNext(3);
@@ -206,7 +210,7 @@ export const FAULTS: readonly SuiteTest[] = [
       await session.flush();
       say(session, "four");
       await session.flush();
-      await openedAnew(store, session);
+      await reopen(store, session);
       if (store.supports.queued) assert.deepEqual(states, ["degraded error", "ok"]);
     },
   ),
@@ -220,12 +224,12 @@ export const FAULTS: readonly SuiteTest[] = [
       say(session, `lost ${count} times`, "and one more");
       await session.flush();
     }
-    assert.equal((await openedAnew(store, session)).getEntryCount(), 7);
+    assert.equal((await reopen(store, session)).getEntryCount(), 7);
   }),
   testFaults(
     "keeps own and others' entries in one order when answers get lost",
     async ({ store, faults }) => {
-      const mine = await stored(store, "one");
+      const mine = await makeStored(store, "one");
       const theirs = await store.open(mine.getSessionId());
       for (let i = 0; i < 5; i++) {
         faults.loseAnswers(i % 2);
@@ -234,29 +238,29 @@ export const FAULTS: readonly SuiteTest[] = [
         await Promise.all([mine.flush(), theirs.flush()]);
       }
       await Promise.all([mine.pull(), theirs.pull()]);
-      assert.equal((await openedAnew(store, mine, theirs)).getEntryCount(), 11);
+      assert.equal((await reopen(store, mine, theirs)).getEntryCount(), 11);
     },
   ),
   testFaults(
     "appends once on a condition, and redacts once, when the answer gets lost",
     async ({ store, faults }) => {
-      const session = await stored(store, "the secret");
+      const session = await makeStored(store, "the secret");
       faults.loseAnswers(1);
       const second = await session.appendIfLeaf({ type: "message", message: user("two") });
       assert.equal(session.getLeafId(), second);
       if (store.supports.rewrite) {
         faults.loseAnswers(2);
-        session.redact(idsOf(session)[0] ?? "");
+        session.redact(getIds(session)[0] ?? "");
         await session.flush();
-        assert.equal((await exported(store, session.getSessionId())).includes("the secret"), false);
+        assert.equal((await exportText(store, session.getSessionId())).includes("the secret"), false);
       }
-      await openedAnew(store, session);
+      await reopen(store, session);
     },
   ),
   testFaults(
     "opens, lists, searches and exports although calls fail now and then",
     async ({ store, faults }) => {
-      const session = await stored(store, "findable");
+      const session = await makeStored(store, "findable");
       const id = session.getSessionId();
       faults.failNext(2);
       assert.equal((await store.open(id)).getEntryCount(), 1);
@@ -265,30 +269,30 @@ export const FAULTS: readonly SuiteTest[] = [
       faults.failNext(2);
       assert.equal((await all(store.search("findable"))).length, 1);
       faults.failNext(2);
-      assert.ok((await exported(store, id)).includes("findable"));
+      assert.ok((await exportText(store, id)).includes("findable"));
     },
   ),
   testFaults("gives up at once what is not written, if it is told to", async ({ store, faults }) => {
     if (!store.supports.queued) return;
-    const session = await stored(store, "one");
+    const session = await makeStored(store, "one");
     faults.failNext(Number.POSITIVE_INFINITY);
     say(session, "two");
-    await soon(store.close({ discard: true }), "a store that gives up is closed");
+    await waitSoon(store.close({ discard: true }), "a store that gives up is closed");
     faults.failNext(0);
   }),
   testFaults("deletes a session although the answer gets lost", async ({ store, faults }) => {
-    const session = await stored(store, "one");
+    const session = await makeStored(store, "one");
     const id = session.getSessionId();
     await session.close();
     faults.loseAnswers(1);
     await store.delete(id);
-    await failsWith("SESSION_NOT_FOUND", () => store.open(id));
-    await failsWith("SESSION_NOT_FOUND", () => store.delete(id));
+    await expectError("SESSION_NOT_FOUND", () => store.open(id));
+    await expectError("SESSION_NOT_FOUND", () => store.delete(id));
   }),
   testFaults(
     "appends again what the store took and lost, once, says so, and nothing else",
     async ({ store, faults }) => {
-      const session = await stored(store, "one");
+      const session = await makeStored(store, "one");
       const restored: string[] = [];
       session.on("entries_restored", ({ entries }) => restored.push(...entries.map(({ id }) => id)));
       faults.loseWrites(2);
@@ -301,7 +305,7 @@ export const FAULTS: readonly SuiteTest[] = [
       say(session, "five");
       await session.flush();
       assert.deepEqual(restored, lost);
-      const fresh = await openedAnew(store, session);
+      const fresh = await reopen(store, session);
       assert.equal(fresh.buildSessionContext().messages.length, 5);
       say(session, "six");
       await session.flush();
@@ -311,7 +315,7 @@ export const FAULTS: readonly SuiteTest[] = [
   testFaults(
     "restores what it lost beside what others have appended since, whoever notices first",
     async ({ store, faults }) => {
-      const mine = await stored(store, "one");
+      const mine = await makeStored(store, "one");
       const id = mine.getSessionId();
       const reader = await store.open(id, { mode: "read-only" });
       faults.loseWrites(1);
@@ -324,13 +328,13 @@ export const FAULTS: readonly SuiteTest[] = [
       await theirs.pull();
       await reader.pull();
       assert.deepEqual(mine.getPathIds().slice(1), lost);
-      assert.equal((await openedAnew(store, mine, theirs, reader)).getEntryCount(), 6);
+      assert.equal((await reopen(store, mine, theirs, reader)).getEntryCount(), 6);
     },
   ),
   testFaults(
     "appends on a condition, and redacts, after it has restored what was lost",
     async ({ store, faults }) => {
-      const session = await stored(store, "one");
+      const session = await makeStored(store, "one");
       for (const act of ["append", "redact"]) {
         if (act === "redact" && !store.supports.rewrite) continue;
         faults.loseWrites(1);
@@ -340,9 +344,9 @@ export const FAULTS: readonly SuiteTest[] = [
         else await session.appendIfLeaf({ type: "message", message: user("on a condition") });
         await session.flush();
         const fresh = await store.open(session.getSessionId());
-        assert.deepEqual([...idsOf(fresh)].sort(), [...idsOf(session)].sort());
+        assert.deepEqual([...getIds(fresh)].sort(), [...getIds(session)].sort());
         assertWhole(fresh);
-        assert.equal((await exported(store, session.getSessionId())).includes("lost before redact"), false);
+        assert.equal((await exportText(store, session.getSessionId())).includes("lost before redact"), false);
       }
     },
   ),
@@ -350,18 +354,18 @@ export const FAULTS: readonly SuiteTest[] = [
     "does not bring back what was lost once lines were redacted, and says what is gone",
     async ({ store, faults, another }) => {
       if (!store.supports.rewrite) return;
-      const session = await stored(store, "the secret");
+      const session = await makeStored(store, "the secret");
       const id = session.getSessionId();
       faults.loseWrites(1);
       say(session, "lost");
       await session.flush();
       const theirs = await (await another()).open(id);
-      theirs.redact(idsOf(theirs)[0] ?? "");
+      theirs.redact(getIds(theirs)[0] ?? "");
       await theirs.flush();
-      const before = await exported(store, id);
+      const before = await exportText(store, id);
       say(session, "next");
-      await failsWith("WRITES_LOST", () => session.flush());
-      assert.equal(await exported(store, id), before);
+      await expectError("WRITES_LOST", () => session.flush());
+      assert.equal(await exportText(store, id), before);
       assert.deepEqual(
         session.issues.map(({ code }) => code),
         ["WRITES_LOST"],
@@ -372,22 +376,22 @@ export const FAULTS: readonly SuiteTest[] = [
   testFaults(
     "brings a deleted session back neither by itself nor in another one of its id",
     async ({ store, faults }) => {
-      const session = await stored(store, "of the deleted one");
+      const session = await makeStored(store, "of the deleted one");
       const id = session.getSessionId();
       await store.delete(id);
       say(session, "next");
-      await failsWith("SESSION_NOT_FOUND", () => session.flush());
+      await expectError("SESSION_NOT_FOUND", () => session.flush());
       const other = store.create({ cwd: CWD, id });
       say(other, "of the new one");
       await other.flush();
-      await failsWith("WRITES_LOST", () => session.flush());
+      await expectError("WRITES_LOST", () => session.flush());
       faults.loseWrites(1);
       say(other, "lost");
       await other.flush();
       say(other, "next");
       await other.flush();
-      assert.deepEqual(idsOf(await store.open(id)), idsOf(other));
-      assert.equal((await exported(store, id)).includes("deleted"), false);
+      assert.deepEqual(getIds(await store.open(id)), getIds(other));
+      assert.equal((await exportText(store, id)).includes("deleted"), false);
     },
   ),
 ];

@@ -4,7 +4,7 @@ import { delimiter, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { COMMANDS } from "../../../src/apps/cli/commands.ts";
 import { answerShell } from "../../../src/apps/cli/completion/answer-shell.ts";
-import { candidatesFor } from "../../../src/apps/cli/completion/candidates.ts";
+import { completeLine } from "../../../src/apps/cli/completion/candidates.ts";
 import { PROGRAM } from "../../support/program.ts";
 import { cli, jsonLines, temporaryFolder } from "./support/cli.ts";
 import { Scribe, writeLines } from "./support/sessions.ts";
@@ -24,7 +24,7 @@ function twoSessions(folder = temporaryFolder()) {
 }
 
 async function values(...words: string[]): Promise<string[]> {
-  return candidatesFor(words, COMMANDS).words.map(({ value }) => value);
+  return completeLine(words, COMMANDS).words.map(({ value }) => value);
 }
 
 describe("what a shell is answered at once", () => {
@@ -99,11 +99,11 @@ describe("what may stand at the end of a command line", () => {
     [["export", "--output", "x", ""], "sessions"],
     [["tree", "--", ""], undefined],
   ])("of %j is looked up among: %s", async (words, lookUp) => {
-    expect(candidatesFor(words, COMMANDS).lookUp).toBe(lookUp);
+    expect(completeLine(words, COMMANDS).lookUp).toBe(lookUp);
   });
 
   test("knows the folder that the line gives", async () => {
-    expect(candidatesFor(["tree", "--dir", "/projects/a", ""], COMMANDS)).toMatchObject({
+    expect(completeLine(["tree", "--dir", "/projects/a", ""], COMMANDS)).toMatchObject({
       dir: "/projects/a",
     });
   });

@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { contextSizeText } from "../../../src/apps/text/usage-text.ts";
+import { formatContextSize } from "../../../src/apps/text/usage-text.ts";
 import { cli, jsonLines, temporaryFolder } from "./support/cli.ts";
 import { Scribe } from "./support/sessions.ts";
 
@@ -33,11 +33,13 @@ test("stats and context tell one number, and how it is known, also after a compa
 });
 
 test("says what of a context the model counted, and what is estimated", () => {
-  expect(contextSizeText({ tokens: 0, usageTokens: 0, trailingTokens: 0 })).toBe("about 0 tokens, estimated");
-  expect(contextSizeText({ tokens: 1200, usageTokens: 1200, trailingTokens: 0 })).toBe(
+  expect(formatContextSize({ tokens: 0, usageTokens: 0, trailingTokens: 0 })).toBe(
+    "about 0 tokens, estimated",
+  );
+  expect(formatContextSize({ tokens: 1200, usageTokens: 1200, trailingTokens: 0 })).toBe(
     "1,200 tokens, counted by the model",
   );
-  expect(contextSizeText({ tokens: 1250, usageTokens: 1200, trailingTokens: 50 })).toBe(
+  expect(formatContextSize({ tokens: 1250, usageTokens: 1200, trailingTokens: 50 })).toBe(
     "about 1,250 tokens: 1,200 counted by the model, 50 estimated since",
   );
 });

@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { htmlPage, readPageAsset } from "../../../src/apps/cli/page/html-page.ts";
-import { bytesIn, dataIn } from "./support/page-data.ts";
+import { makeHtmlPage, readPageAsset } from "../../../src/apps/cli/page/html-page.ts";
+import { readBytes, readData } from "./support/page-data.ts";
 
 const FIXTURES = fileURLToPath(new URL("../../../fixtures/", import.meta.url));
-const MOST_ASSET_BYTES = 480_000;
+const MAX_ASSET_BYTES = 480_000;
 
 function pageOf(text: string | Uint8Array, fileName = "s.jsonl"): string {
-  return htmlPage({ bytes: typeof text === "string" ? new TextEncoder().encode(text) : text, fileName });
+  return makeHtmlPage({ bytes: typeof text === "string" ? new TextEncoder().encode(text) : text, fileName });
 }
 
 function hash(text = ""): string {
@@ -35,7 +35,7 @@ test("only the script and the style of the page may run and apply, by their hash
 
 test("the page names nothing that a browser would load, and is not large", () => {
   const { script, style } = readPageAsset();
-  expect(Buffer.byteLength(script) + Buffer.byteLength(style)).toBeLessThan(MOST_ASSET_BYTES);
+  expect(Buffer.byteLength(script) + Buffer.byteLength(style)).toBeLessThan(MAX_ASSET_BYTES);
   expect(style).not.toMatch(/@import|url\(/);
   // Not toMatch, which would print all of it.
   expect(/<\/?script|<!--/i.test(script)).toBe(false);
@@ -52,22 +52,22 @@ test.each([
   '","fileName":"other',
 ])("nothing in a session ends its block, and it comes back as it was: %j", (text) => {
   const page = pageOf(text, `${text}.jsonl`);
-  expect(dataIn(page)).toEqual({ fileName: `${text}.jsonl`, size: Buffer.byteLength(text) });
-  expect(bytesIn(page).toString()).toBe(text);
+  expect(readData(page)).toEqual({ fileName: `${text}.jsonl`, size: Buffer.byteLength(text) });
+  expect(readBytes(page).toString()).toBe(text);
   expect(page.match(/<script/g)).toHaveLength(3);
   expect(page.match(/<\/script/g)).toHaveLength(3);
 });
 
 test("bytes that are no text come back byte by byte", () => {
   const bytes = Uint8Array.from([0x7b, 0xff, 0x00, 0xc3, 0x0a]);
-  expect([...bytesIn(pageOf(bytes))]).toEqual([...bytes]);
+  expect([...readBytes(pageOf(bytes))]).toEqual([...bytes]);
 });
 
 test("every fixture can be shown, whatever state it is in", () => {
   for (const folder of ["v1", "v2", "v3", "v4", "branches", "broken", "compaction"]) {
     for (const name of readdirSync(FIXTURES + folder).filter((one) => one.endsWith(".jsonl"))) {
       const bytes = readFileSync(`${FIXTURES}${folder}/${name}`);
-      expect(bytesIn(pageOf(bytes)).equals(bytes), name).toBe(true);
+      expect(readBytes(pageOf(bytes)).equals(bytes), name).toBe(true);
     }
   }
 });
@@ -75,7 +75,7 @@ test("every fixture can be shown, whatever state it is in", () => {
 test("a session of many megabytes, on one line, is in several blocks, and in fewer bytes", () => {
   const text = JSON.stringify({ type: "session", id: "<".repeat(8_000_000) });
   const page = pageOf(text);
-  expect(bytesIn(page).toString() === text).toBe(true);
+  expect(readBytes(page).toString() === text).toBe(true);
   expect(page.match(/application\/gzip"/g)?.length).toBeGreaterThan(4);
   expect(page.length).toBeLessThan(1_000_000);
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
-import { fieldsOf } from "../../../src/core/context/entry-fields.ts";
+import { toRecord } from "../../../src/core/context/entry-fields.ts";
 import { readFences } from "../../contract/support/markdown.ts";
 import { cli, temporaryFolder } from "./support/cli.ts";
 
@@ -16,7 +16,7 @@ function blocks(language: string): string[] {
 function commandsIn(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(commandsIn);
   const keys = ["command", "bash", "powershell"];
-  return Object.entries(fieldsOf(value)).flatMap(([key, one]) =>
+  return Object.entries(toRecord(value)).flatMap(([key, one]) =>
     typeof one === "string" ? (keys.includes(key) ? [one] : []) : commandsIn(one),
   );
 }

@@ -6,7 +6,7 @@ import { SessionError } from "../../../src/core/format/errors.ts";
 import { MemoryBackend } from "../../../src/stores/remote/memory-backend.ts";
 import {
   call,
-  linesOf,
+  joinLines,
   part,
   result,
   SESSION_ID,
@@ -16,7 +16,7 @@ import {
 import { meta, numbered, said, THREAD_ID, turn, usage } from "../../interop/import/support/codex-records.ts";
 import { FOREIGN_FILES } from "../../support/foreign-files.ts";
 import { type CliSettings, cli, jsonLines, NOW_MS, temporaryFolder } from "./support/cli.ts";
-import { bytesIn } from "./support/page-data.ts";
+import { readBytes } from "./support/page-data.ts";
 import { SHOWN_STORE, TestDatabase, URL_OF_STORE } from "./support/stores.ts";
 
 const CLAUDE_PATH = `.claude/projects/-code-project/${SESSION_ID}.jsonl`;
@@ -41,14 +41,14 @@ function homeWithSessions() {
     writeFileSync(file, content);
     return file;
   };
-  put(CLAUDE_PATH, linesOf(CONVERSATION));
+  put(CLAUDE_PATH, joinLines(CONVERSATION));
   put(
     CLAUDE_PATH.replace(".jsonl", "/subagents/agent-abc.jsonl"),
-    linesOf([user("u", null, "look", AGENT), part("v", "u", "msg_s", text("seen"), AGENT)]),
+    joinLines([user("u", null, "look", AGENT), part("v", "u", "msg_s", text("seen"), AGENT)]),
   );
   put(
     CODEX_PATH,
-    linesOf(
+    joinLines(
       numbered([
         meta(),
         ...turn("Count the taps", said("assistant", "Three.")),
@@ -175,7 +175,7 @@ test("a grown source appends, and one that was continued here keeps that", async
   await imported(["--all"]);
   const [file = ""] = filesIn(sessions).filter((name) => name.endsWith(`_${SESSION_ID}.jsonl`));
   const before = readFileSync(join(sessions, file), "utf8");
-  put(CLAUDE_PATH, linesOf([...CONVERSATION, user("p2", "a2", "Thanks")]));
+  put(CLAUDE_PATH, joinLines([...CONVERSATION, user("p2", "a2", "Thanks")]));
   expect((await imported(["--all"])).lines).toContain("claude-code: 0 new, 1 grown, 1 unchanged");
   const after = readFileSync(join(sessions, file), "utf8");
   expect(after.startsWith(before)).toBe(true);
@@ -197,7 +197,7 @@ test("what was imported is listed with its source, searched, viewed, counted, ex
   expect(await ours("list", "--all", "--json")).toContain('"source":"codex"');
   expect(await ours("search", "leak", "--all")).toContain("Find the leak");
   await ours("view", THREAD_ID, "--no-open", "-o", join(folder, "page.html"));
-  expect(bytesIn(readFileSync(join(folder, "page.html"), "utf8")).toString()).toContain("Three.");
+  expect(readBytes(readFileSync(join(folder, "page.html"), "utf8")).toString()).toContain("Three.");
   expect(JSON.parse(await ours("stats", SESSION_ID, "--json"))).toMatchObject({ usage: { output: 20 } });
   expect(await ours("export", SESSION_ID, "--markdown")).toContain("It is the tap.");
   for (const name of filesIn(sessions)) await ours("verify", join(sessions, name), "--schema");
@@ -271,11 +271,11 @@ test("a list tells a session, its subagents and those of its fork apart, by ids 
   const agents = (id: string, agentId: string) =>
     put(
       CLAUDE_PATH.replace(`${SESSION_ID}.jsonl`, `${id}/subagents/agent-${agentId}.jsonl`),
-      linesOf([user("u", null, `look ${id} ${agentId}`, { ...AGENT, agentId })]),
+      joinLines([user("u", null, `look ${id} ${agentId}`, { ...AGENT, agentId })]),
     );
   put(
     CLAUDE_PATH.replace(SESSION_ID, fork),
-    linesOf(CONVERSATION.map((one) => ({ ...one, sessionId: fork }))),
+    joinLines(CONVERSATION.map((one) => ({ ...one, sessionId: fork }))),
   );
   agents(SESSION_ID, "abd");
   agents(fork, "abc");
@@ -337,7 +337,7 @@ test("a file of messages that holds something else is named, with code 1, and th
 
 test("issues are counted and told", async () => {
   const { put, imported } = homeWithSessions();
-  const whole = linesOf([meta(), ...turn("hi", said("assistant", "yes"))]);
+  const whole = joinLines([meta(), ...turn("hi", said("assistant", "yes"))]);
   put(CODEX_PATH, `${whole}{torn`);
   expect((await imported(["--from", "codex"])).lines).toEqual([
     "codex: 1 new, 0 grown, 0 unchanged, 1 issue",
@@ -366,7 +366,7 @@ test("--store imports into a database, where a session that grows is appended to
     "codex: 0 new, 0 grown, 1 unchanged",
   );
   const before = await stores.bytes(SESSION_ID);
-  put(CLAUDE_PATH, linesOf([...CONVERSATION, user("p2", "a2", "Thanks")]));
+  put(CLAUDE_PATH, joinLines([...CONVERSATION, user("p2", "a2", "Thanks")]));
   expect((await imported(["--all", ...into], { stores })).lines).toContain(
     "claude-code: 0 new, 1 grown, 1 unchanged",
   );
@@ -458,7 +458,7 @@ test("--watch writes a line for each change, and ends well when interrupted", as
   const texts: string[] = [];
   const onOutput = (text: string) => {
     texts.push(text);
-    if (texts.length === 3) put(CLAUDE_PATH, linesOf([...CONVERSATION, user("q2", "a2", "and now?")]));
+    if (texts.length === 3) put(CLAUDE_PATH, joinLines([...CONVERSATION, user("q2", "a2", "and now?")]));
     if (texts.length === 4) interruption.abort();
   };
   const watched = await imported(["--watch"], { onOutput, untilInterrupted: () => interruption.signal });
@@ -574,7 +574,7 @@ describe("--hook", () => {
   ])("leaves %s to a process of its own", async (_, megabytes, event) => {
     const { imported, put, sessions } = homeWithSessions();
     const prompts = Array.from({ length: megabytes }, (_, i) => user(`q${i}`, null, "x".repeat(1024 * 1024)));
-    const path = put(CLAUDE_PATH, linesOf(prompts));
+    const path = put(CLAUDE_PATH, joinLines(prompts));
     const first = await hooked(imported, JSON.stringify({ transcript_path: path, hook_event_name: event }));
     expect([first.code, first.stderr, filesIn(sessions)]).toEqual([0, "", []]);
     const [input = ""] = first.passedOn;
@@ -594,10 +594,10 @@ test("sessions of OpenClaw need no import: list and view show them, and import n
     timestamp: "2026-02-10T09:00:00.000Z",
     cwd: "/code",
   };
-  put(`${folder}/claw.jsonl`, linesOf([header]));
-  put(`${folder}/claw.checkpoint.0199d8e6.jsonl`, linesOf([{ ...header, id: "copy" }]));
+  put(`${folder}/claw.jsonl`, joinLines([header]));
+  put(`${folder}/claw.checkpoint.0199d8e6.jsonl`, joinLines([{ ...header, id: "copy" }]));
   put(`${folder}/sessions.json`, "{}");
-  const archive = put(`${folder}/old.jsonl.deleted.2026-01-01`, linesOf([header]));
+  const archive = put(`${folder}/old.jsonl.deleted.2026-01-01`, joinLines([header]));
   const database = put(".openclaw/agents/main/sessions.sqlite", "");
   const listed = await cli(["list", "--all", "--source", "openclaw", "--json"], settings);
   expect(jsonLines(listed)).toMatchObject([
@@ -623,7 +623,7 @@ test("--lost lists prompts of deleted sessions, and keeps them once", async () =
     prompt("lost", "first", NOW_MS),
     prompt("lost", "second", NOW_MS + 1),
   ];
-  put(".claude/history.jsonl", `${linesOf(lines)}{"torn`);
+  put(".claude/history.jsonl", `${joinLines(lines)}{"torn`);
   expect(jsonLines(await imported(["--lost", "--json"]))).toEqual([
     {
       sourceId: "lost",
@@ -653,7 +653,7 @@ test("what a program wrote by itself names no session, and the drawing of its tr
   ];
   put(
     CODEX_PATH,
-    linesOf(numbered([meta(), ...rules, ...turn("Count the taps", said("assistant", "Three."))])),
+    joinLines(numbered([meta(), ...rules, ...turn("Count the taps", said("assistant", "Three."))])),
   );
   await imported(["--from", "codex"]);
   const { stdout: out } = await cli(["list", "--all"], settings);

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { appendConversation } from "sessiontree/convert";
 import { expect, test } from "vitest";
-import { foundIn, modelOfText } from "../page/support/session.ts";
+import { modelOfText, searchModel } from "../page/support/session.ts";
 import { cli, jsonLines, temporaryFolder } from "./support/cli.ts";
 import { Scribe } from "./support/sessions.ts";
 
@@ -29,5 +29,5 @@ test("instructions that a chat changed are shown and found wherever an entry is"
   const hits = jsonLines(await cli(["search", "rhymes", "--dir", folder, "--json"]));
   expect(hits).toMatchObject([{ role: "system", snippet: TEXT }]);
   const page = modelOfText(readFileSync(scribe.path, "utf8"));
-  expect(foundIn(page, "rhymes")).toHaveLength(1);
+  expect(searchModel(page, "rhymes")).toHaveLength(1);
 });

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { COMMANDS } from "../../../src/apps/cli/commands.ts";
 import { isJsonRecord } from "../../../src/core/format/json.ts";
 import { SessionManager } from "../../../src/session/manager/session-manager.ts";
-import { linesOf } from "../../interop/import/support/claude-records.ts";
+import { joinLines } from "../../interop/import/support/claude-records.ts";
 import { meta, numbered, said, THREAD_ID, turn } from "../../interop/import/support/codex-records.ts";
 import { type CliResult, cli, jsonLines } from "./support/cli.ts";
 import { Scribe } from "./support/sessions.ts";
@@ -38,7 +38,7 @@ function makeWorld() {
   const home = join(folder, "home");
   const codex = join(home, ".codex/sessions/2026/11/22", `rollout-2026-11-22T05-00-00-${THREAD_ID}.jsonl`);
   mkdirSync(dirname(codex), { recursive: true });
-  writeFileSync(codex, linesOf(numbered([meta(), ...turn("Count the taps", said("assistant", "Three."))])));
+  writeFileSync(codex, joinLines(numbered([meta(), ...turn("Count the taps", said("assistant", "Three."))])));
   return { folder, scribe, path, other, old, home, root, side, leaf, entries, created };
 }
 

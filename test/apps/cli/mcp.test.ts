@@ -3,7 +3,7 @@ import { EventEmitter, once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { bytesOfFile } from "../../../src/stores/file/file-store.ts";
+import { readFileBytes } from "../../../src/stores/file/file-store.ts";
 import { PROGRAM } from "../../support/program.ts";
 import { project } from "../recall/support/past.ts";
 import { cli, temporaryFolder } from "./support/cli.ts";
@@ -74,7 +74,7 @@ async function answerTo(
 test("answers over a database, in the project that Claude Code names", async () => {
   const { folder, scribe } = project();
   const stores = new TestDatabase();
-  await stores.store().importBytes(bytesOfFile(scribe.path));
+  await stores.store().importBytes(readFileBytes(scribe.path));
   const call = { name: "search_sessions", arguments: { query: "receipts" } };
   const args = ["--store", URL_OF_STORE];
   const env = { CLAUDE_PROJECT_DIR: folder };

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { SessionManager } from "sessiontree";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { parseDuration } from "../../../src/core/facts/times.ts";
-import { user as asked, linesOf, SESSION_ID } from "../../interop/import/support/claude-records.ts";
+import { user as asked, joinLines, SESSION_ID } from "../../interop/import/support/claude-records.ts";
 import { PROCESS_DATA } from "../../support/process-home.ts";
 import { cli, jsonLines, NOW_MS, widest } from "./support/cli.ts";
 import { answering, folderWithTrash, inTrash } from "./support/trash.ts";
@@ -169,7 +169,7 @@ describe.runIf(process.platform === "linux")("sessiontree prune", () => {
     mkdirSync(dirname(source), { recursive: true });
     writeFileSync(
       source,
-      linesOf([asked("q", null, "Find the leak", { timestamp: "2025-01-01T00:00:00Z" })]),
+      joinLines([asked("q", null, "Find the leak", { timestamp: "2025-01-01T00:00:00Z" })]),
     );
     const settings = { cwd: folder, env: { HOME: join(folder, "home") } };
     const sessions = join(folder, "sessions");

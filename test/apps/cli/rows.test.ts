@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { chooseLandmarks, type Landmarks } from "../../../src/apps/cli/commands/tree.ts";
 import { loadWidths } from "../../../src/apps/cli/text/width.ts";
-import { kindOfMessage } from "../../../src/apps/text/entry-kind.ts";
-import { chooseAll, findTrunk, type TreeRow, treeRows } from "../../../src/apps/text/tree-rows.ts";
-import { entriesFrom, makeAncestorTest } from "../../../src/core/facts/ancestry.ts";
+import { getMessageKind } from "../../../src/apps/text/entry-kind.ts";
+import { chooseAll, findTrunk, layOutRows, type TreeRow } from "../../../src/apps/text/tree-rows.ts";
+import { makeAncestorTest, walkEntries } from "../../../src/core/facts/ancestry.ts";
 import { ColumnTree } from "../../../src/core/tree/column-tree.ts";
 import { NONE } from "../../../src/core/tree/entry-tree.ts";
 import fc from "../../support/fast-check.ts";
@@ -31,19 +31,19 @@ const anyTree = fc
   )
   .map(treeOf);
 
-const roles = ["user", "assistant", "toolResult"].map((role) => kindOfMessage({ role }));
+const roles = ["user", "assistant", "toolResult"].map((role) => getMessageKind({ role }));
 
 function rowsOf(tree: ColumnTree, leaf: number, landmarks?: Landmarks) {
   const trunk = findTrunk(tree, leaf);
-  const kinds = [...tree.ordinals()].map((i) => roles[i % 3] ?? kindOfMessage({}));
+  const kinds = [...tree.ordinals()].map((i) => roles[i % 3] ?? getMessageKind({}));
   const chosen = landmarks ?? chooseLandmarks({ tree, leaf, kinds, labeled: [] }, trunk);
-  return [...treeRows({ tree, trunk, ...chosen, rootDepth: 1 })];
+  return [...layOutRows({ tree, trunk, ...chosen, rootDepth: 1 })];
 }
 
 /** How many entries a row that stands for several holds. */
 function foldedIn(tree: ColumnTree, row: TreeRow): number {
   if (row.kind === "entry") return 0;
-  return row.kind === "run" ? row.ordinals.length : [...entriesFrom(tree, row.heads)].length;
+  return row.kind === "run" ? row.ordinals.length : [...walkEntries(tree, row.heads)].length;
 }
 
 test("everything is drawn once, parents before children, side by side as it hangs", () => {

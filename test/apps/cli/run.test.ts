@@ -5,9 +5,9 @@ import { COMMANDS } from "../../../src/apps/cli/commands.ts";
 import { EXIT_CODES } from "../../../src/apps/cli/exit-codes.ts";
 import type { CliStream } from "../../../src/apps/cli/io.ts";
 import { run } from "../../../src/apps/cli/run.ts";
-import { widthOf } from "../../../src/apps/cli/text/width.ts";
+import { measureWidth } from "../../../src/apps/cli/text/width.ts";
 import { cli, temporaryFolder, widest } from "./support/cli.ts";
-import { wordsOf } from "./support/console.ts";
+import { splitWords } from "./support/console.ts";
 import { Scribe } from "./support/sessions.ts";
 import { endedTerminal } from "./support/terminal.ts";
 
@@ -48,7 +48,7 @@ describe("help", () => {
         expect(`${line} `.startsWith(`${name} `)).toBe(true);
         expect(result.stdout).toContain(`sessiontree ${line}`);
         // Without the sessions that they name they fail, but none is wrong usage.
-        const words = wordsOf(line.split(" | ")[0] ?? "");
+        const words = splitWords(line.split(" | ")[0] ?? "");
         // What would go on until an interrupt is interrupted at once.
         const untilInterrupted = () => AbortSignal.abort();
         const settings = { cwd: temporaryFolder(), terminal: endedTerminal(), untilInterrupted };
@@ -73,7 +73,7 @@ describe("help", () => {
       expect(result.stdout).toContain(`\n\n  sessiontree ${name}`);
       expect(result.stdout).toContain(`sessiontree help ${name}`);
       const narrow = await cli([name, "--help"], { columns: 40, env: { NO_COLOR: "1" } });
-      const wide = narrow.lines.filter((line) => widthOf(line) > 40);
+      const wide = narrow.lines.filter((line) => measureWidth(line) > 40);
       // An example is copied whole.
       expect(wide.filter((line) => !line.startsWith("  sessiontree "))).toEqual([]);
     },

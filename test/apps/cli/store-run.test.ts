@@ -8,7 +8,7 @@ import { IMPORT_CUSTOM_TYPE } from "../../../src/core/format/import-origin.ts";
 import type { SessionBackend } from "../../../src/stores/contract/session-backend.ts";
 import type { SessionStore } from "../../../src/stores/contract/session-store.ts";
 import { SCHEMA_VERSION } from "../../../src/stores/postgres/migrate.ts";
-import { newEntryLine } from "../../../src/stores/remote/line-codec.ts";
+import { makeEntryLine } from "../../../src/stores/remote/line-codec.ts";
 import { MemoryBackend } from "../../../src/stores/remote/memory-backend.ts";
 import { remoteStore } from "../../../src/stores/remote/remote-store.ts";
 import { faultyBackend } from "../../../src/stores/suite/faulty-backend.ts";
@@ -191,7 +191,7 @@ test("what is hostile in a database drives neither the terminal nor the file sys
   const timestamp = "2026-02-03T22:00:00.000Z";
   const lines = [
     { text: JSON.stringify({ type: "session", version: 3, id, timestamp, cwd }) },
-    newEntryLine(JSON.stringify(userLine("00000001", null, "\u001b[2Jhostile text")), true),
+    makeEntryLine(JSON.stringify(userLine("00000001", null, "\u001b[2Jhostile text")), true),
   ];
   await backend.create(
     {

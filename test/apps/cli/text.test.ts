@@ -1,16 +1,16 @@
 import stringWidth from "string-width";
 import { describe, expect, test, vi } from "vitest";
 import {
-  column,
+  fitColumn,
   loadWidths,
-  truncate,
+  measureWidth,
+  truncateLine,
   truncateStart,
-  widthOf,
-  wrap,
+  wrapText,
 } from "../../../src/apps/cli/text/width.ts";
-import { bytes, count, counted } from "../../../src/core/facts/number-text.ts";
-import { plainJson, plainLine, plainText } from "../../../src/core/facts/plain-text.ts";
-import { ago, dateAndTime, span, timeColumn } from "../../../src/core/facts/times.ts";
+import { formatBytes, formatCount, formatCounted } from "../../../src/core/facts/number-text.ts";
+import { toPlainJson, toPlainLine, toPlainText } from "../../../src/core/facts/plain-text.ts";
+import { chooseTimeColumn, formatAgo, formatDateAndTime, formatSpan } from "../../../src/core/facts/times.ts";
 import fc from "../../support/fast-check.ts";
 
 await loadWidths();
@@ -26,37 +26,37 @@ describe("plain text", () => {
   test("leaves nothing that drives a terminal, of any text", () => {
     fc.assert(
       fc.property(anyText, (text) => {
-        expect(plainText(text)).not.toMatch(HARMFUL);
-        expect(plainLine(text)).not.toMatch(HARMFUL);
-        expect(plainLine(text)).not.toMatch(/[\n\t]/);
+        expect(toPlainText(text)).not.toMatch(HARMFUL);
+        expect(toPlainLine(text)).not.toMatch(HARMFUL);
+        expect(toPlainLine(text)).not.toMatch(/[\n\t]/);
       }),
     );
   });
 
   test("drops colors and shows everything else", () => {
-    expect(plainText("\u001b[1;31mred\u001b[0m")).toBe("red");
-    expect(plainText("\u001b\u001b[0m[2J")).toBe("␛[2J");
-    expect(plainText("a\u0000\u007f\u009b\u202eb")).toBe("a␀␡��b");
-    expect(plainText("one\r\ntwo\rthree\n\tfour")).toBe("one\ntwo\nthree\n\tfour");
-    expect(plainText("\ud800x")).toBe("�x");
-    expect(plainText("👨‍👩‍👧‍👦 ❤️ é")).toBe("👨‍👩‍👧‍👦 ❤️ é");
+    expect(toPlainText("\u001b[1;31mred\u001b[0m")).toBe("red");
+    expect(toPlainText("\u001b\u001b[0m[2J")).toBe("␛[2J");
+    expect(toPlainText("a\u0000\u007f\u009b\u202eb")).toBe("a␀␡��b");
+    expect(toPlainText("one\r\ntwo\rthree\n\tfour")).toBe("one\ntwo\nthree\n\tfour");
+    expect(toPlainText("\ud800x")).toBe("�x");
+    expect(toPlainText("👨‍👩‍👧‍👦 ❤️ é")).toBe("👨‍👩‍👧‍👦 ❤️ é");
   });
 
   test("makes one line of many, and does not read all of a long text", () => {
-    expect(plainLine("  one\n\n two\tthree ")).toBe("one two three");
-    expect(plainLine("x".repeat(10_000_000)).length).toBeLessThan(10_000);
-    expect(plainLine(`${" ".repeat(100_000)}end`)).toBe("end");
+    expect(toPlainLine("  one\n\n two\tthree ")).toBe("one two three");
+    expect(toPlainLine("x".repeat(10_000_000)).length).toBeLessThan(10_000);
+    expect(toPlainLine(`${" ".repeat(100_000)}end`)).toBe("end");
   });
 
   test("escapes JSON without changing what it stands for", () => {
     fc.assert(
       fc.property(anyText, (text) => {
-        const json = plainJson(JSON.stringify({ [text]: text }));
+        const json = toPlainJson(JSON.stringify({ [text]: text }));
         expect(json).not.toMatch(HARMFUL);
         expect(JSON.parse(json)).toEqual({ [text]: text });
       }),
     );
-    expect(plainJson(JSON.stringify("\u{e0041}"))).toBe('"\\udb40\\udc41"');
+    expect(toPlainJson(JSON.stringify("\u{e0041}"))).toBe('"\\udb40\\udc41"');
   });
 });
 
@@ -66,17 +66,17 @@ const graphemes = fc
 
 describe("widths", () => {
   test("are those of a terminal", () => {
-    expect(["abc", "日本", "👨‍👩‍👧‍👦", "e\u0301", "│"].map(widthOf)).toEqual([3, 4, 2, 1, 1]);
+    expect(["abc", "日本", "👨‍👩‍👧‍👦", "e\u0301", "│"].map(measureWidth)).toEqual([3, 4, 2, 1, 1]);
   });
 
   test("a cut text fits, and begins as the text does", () => {
     fc.assert(
       fc.property(graphemes, fc.integer({ min: 0, max: 30 }), (text, width) => {
-        const cut = truncate(text, width);
+        const cut = truncateLine(text, width);
         expect(stringWidth(cut)).toBeLessThanOrEqual(width);
         if (stringWidth(text) <= width) expect(cut).toBe(text);
         else if (width > 0) expect(text.startsWith(cut.slice(0, -1)) && cut.endsWith("…")).toBe(true);
-        expect(stringWidth(column(text, width))).toBe(width);
+        expect(stringWidth(fitColumn(text, width))).toBe(width);
       }),
     );
   });
@@ -96,24 +96,24 @@ describe("widths", () => {
   test("wrapping keeps all words and fits", () => {
     fc.assert(
       fc.property(graphemes, fc.integer({ min: 2, max: 30 }), (text, width) => {
-        const lines = wrap(text, width);
+        const lines = wrapText(text, width);
         for (const line of lines) expect(stringWidth(line)).toBeLessThanOrEqual(width);
         expect(lines.join("").replaceAll(" ", "")).toBe(text.replaceAll(" ", ""));
       }),
     );
-    expect(wrap("one two three", 7)).toEqual(["one two", "three"]);
-    expect(wrap("", 7)).toEqual([""]);
+    expect(wrapText("one two three", 7)).toEqual(["one two", "three"]);
+    expect(wrapText("", 7)).toEqual([""]);
   });
 });
 
 describe("numbers and times", () => {
   test("numbers are easy to read", () => {
-    expect([count(1234567), counted(1, "entry", "entries"), counted(2, "label")]).toEqual([
+    expect([formatCount(1234567), formatCounted(1, "entry", "entries"), formatCounted(2, "label")]).toEqual([
       "1,234,567",
       "1 entry",
       "2 labels",
     ]);
-    expect([0, 1, 999, 1000, 9_949, 9_960, 999_499, 999_500, 2_000_000_000, 5e15].map(bytes)).toEqual([
+    expect([0, 1, 999, 1000, 9_949, 9_960, 999_499, 999_500, 2_000_000_000, 5e15].map(formatBytes)).toEqual([
       ...[
         "0 bytes",
         "1 byte",
@@ -133,16 +133,16 @@ describe("numbers and times", () => {
     vi.stubEnv("TZ", "UTC");
     const at = (text: string) => Date.parse(text);
     const noon = at("2026-02-03T12:00:59.999Z");
-    expect(dateAndTime(noon)).toBe("2026-02-03 12:00");
-    expect(dateAndTime(Number.NaN)).toBe("");
-    expect(timeColumn(noon, at("2026-02-03T23:00:00Z")).format(noon)).toBe("12:00");
-    expect(timeColumn(noon, at("2026-12-03T23:00:00Z")).format(noon)).toBe("02-03 12:00");
-    expect(timeColumn(noon, at("2027-02-03T23:00:00Z")).format(noon)).toBe("2026-02-03 12:00");
-    expect(timeColumn(Number.NaN, Number.NaN)).toMatchObject({ width: 0 });
-    expect(span(noon, noon)).toBe("2026-02-03 12:00");
-    expect(span(noon, at("2026-02-03T13:30:00Z"))).toBe("2026-02-03 12:00 – 13:30");
-    expect(span(noon, at("2026-02-04T13:30:00Z"))).toBe("2026-02-03 12:00 – 2026-02-04 13:30");
-    expect(span(Number.NaN, Number.NaN)).toBe("");
+    expect(formatDateAndTime(noon)).toBe("2026-02-03 12:00");
+    expect(formatDateAndTime(Number.NaN)).toBe("");
+    expect(chooseTimeColumn(noon, at("2026-02-03T23:00:00Z")).format(noon)).toBe("12:00");
+    expect(chooseTimeColumn(noon, at("2026-12-03T23:00:00Z")).format(noon)).toBe("02-03 12:00");
+    expect(chooseTimeColumn(noon, at("2027-02-03T23:00:00Z")).format(noon)).toBe("2026-02-03 12:00");
+    expect(chooseTimeColumn(Number.NaN, Number.NaN)).toMatchObject({ width: 0 });
+    expect(formatSpan(noon, noon)).toBe("2026-02-03 12:00");
+    expect(formatSpan(noon, at("2026-02-03T13:30:00Z"))).toBe("2026-02-03 12:00 – 13:30");
+    expect(formatSpan(noon, at("2026-02-04T13:30:00Z"))).toBe("2026-02-03 12:00 – 2026-02-04 13:30");
+    expect(formatSpan(Number.NaN, Number.NaN)).toBe("");
     vi.unstubAllEnvs();
   });
 
@@ -160,7 +160,7 @@ describe("numbers and times", () => {
       1440 * minute,
       6 * 1440 * minute,
     ];
-    expect(ages.map((age) => ago(now - age, now))).toEqual([
+    expect(ages.map((age) => formatAgo(now - age, now))).toEqual([
       ...[
         "just now",
         "just now",
@@ -172,8 +172,8 @@ describe("numbers and times", () => {
         "6 days ago",
       ],
     ]);
-    expect(ago(now - 7 * 1440 * minute, now)).toBe("2026-02-03");
-    expect(ago(now + minute, now)).toBe("2026-02-10");
+    expect(formatAgo(now - 7 * 1440 * minute, now)).toBe("2026-02-03");
+    expect(formatAgo(now + minute, now)).toBe("2026-02-10");
     vi.unstubAllEnvs();
   });
 });

@@ -1,8 +1,8 @@
 import { dirname } from "node:path";
 import { expect, test } from "vitest";
-import { shareOf } from "../../support/share.ts";
+import { scaleCount } from "../../support/share.ts";
 import { cli, jsonLines, TERMINAL, temporaryFolder, widest } from "./support/cli.ts";
-import { idOf, Scribe, userLine, writeLines } from "./support/sessions.ts";
+import { makeId, Scribe, userLine, writeLines } from "./support/sessions.ts";
 
 /** The line that names an entry. */
 function lineOf(lines: readonly string[], id: string): string {
@@ -279,7 +279,7 @@ test("several beginnings hang on one place", async () => {
   ]);
 });
 
-const COUNT = shareOf(100_000);
+const COUNT = scaleCount(100_000);
 /** Branches that are folded, as a person reads their number. */
 const FOLDED = (COUNT - 10).toLocaleString("en");
 
@@ -287,7 +287,7 @@ const FOLDED = (COUNT - 10).toLocaleString("en");
 function writeMany(parentOf: (number: number) => number | null, size = COUNT): string {
   const lines = Array.from({ length: size }, (_, i) => {
     const parent = parentOf(i);
-    return userLine(idOf(i), parent === null ? null : idOf(parent));
+    return userLine(makeId(i), parent === null ? null : makeId(parent));
   });
   return writeLines(temporaryFolder(), "many.jsonl", lines);
 }

@@ -16,7 +16,7 @@ import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { PROGRAM } from "../../support/program.ts";
 import { cli, temporaryFolder } from "./support/cli.ts";
-import { dataIn } from "./support/page-data.ts";
+import { readData } from "./support/page-data.ts";
 import { serve } from "./support/served.ts";
 import { Scribe } from "./support/sessions.ts";
 
@@ -33,7 +33,7 @@ function story(folder = temporaryFolder()): Scribe {
 function sessionIn(page: string): {
   server: { bytesUrl: string; knownUrl: string; eventsUrl: string; usageUrl?: string };
 } {
-  return dataIn(page, "session") as ReturnType<typeof sessionIn>;
+  return readData(page, "session") as ReturnType<typeof sessionIn>;
 }
 
 /** Asks with headers that `fetch` keeps for itself. */
@@ -200,14 +200,14 @@ test("the list of a folder, or of all projects, leads to each session, and searc
   for (const args of [[folder], ["--all", "--dir", folder]]) {
     const { url, stop } = await serve(args);
     const page = await (await fetch(url)).text();
-    const { sessions, searchUrl } = dataIn(page, "sessions") as {
+    const { sessions, searchUrl } = readData(page, "sessions") as {
       sessions: { href: string; title: string }[];
       searchUrl: string;
     };
     expect(sessions.map(({ title }) => title).sort()).toEqual(["Look for herons.", "What is wrong?"]);
     const href = sessions.find(({ title }) => title.includes("herons"))?.href ?? "";
     const opened = await (await fetch(new URL(href, url))).text();
-    expect(dataIn(opened)).toMatchObject({ indexUrl: new URL(url).pathname });
+    expect(readData(opened)).toMatchObject({ indexUrl: new URL(url).pathname });
     const bytes = await fetch(new URL(sessionIn(opened).server.bytesUrl, url));
     expect(await bytes.text()).toContain("Look for herons.");
     const found: unknown = await (await fetch(new URL(`${searchUrl}?q=HERONS`, url))).json();
@@ -240,7 +240,7 @@ test("a list tells on demand what its sessions used, by day and model, and which
   const { scribe, child } = family(folder);
   const { url } = await serve([folder]);
   const page = await (await fetch(url)).text();
-  const { sessions, usageUrl } = dataIn(page, "sessions") as {
+  const { sessions, usageUrl } = readData(page, "sessions") as {
     sessions: { href: string; path: string }[];
     usageUrl: string;
   };
@@ -277,7 +277,7 @@ test("the page of a listed session tells what it used with its subagents, and wh
   const prices = join(folder, "prices.json");
   writeFileSync(prices, JSON.stringify({ claude: { input: 1_000_000, output: 2_000_000 } }));
   const { url } = await serve([folder, "--prices", prices]);
-  const { sessions } = dataIn(await (await fetch(url)).text(), "sessions") as {
+  const { sessions } = readData(await (await fetch(url)).text(), "sessions") as {
     sessions: { href: string; path: string }[];
   };
   const href = sessions.find(({ path }) => path === scribe.path)?.href ?? "";
@@ -330,7 +330,7 @@ test("a page names the sessions of subagents whose file is known: by path, by id
   }
   const known = { "./by-path.jsonl": byPath, [CHILD_ID]: byId, inside };
   const { stdout } = await cli(["export", scribe.path, "--html"]);
-  expect(dataIn(stdout, "session")["known"]).toEqual(
+  expect(readData(stdout, "session")["known"]).toEqual(
     Object.fromEntries(Object.entries(known).map(([name, path]) => [name, { path }])),
   );
   // A server gives their pages, too.
@@ -353,5 +353,5 @@ test("what a session names and nobody can look at is no link", async () => {
   renameSync(scribe.path, bare);
   const { stdout, stderr } = await cli(["export", bare, "--html"]);
   expect(stderr).toBe("");
-  expect(dataIn(stdout, "session")["known"] ?? {}).toEqual({});
+  expect(readData(stdout, "session")["known"] ?? {}).toEqual({});
 });

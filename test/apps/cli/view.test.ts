@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { sessionPage } from "../../../src/apps/cli/page/session-page.ts";
+import { makeSessionPage } from "../../../src/apps/cli/page/session-page.ts";
 import { run } from "../../../src/apps/cli/run.ts";
 import { removeFolder } from "../../support/remove-folder.ts";
 import { cli, jsonLines, temporaryFolder } from "./support/cli.ts";
-import { bytesIn } from "./support/page-data.ts";
+import { readBytes } from "./support/page-data.ts";
 import { Scribe } from "./support/sessions.ts";
 
 function story(): { folder: string; path: string; first: string } {
@@ -30,7 +30,7 @@ test("view writes a page to a temporary file that only its owner can read, and s
   expect({ code, stderr }).toEqual({ code: 0, stderr: "Wrote a page of 3 entries.\n" });
   expect(stdout).toMatch(/^\/.+\.html\n$/);
   const page = pathIn(stdout);
-  expect(bytesIn(readFileSync(page, "utf8")).equals(readFileSync(path))).toBe(true);
+  expect(readBytes(readFileSync(page, "utf8")).equals(readFileSync(path))).toBe(true);
   if (process.platform !== "win32") {
     expect(statSync(page).mode & 0o777).toBe(0o600);
     expect(statSync(dirname(page)).mode & 0o777).toBe(0o700);
@@ -129,11 +129,11 @@ test("what is no session is refused before anything is written", async () => {
 test("a session that is too large for a page is refused, and the message says what to do", () => {
   const { path } = story();
   const session = { path, fileName: "story.jsonl" };
-  expect(() => sessionPage(session, { mostBytes: 100 })).toThrow(
+  expect(() => makeSessionPage(session, { maxBytes: 100 })).toThrow(
     /too much for one page.*export SESSION --jsonl/,
   );
-  expect(() => sessionPage(session, { mostBytes: 100 })).toThrow(
+  expect(() => makeSessionPage(session, { maxBytes: 100 })).toThrow(
     expect.objectContaining({ code: "WRITE_FAILED" }),
   );
-  expect(sessionPage(session, { mostBytes: statSync(path).size })).toMatch(/^<!doctype html>/);
+  expect(makeSessionPage(session, { maxBytes: statSync(path).size })).toMatch(/^<!doctype html>/);
 });

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { widthOf } from "../../../src/apps/cli/text/width.ts";
-import { linesOf, SESSION_ID, user } from "../../interop/import/support/claude-records.ts";
+import { measureWidth } from "../../../src/apps/cli/text/width.ts";
+import { joinLines, SESSION_ID, user } from "../../interop/import/support/claude-records.ts";
 import { type CliSettings, cli, temporaryFolder } from "./support/cli.ts";
 import { Scribe } from "./support/sessions.ts";
 import { folderWithTrash } from "./support/trash.ts";
@@ -49,12 +49,12 @@ test("what an import did fits into 40 columns", async () => {
   mkdirSync(folder, { recursive: true });
   writeFileSync(
     join(folder, `${SESSION_ID}.jsonl`),
-    `${linesOf([user("q", null, "Find the leak")])}{"cut off\n`,
+    `${joinLines([user("q", null, "Find the leak")])}{"cut off\n`,
   );
   const settings: CliSettings = { columns: 40, cwd: home, env: { HOME: home, NO_COLOR: "1" } };
   const { stdout } = await cli(["import", "--all"], settings);
   expect(stdout.replace(/\s+/g, " ")).toContain("LINE_UNREADABLE: The line is no JSON object.");
-  expect(stdout.split("\n").filter((line) => widthOf(line) > 40 && !WHOLE.test(line))).toEqual([]);
+  expect(stdout.split("\n").filter((line) => measureWidth(line) > 40 && !WHOLE.test(line))).toEqual([]);
 });
 
 test.each([40, 80, 200])(
@@ -89,7 +89,7 @@ test.each([40, 80, 200])(
     ];
     for (const [words, ...needed] of process.platform === "linux" ? commands : commands.slice(0, -2)) {
       const { stdout, stderr } = await cli(words, settings(columns));
-      const lines = stdout.split("\n").filter((line) => widthOf(line) > columns && !WHOLE.test(line));
+      const lines = stdout.split("\n").filter((line) => measureWidth(line) > columns && !WHOLE.test(line));
       expect(lines, words.join(" ")).toEqual([]);
       const said = `${stdout} ${stderr}`.replace(/\s+/g, " ");
       for (const text of needed) expect(said, words.join(" ")).toContain(text);

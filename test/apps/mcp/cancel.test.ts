@@ -1,7 +1,7 @@
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { expect, test } from "vitest";
 import { recallServer } from "../../../src/apps/mcp/recall-server.ts";
-import { aborted } from "../../../src/core/format/abort.ts";
+import { makeAbortedError } from "../../../src/core/format/abort.ts";
 import { memoryStore } from "../../../src/stores/remote/remote-store.ts";
 
 test("a canceled call ends the work in the store that it began", async () => {
@@ -11,7 +11,7 @@ test("a canceled call ends the work in the store that it began", async () => {
       if (signal === undefined) throw new Error("the search cannot be ended");
       begun.push(signal);
       const end = new Promise<never>((_, reject) =>
-        signal.addEventListener("abort", () => reject(aborted("ended"))),
+        signal.addEventListener("abort", () => reject(makeAbortedError("ended"))),
       );
       return { [Symbol.asyncIterator]: () => ({ next: () => end }) };
     },

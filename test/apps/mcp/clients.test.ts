@@ -9,7 +9,7 @@ import { StdioClientTransport as EarlierTransport } from "@modelcontextprotocol/
 import { describe, expect, onTestFinished, test } from "vitest";
 import { readText } from "../../contract/support/repository.ts";
 import { PROGRAM } from "../../support/program.ts";
-import { idOf, userLine, writeLines } from "../cli/support/sessions.ts";
+import { makeId, userLine, writeLines } from "../cli/support/sessions.ts";
 import { ID, project } from "../recall/support/past.ts";
 
 /** Lets a client start the program in a project, and nothing of this machine reach it. */
@@ -112,7 +112,7 @@ describe.each([
 
 test("a call that its client cancels ends, and a closed stdin ends the program in the middle of one", async () => {
   const past = project();
-  const ids = Array.from({ length: 40_000 }, (_, i) => idOf(i));
+  const ids = Array.from({ length: 40_000 }, (_, i) => makeId(i));
   const text = `${"some words of output ".repeat(20)}tulips`;
   const lines = ids.map((id, i) => userLine(id, ids[i - 1] ?? null, `${text} ${i}`));
   writeLines(past.sessions, "big.jsonl", lines);

@@ -7,7 +7,7 @@ import { secretPatterns } from "../../../src/apps/recall/cleaner.ts";
 import fc from "../../support/fast-check.ts";
 import { temporaryFolder } from "../cli/support/cli.ts";
 import { userLine, writeLines } from "../cli/support/sessions.ts";
-import { storeOf } from "../recall/support/past.ts";
+import { copyToStore } from "../recall/support/past.ts";
 
 const KEY = String.raw`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?-----END [A-Z ]*PRIVATE KEY-----`;
 
@@ -148,10 +148,10 @@ function writeSession(folder: string, plant: Planted, isNamed: boolean, isStore:
 
 /** Asks everything that a client can ask, and returns what it was sent. */
 async function askAll(client: Client, name: string, maxBytes: number, plant: Planted) {
-  const answers: { what: string; text: string; most: number; isFramed: boolean }[] = [];
-  const take = async (what: string, most: number, isFramed: boolean, ask: () => Promise<string>) => {
+  const answers: { what: string; text: string; max: number; isFramed: boolean }[] = [];
+  const take = async (what: string, max: number, isFramed: boolean, ask: () => Promise<string>) => {
     const text = await ask().catch((error: unknown) => String(Object(error).message));
-    answers.push({ what, text, most, isFramed });
+    answers.push({ what, text, max, isFramed });
   };
   const content = plant.secret.bodies[0] ?? "";
   for (const [tool, values] of [
@@ -214,7 +214,7 @@ test("no piece of a secret leaves the server, wherever it stands, and every answ
         const path = writeSession(folder, plant, isNamed, isStore);
         const hideSecrets = secretPatterns(patterns);
         const where = isStore
-          ? { store: await storeOf(path, join(folder, "other.jsonl")) }
+          ? { store: await copyToStore(path, join(folder, "other.jsonl")) }
           : { sessionDir: folder };
         const server = await recallServer({ cwd: folder, hideSecrets, env: {}, ...where });
         const client = new Client({ name: "test", version: "1" });
@@ -222,11 +222,11 @@ test("no piece of a secret leaves the server, wherever it stands, and every answ
         await Promise.all([server.connect(far), client.connect(near)]);
         const answers = await askAll(client, "plain.jsonl", maxBytes, plant);
         await client.close();
-        for (const { what, text, most, isFramed } of answers) {
+        for (const { what, text, max, isFramed } of answers) {
           for (const one of plant.secret.bodies)
             for (let i = 0; i + 12 <= one.length; i++)
               expect([what, text.includes(one.slice(i, i + 12)) ? text : ""]).toEqual([what, ""]);
-          expect([what, Buffer.byteLength(text) <= most ? "" : text]).toEqual([what, ""]);
+          expect([what, Buffer.byteLength(text) <= max ? "" : text]).toEqual([what, ""]);
           if (isFramed) expect([what, outside(text)]).toEqual([what, expect.not.stringContaining(WORD)]);
           asked++;
         }

@@ -1,27 +1,27 @@
 import { expect, test } from "vitest";
-import { editsIn } from "../../../src/apps/page/model/file-changes.ts";
-import { roundValues, tokens } from "../../../src/apps/page/model/format.ts";
-import { readQuery, snippetOf } from "../../../src/apps/page/model/search.ts";
+import { findEdits } from "../../../src/apps/page/model/file-changes.ts";
+import { formatTokens, roundValues } from "../../../src/apps/page/model/format.ts";
+import { cutSnippet, readQuery } from "../../../src/apps/page/model/search.ts";
 import type { SessionModel } from "../../../src/apps/page/model/session-model.ts";
 import {
   type CallOrder,
   cacheShare,
   groupCalls,
+  listModelCalls,
   type ModelCall,
-  modelCalls,
   orderCalls,
-  sumsByModel,
+  sumByModel,
 } from "../../../src/apps/page/model/usage.ts";
-import { contentOf } from "../../../src/core/facts/entry-content.ts";
-import { excerptOf } from "../../../src/core/facts/excerpt.ts";
-import { imageAddress } from "../../../src/core/facts/images.ts";
-import { dollars, roundDollars } from "../../../src/core/facts/number-text.ts";
-import { duration } from "../../../src/core/facts/times.ts";
-import { nothingSpent, sumSpent } from "../../../src/core/facts/usage-tally.ts";
-import { entriesOf, foundIn, type Line, modelOf, said } from "./support/session.ts";
+import { getEntryContent } from "../../../src/core/facts/entry-content.ts";
+import { getExcerpt } from "../../../src/core/facts/excerpt.ts";
+import { toImageAddress } from "../../../src/core/facts/images.ts";
+import { formatDollars, roundDollars } from "../../../src/core/facts/number-text.ts";
+import { formatDuration } from "../../../src/core/facts/times.ts";
+import { makeEmptySpent, sumSpent } from "../../../src/core/facts/usage-tally.ts";
+import { getEntries, type Line, makeModel, said, searchModel } from "./support/session.ts";
 
 const snippetsIn = (model: SessionModel, text: string) =>
-  foundIn(model, text).map((hit) => snippetOf(model, hit));
+  searchModel(model, text).map((hit) => cutSnippet(model, hit));
 
 /** Everything that a field can hold which ought to hold something else. */
 const ODD = [
@@ -82,8 +82,8 @@ test("whatever stands in the fields of an entry, something is shown and nothing 
     ),
   );
   for (const entry of entries) {
-    expect(Array.isArray(contentOf(entry).parts)).toBe(true);
-    expect(excerptOf(entry).text).toBeTypeOf("string");
+    expect(Array.isArray(getEntryContent(entry).parts)).toBe(true);
+    expect(getExcerpt(entry).text).toBeTypeOf("string");
   }
 });
 
@@ -91,7 +91,7 @@ test("an answer without text is told by its calls, by how it ended, or by its th
   const call = { type: "toolCall", name: "bash", arguments: { command: "ls" } };
   const thinking = { type: "thinking", thinking: "Hm." };
   const excerpt = (content: readonly unknown[], stopReason: string) =>
-    excerptOf({
+    getExcerpt({
       type: "message",
       id: "a",
       parentId: null,
@@ -106,9 +106,9 @@ test("an answer without text is told by its calls, by how it ended, or by its th
 
 test("only images that are pixels are shown", () => {
   const shown = (mimeType: unknown, data: unknown) => {
-    const entry = modelOf([["a", null, said("user", [{ type: "image", mimeType, data }])]]).entryAt(0);
-    const parts = contentOf(entry).parts;
-    return parts.map((part) => part.kind === "image" && imageAddress(part) !== undefined);
+    const entry = makeModel([["a", null, said("user", [{ type: "image", mimeType, data }])]]).entryAt(0);
+    const parts = getEntryContent(entry).parts;
+    return parts.map((part) => part.kind === "image" && toImageAddress(part) !== undefined);
   };
   for (const data of ["AAAA", "AAA=", "AA==", "AAA", "AA\r\nAA"])
     expect(shown("image/png", data)).toEqual([true]);
@@ -129,15 +129,16 @@ test("only images that are pixels are shown", () => {
 });
 
 test("edits are compared, one or several, by whatever names tools give them", () => {
-  const signs = (given: unknown) => editsIn(given).map((lines) => lines.map(({ sign, text }) => sign + text));
+  const signs = (given: unknown) =>
+    findEdits(given).map((lines) => lines.map(({ sign, text }) => sign + text));
   expect(signs({ path: "a", oldText: "x\ny", newText: "x\nz" })).toEqual([[" x", "-y", "+z"]]);
   expect(signs({ old_string: "a", new_string: "" })).toEqual([["-a"]]);
   expect(signs({ edits: [{ oldText: "a", newText: "b" }, { oldText: 1 }] })).toEqual([["-a", "+b"]]);
   for (const given of [null, "text", [], {}, { oldText: "a" }, { oldText: 1, newText: 2 }, { edits: "x" }]) {
-    expect(editsIn(given)).toEqual([]);
+    expect(findEdits(given)).toEqual([]);
   }
   const long = Array.from({ length: 30_000 }, (_, line) => `line ${line}`).join("\n");
-  expect(editsIn({ oldText: long, newText: long.replaceAll("line", "row") })[0]).toHaveLength(60_000);
+  expect(findEdits({ oldText: long, newText: long.replaceAll("line", "row") })[0]).toHaveLength(60_000);
 });
 
 test("a search finds texts of every kind, in any case, with what stands around them", () => {
@@ -149,40 +150,40 @@ test("a search finds texts of every kind, in any case, with what stands around t
     ["d", "c", { type: "label", targetId: "c", label: "needle here" }],
     ["e", "d", { type: "custom", customType: "state", data: { deep: ["the needle"] } }],
   ];
-  const model = modelOf(lines);
-  expect(foundIn(model, " Needle ").map(({ ordinal }) => ordinal)).toEqual([0, 1, 2, 3, 4]);
-  expect(foundIn(model, '"needle ["')).toHaveLength(1);
+  const model = makeModel(lines);
+  expect(searchModel(model, " Needle ").map(({ ordinal }) => ordinal)).toEqual([0, 1, 2, 3, 4]);
+  expect(searchModel(model, '"needle ["')).toHaveLength(1);
   expect(snippetsIn(model, "needle")[0]).toEqual(["a ", "NEEDLE", " in two lines"]);
   // Words stand in any order, phrases as they are in quotes; all of them in one entry.
-  expect(foundIn(model, "lines a needle").map(({ ordinal }) => ordinal)).toEqual([0]);
+  expect(searchModel(model, "lines a needle").map(({ ordinal }) => ordinal)).toEqual([0]);
   expect(snippetsIn(model, '"needle in two"').map(([, match]) => match)).toEqual(["NEEDLE in two"]);
-  expect(foundIn(model, '"two needle"')).toEqual([]);
-  expect(foundIn(model, "word ".repeat(1000))).toEqual([]);
+  expect(searchModel(model, '"two needle"')).toEqual([]);
+  expect(searchModel(model, "word ".repeat(1000))).toEqual([]);
   expect(readQuery("word ".repeat(1000)).problem).toContain("at most");
   // An id is told from what the entry says.
-  const named = modelOf([["4f86", null, "some text"]]);
+  const named = makeModel([["4f86", null, "some text"]]);
   expect(snippetsIn(named, "F8")[0]).toEqual(["id 4", "f8", "6"]);
-  expect(foundIn(model, "  ")).toEqual([]);
-  expect(foundIn(model, "nothing like it")).toEqual([]);
+  expect(searchModel(model, "  ")).toEqual([]);
+  expect(searchModel(model, "nothing like it")).toEqual([]);
 });
 
 test("a search keeps no text of what it has found: a hit reads its entry when it is shown", () => {
-  const model = modelOf([["a", null, "a needle in hay"]]);
+  const model = makeModel([["a", null, "a needle in hay"]]);
   const read: number[] = [];
   const entryAt = (ordinal: number) => {
     read.push(ordinal);
     return model.entryAt(ordinal);
   };
   const watched = { ...model, entryAt };
-  const hits = foundIn(watched, "needle");
+  const hits = searchModel(watched, "needle");
   expect([hits.length, read]).toEqual([1, []]);
-  expect(hits.map((hit) => snippetOf(watched, hit))).toEqual([["a ", "needle", " in hay"]]);
+  expect(hits.map((hit) => cutSnippet(watched, hit))).toEqual([["a ", "needle", " in hay"]]);
   expect(read).toEqual([0]);
 });
 
 test("calls are ordered by cost, by tokens, or as they were made", () => {
   const call = (ordinal: number, cost: number, total: number): ModelCall => ({
-    ...nothingSpent(),
+    ...makeEmptySpent(),
     ...{ ordinal, model: "m", calls: 1, total, cost },
   });
   const calls = [call(0, 1, 30), call(1, 3, 10), call(2, 1, 50)];
@@ -195,8 +196,8 @@ test("calls are ordered by cost, by tokens, or as they were made", () => {
 test("usage is added up by model, whatever numbers are missing", () => {
   const answer = (model: string, usage: unknown) => said("assistant", [], { provider: "p", model, usage });
   const cost = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, total: 3 };
-  const calls = modelCalls(
-    modelOf([
+  const calls = listModelCalls(
+    makeModel([
       ["a", null, answer("m", { input: 10, output: 2, cacheRead: 30, cacheWrite: 0, totalTokens: 42, cost })],
       ["b", "a", answer("n", { input: "5", output: 1 })],
       ["c", "b", answer("m", { cost: { input: 0.5, output: 0.25 } })],
@@ -210,7 +211,7 @@ test("usage is added up by model, whatever numbers are missing", () => {
     ]),
   );
   expect(sumSpent(calls)).toMatchObject({ calls: 4, input: 11, output: 8, cacheRead: 30, cost: 3.75 });
-  expect(sumsByModel(calls).map(({ model, sum }) => [model, sum.calls])).toEqual([
+  expect(sumByModel(calls).map(({ model, sum }) => [model, sum.calls])).toEqual([
     ["p/m", 3],
     ["p/n", 1],
   ]);
@@ -219,7 +220,7 @@ test("usage is added up by model, whatever numbers are missing", () => {
 });
 
 test("numbers are written short, and scales end above what they show", () => {
-  expect([0, 950, 12_400, 999_499, 1_234_567, 1.8e9].map(tokens)).toEqual([
+  expect([0, 950, 12_400, 999_499, 1_234_567, 1.8e9].map(formatTokens)).toEqual([
     "0",
     "950",
     "12.4k",
@@ -227,7 +228,7 @@ test("numbers are written short, and scales end above what they show", () => {
     "1.2M",
     "1.8B",
   ]);
-  expect([0, 0.00001, 0.00123, 0.25, 3, 12.5, -0.5].map(dollars)).toEqual([
+  expect([0, 0.00001, 0.00123, 0.25, 3, 12.5, -0.5].map(formatDollars)).toEqual([
     "$0.00",
     "<$0.0001",
     "$0.0012",
@@ -237,7 +238,7 @@ test("numbers are written short, and scales end above what they show", () => {
     "-$0.50",
   ]);
   const seconds = [0.04, 9.94, 9.96, 59.4, 59.6, 200, 3599.6, 8040, 86_399, 273_600, 3e8];
-  expect(seconds.map((value) => duration(value * 1000))).toEqual([
+  expect(seconds.map((value) => formatDuration(value * 1000))).toEqual([
     "<0.1 s",
     "9.9 s",
     "10 s",
@@ -251,9 +252,9 @@ test("numbers are written short, and scales end above what they show", () => {
     "3,472 d 5 h",
   ]);
   expect([0, 0.0005, 0.25, 7.5].map(roundDollars)).toEqual(["$0", "$0.0005", "$0.25", "$7.5"]);
-  for (const most of [0.003, 1, 7, 99, 100, 12_345]) {
-    const values = roundValues(most);
-    expect(values.at(-1)).toBeGreaterThanOrEqual(most);
+  for (const max of [0.003, 1, 7, 99, 100, 12_345]) {
+    const values = roundValues(max);
+    expect(values.at(-1)).toBeGreaterThanOrEqual(max);
     expect(values.length).toBeLessThan(8);
   }
   expect(roundValues(0)).toEqual([0, 1]);
@@ -261,9 +262,9 @@ test("numbers are written short, and scales end above what they show", () => {
 
 test("a command is in red if it failed, not if somebody stopped it", () => {
   const shown = (fields: object) => {
-    const model = modelOf([["a", null, said("bashExecution", [], { command: "make", ...fields })]]);
-    return entriesOf(model).flatMap((entry) =>
-      contentOf(entry).parts.map((part) => "isError" in part && part.isError),
+    const model = makeModel([["a", null, said("bashExecution", [], { command: "make", ...fields })]]);
+    return getEntries(model).flatMap((entry) =>
+      getEntryContent(entry).parts.map((part) => "isError" in part && part.isError),
     );
   };
   expect(shown({ exitCode: 2 })).toEqual([true]);
@@ -275,11 +276,11 @@ test("unknown parts, details and nested calls of a result are shown and found", 
   const parts = [{ type: "text", text: "plain" }, { type: "audio", data: "unheard" }, "bare"];
   const nestedCalls = { calls: [{ name: "inner" }], complete: true };
   const fields = { toolName: "task", details: { kept: "aside" }, nestedCalls };
-  const model = modelOf([["a", null, said("toolResult", parts, fields)]]);
-  const { parts: shown } = contentOf(model.entryAt(0));
+  const model = makeModel([["a", null, said("toolResult", parts, fields)]]);
+  const { parts: shown } = getEntryContent(model.entryAt(0));
   const titles = shown.map((part) => ("title" in part ? part.title : ""));
   const unknown = "Content of an unknown kind";
   expect(titles).toEqual(["task", unknown, unknown, "Details", "Nested calls"]);
   for (const text of ["unheard", "bare", "aside", "inner"])
-    expect(foundIn(model, text), text).toHaveLength(1);
+    expect(searchModel(model, text), text).toHaveLength(1);
 });

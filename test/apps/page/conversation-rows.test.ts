@@ -1,8 +1,11 @@
 import { expect, test } from "vitest";
-import { type ConversationRow, conversationRows } from "../../../src/apps/page/model/conversation-rows.ts";
+import {
+  type ConversationRow,
+  makeConversationRows,
+} from "../../../src/apps/page/model/conversation-rows.ts";
 import { viewPath } from "../../../src/apps/page/model/path-items.ts";
 import { isStateEntry, type SessionModel } from "../../../src/apps/page/model/session-model.ts";
-import { type Line, modelOf, said } from "./support/session.ts";
+import { type Line, makeModel, said } from "./support/session.ts";
 
 const call = (...ids: string[]) =>
   said(
@@ -13,7 +16,7 @@ const result = (toolCallId: string) => said("toolResult", [], { toolCallId, tool
 
 /** Writes rows short: `b(c,d)` is an entry with the results c and d, `2 compacted` a line. */
 function rowsOf(model: SessionModel, isOpen = false): string[] {
-  const { rows, rowOf } = conversationRows(
+  const { rows, rowByOrdinal: rowOf } = makeConversationRows(
     viewPath(model, model.leaf).items,
     ({ ordinal }) => isStateEntry(model, ordinal),
     () => isOpen,
@@ -32,7 +35,7 @@ function writeRow(row: ConversationRow, model: SessionModel): string {
 }
 
 test("results stand with their calls, in whatever order they came, and with something between them", () => {
-  const model = modelOf([
+  const model = makeModel([
     ["a", null, "go"],
     ["b", "a", call("1", "2", "3")],
     ["c", "b", result("2")],
@@ -46,7 +49,7 @@ test("results stand with their calls, in whatever order they came, and with some
 });
 
 test("a result whose call stands before another answer, or nowhere, stands alone", () => {
-  const model = modelOf([
+  const model = makeModel([
     ["a", null, call("1")],
     ["b", "a", call("2")],
     ["c", "b", result("1")],
@@ -57,7 +60,7 @@ test("a result whose call stands before another answer, or nowhere, stands alone
 });
 
 test("calls and results without an id stand alone", () => {
-  const model = modelOf([
+  const model = makeModel([
     ["a", null, call("")],
     ["b", "a", "go"],
     ["c", "b", result("")],
@@ -75,8 +78,8 @@ test("what was compacted is one line with what never counts in it, until it is o
     ["f", "e", "kept"],
     ["g", "f", { type: "compaction", summary: "s", firstKeptEntryId: "f", tokensBefore: 1 }],
   ];
-  expect(rowsOf(modelOf(lines))).toEqual(["a", "3 compacted, 1 failed", "f", "g"]);
-  expect(rowsOf(modelOf(lines), true)).toEqual(["a", "3 compacted, 1 failed", "b", "c", "d(e)", "f", "g"]);
+  expect(rowsOf(makeModel(lines))).toEqual(["a", "3 compacted, 1 failed", "f", "g"]);
+  expect(rowsOf(makeModel(lines), true)).toEqual(["a", "3 compacted, 1 failed", "b", "c", "d(e)", "f", "g"]);
 });
 
 test("state entries that follow one another are one line until it is opened, unless one says more", () => {
@@ -94,7 +97,7 @@ test("state entries that follow one another are one line until it is opened, unl
     ["j", "i", state],
     ["k", "j", { type: "compaction", summary: "s", firstKeptEntryId: "h", tokensBefore: 1 }],
   ];
-  expect(rowsOf(modelOf(lines.slice(0, -1)))).toEqual([
+  expect(rowsOf(makeModel(lines.slice(0, -1)))).toEqual([
     "a",
     "b",
     "2 states, 0 failed",
@@ -105,6 +108,6 @@ test("state entries that follow one another are one line until it is opened, unl
     "2 states, 0 failed",
   ]);
   const open = ["2 states, 0 failed", "i", "j", "k"];
-  expect(rowsOf(modelOf(lines), true).slice(-4)).toEqual(open);
-  expect(rowsOf(modelOf(lines))).toContain("1 compacted, 0 failed");
+  expect(rowsOf(makeModel(lines), true).slice(-4)).toEqual(open);
+  expect(rowsOf(makeModel(lines))).toContain("1 compacted, 0 failed");
 });

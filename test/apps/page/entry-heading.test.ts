@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { headingOf } from "../../../src/apps/page/model/entry-text.ts";
-import { kindOf } from "../../../src/apps/text/entry-kind.ts";
+import { makeHeading } from "../../../src/apps/page/model/entry-text.ts";
+import { getEntryKind } from "../../../src/apps/text/entry-kind.ts";
 
 const HEAD = { id: "a", parentId: null, timestamp: "2026-01-01T00:00:00.000Z" };
 
 function headingFor(fields: { type: string; [name: string]: unknown }) {
   const entry = { ...HEAD, ...fields };
-  return headingOf(entry, kindOf(entry));
+  return makeHeading(entry, getEntryKind(entry));
 }
 
 test("an answer is headed by its model, and says how it ended", () => {

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { failureLine } from "../../../src/apps/page/model/entry-text.ts";
-import { modelOf, said } from "./support/session.ts";
+import { makeModel, said } from "./support/session.ts";
 
 function lineOf(role: string, fields: object): string {
-  return failureLine(modelOf([["a", null, said(role, [], fields)]]).entryAt(0));
+  return failureLine(makeModel([["a", null, said(role, [], fields)]]).entryAt(0));
 }
 
 test("of a failure the line of the error is told, not the harmless ones around it", () => {

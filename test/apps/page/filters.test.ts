@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { type Filter, FilterIndex, toggleChoice } from "../../../src/apps/page/model/filters.ts";
-import { nextFailure } from "../../../src/apps/page/model/navigation.ts";
-import { titleOfEntry } from "../../../src/apps/text/entry-kind.ts";
-import { entriesOf, modelOf, said } from "./support/session.ts";
+import { findNextFailure } from "../../../src/apps/page/model/navigation.ts";
+import { getEntryTitle } from "../../../src/apps/text/entry-kind.ts";
+import { getEntries, makeModel, said } from "./support/session.ts";
 
 const call = (id: string, name: string) => ({ type: "toolCall", id, name, arguments: {} });
-const model = modelOf([
+const model = makeModel([
   ["a", null, "go"],
   ["b", "a", said("assistant", [call("1", "bash"), call("2", "read")])],
   ["c", "b", said("toolResult", [], { toolCallId: "1", toolName: "bash", isError: true })],
@@ -18,18 +18,18 @@ const model = modelOf([
 ]);
 const index = new FilterIndex(model);
 const left = (filter: Filter) =>
-  entriesOf(model)
+  getEntries(model)
     .flatMap(({ id }, ordinal) => (index.isLeft(ordinal, filter) ? id : []))
     .join("");
 
 test("failures are of tools, commands and models; what somebody stopped did not fail", () => {
   expect(model.failures.map((ordinal) => model.entryAt(ordinal)?.id)).toEqual(["c", "e", "h"]);
   expect(left([{ group: "mark", value: "aborted" }])).toBe("fi");
-  expect(nextFailure(model, -1, 1)).toBe(2);
-  expect(nextFailure(model, 2, 1)).toBe(4);
-  expect(nextFailure(model, 7, 1)).toBe(2);
-  expect(nextFailure(model, 2, -1)).toBe(7);
-  expect(nextFailure({ failures: [] }, 2, 1)).toBeUndefined();
+  expect(findNextFailure(model, -1, 1)).toBe(2);
+  expect(findNextFailure(model, 2, 1)).toBe(4);
+  expect(findNextFailure(model, 7, 1)).toBe(2);
+  expect(findNextFailure(model, 2, -1)).toBe(7);
+  expect(findNextFailure({ failures: [] }, 2, 1)).toBeUndefined();
 });
 
 test("one choice of a group is enough, but every group counts; without a choice everything is left", () => {
@@ -73,7 +73,7 @@ test("a choice is taken and given back", () => {
 });
 
 test("in a list a result is known by what was asked for, all else by what it says", () => {
-  const asked = modelOf([
+  const asked = makeModel([
     ["a", null, said("assistant", [{ ...call("1", "bash"), arguments: { command: "npm test" } }])],
     [
       "b",
@@ -83,7 +83,7 @@ test("in a list a result is known by what was asked for, all else by what it say
     ["c", "b", said("toolResult", [{ type: "text", text: "of nothing" }], { toolCallId: "2" })],
     ["d", "c", "## What **now**?"],
   ]);
-  expect(entriesOf(asked).map((_, ordinal) => titleOfEntry(asked, ordinal))).toEqual([
+  expect(getEntries(asked).map((_, ordinal) => getEntryTitle(asked, ordinal))).toEqual([
     "→ bash npm test",
     "npm test",
     "of nothing",

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import {
   isWithin,
-  periodOf,
+  parsePeriod,
   readIndexUsage,
-  spansOf,
-  sumsBy,
+  sumByKey,
+  sumSpans,
 } from "../../../src/apps/page/model/index-usage.ts";
 import {
   chooseSessions,
@@ -52,18 +52,18 @@ test("whatever a server tells is read; what nobody stated stays unknown, and sta
   expect([...starters]).toEqual([["b", "a"]]);
   expect(sumSpent(groups)).toMatchObject({ calls: 1, total: 15, cost: 0.5, estimated: 0.25, unpriced: 3 });
   expect(sumSpent([])).toMatchObject({ cost: null, estimated: null });
-  expect([...sumsBy(groups, ({ model }) => model).keys()]).toEqual(["(unknown model)", "m"]);
+  expect([...sumByKey(groups, ({ model }) => model).keys()]).toEqual(["(unknown model)", "m"]);
   expect(readIndexUsage("nothing").groups).toEqual([]);
 });
 
 test("periods are days of the reader's calendar; a time that is not known is in none with bounds", () => {
   const today = new Date(2026, 2, 2);
-  expect(periodOf("7 days", today)).toEqual({ from: "2026-02-24" });
-  expect(periodOf("last month", today)).toEqual({ from: "2026-02-01", to: "2026-02-28" });
-  expect(periodOf("this year", today)).toEqual({ from: "2026-01-01" });
-  expect(periodOf("2026-02-24", today)).toEqual({ from: "2026-02-24", to: "2026-02-24" });
-  expect(periodOf("nonsense", today)).toEqual({});
-  const february = periodOf("2026-02", today);
+  expect(parsePeriod("7 days", today)).toEqual({ from: "2026-02-24" });
+  expect(parsePeriod("last month", today)).toEqual({ from: "2026-02-01", to: "2026-02-28" });
+  expect(parsePeriod("this year", today)).toEqual({ from: "2026-01-01" });
+  expect(parsePeriod("2026-02-24", today)).toEqual({ from: "2026-02-24", to: "2026-02-24" });
+  expect(parsePeriod("nonsense", today)).toEqual({});
+  const february = parsePeriod("2026-02", today);
   expect(
     ["2026-01-31", "2026-02-01", "2026-02-28", "2026-03-01", ""].map((day) => isWithin(day, february)),
   ).toEqual([false, true, true, false, false]);
@@ -74,7 +74,7 @@ test("spans between two with calls are there; very many days become months", () 
   const groupsAt = (...days: string[]) =>
     readIndexUsage({ groups: days.map((day) => ({ day, model: "m", total: 1 })) }).groups;
   const sizesOf = (...days: string[]) =>
-    spansOf(groupsAt(...days)).map(({ name, models }) => [name, models.get("m")?.total ?? 0]);
+    sumSpans(groupsAt(...days)).map(({ name, models }) => [name, models.get("m")?.total ?? 0]);
   expect(sizesOf("2026-03-01", "2026-02-27", "2026-03-01")).toEqual([
     ["2026-02-27", 1],
     ["2026-02-28", 0],
@@ -102,7 +102,7 @@ test("subagents stand below the session that started them, found or not, and sum
       { session: "d", day: "2026-03-01", total: 9, cost: null, estimated: 1 },
     ],
   });
-  const spent = sumsBy(usage.groups, ({ session }) => session);
+  const spent = sumByKey(usage.groups, ({ session }) => session);
   const choose = (wanted: string, sort: "latest" | "cost" | "issues" = "latest") =>
     chooseSessions(sessions, usage, {
       isFound: ({ href }) => wanted.includes(href),

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { linksIn } from "../../../src/apps/page/model/entry-facts.ts";
-import { type Line, modelOf, said } from "./support/session.ts";
+import { findLinks } from "../../../src/apps/page/model/entry-facts.ts";
+import { type Line, makeModel, said } from "./support/session.ts";
 
 const child = { path: "/s/child.jsonl", href: undefined };
 
@@ -16,17 +16,17 @@ test("sessions that exist are found in details and stored data, and at the resul
     ["d", "c", said("toolResult", [], { toolCallId: "2", details: { deep: [{ file: "/s/child.jsonl" }] } })],
     ["e", "d", { type: "custom", customType: "x", data: { sessionId: "nobody" } }],
   ];
-  expect([...modelOf(lines, known).linked]).toEqual([
+  expect([...makeModel(lines, known).linked]).toEqual([
     [2, [child]],
     [1, [child]],
     [3, [child]],
   ]);
-  expect(modelOf(lines).linked.size).toBe(0);
+  expect(makeModel(lines).linked.size).toBe(0);
 });
 
 test("data without an end in sight is given up", () => {
   let deep: unknown = "child";
   for (let level = 0; level < 10_000; level++) deep = [deep];
   const entry = { type: "custom", id: "a", parentId: null, timestamp: "", data: deep };
-  expect(linksIn(entry, new Map([["child", child]]))).toBeUndefined();
+  expect(findLinks(entry, new Map([["child", child]]))).toBeUndefined();
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { readColors } from "../../../src/apps/page/model/terminal-colors.ts";
-import { shownPieces } from "../../../src/apps/page/ui/code.tsx";
+import { chooseShownPieces } from "../../../src/apps/page/ui/code.tsx";
 
 const ESC = "\u001b";
 
@@ -40,7 +40,7 @@ test("of a long text its beginning is shown, and what stands around spots that a
     Array.from({ length: to - from }, (_, line) => `line ${from + line}\n`).join("");
   const text = lines(0, 5000);
   const shown = (...spots: number[]) =>
-    shownPieces(text, spots).map(([start, end]) => text.slice(start, end));
+    chooseShownPieces(text, spots).map(([start, end]) => text.slice(start, end));
   const at = (line: number) => text.indexOf(`line ${line}\n`);
   const head = lines(0, 300).trimEnd();
   expect(shown()).toEqual([head]);
@@ -55,9 +55,9 @@ test("of a long text its beginning is shown, and what stands around spots that a
     "line 1940",
     "line 4930",
   ]);
-  expect(shownPieces("short", [])).toEqual([[0, 5]]);
+  expect(chooseShownPieces("short", [])).toEqual([[0, 5]]);
   const wide = "x".repeat(200_000);
-  expect(shownPieces(wide, [150_000])).toEqual([
+  expect(chooseShownPieces(wide, [150_000])).toEqual([
     [0, 40_000],
     [142_000, 182_000],
   ]);

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { entriesThatMayHold, readQuery, searchedText } from "../../../src/apps/page/model/search.ts";
+import { findEntriesThatMayHold, getPageText, readQuery } from "../../../src/apps/page/model/search.ts";
 import type { SessionModel } from "../../../src/apps/page/model/session-model.ts";
-import { entriesOf, foundIn, type Line, modelOf, modelOfText, said } from "./support/session.ts";
+import { getEntries, type Line, makeModel, modelOfText, said, searchModel } from "./support/session.ts";
 
 const mayHold = (model: SessionModel, text: string) =>
-  [...entriesThatMayHold(model, readQuery(text).query)].flatMap(({ ordinals }) => ordinals);
+  [...findEntriesThatMayHold(model, readQuery(text).query)].flatMap(({ ordinals }) => ordinals);
 
 const FIXTURES = fileURLToPath(new URL("../../../fixtures/", import.meta.url));
 
@@ -17,8 +17,8 @@ test("no entry that shows a word is passed over, whatever its line spells otherw
     const bytes = readFileSync(FIXTURES + file);
     if (bytes.length > 100_000) continue;
     const model = modelOfText(bytes);
-    for (const [ordinal, entry] of entriesOf(model).entries()) {
-      const { text } = searchedText(model, ordinal, entry);
+    for (const [ordinal, entry] of getEntries(model).entries()) {
+      const { text } = getPageText(model, ordinal, entry);
       const longest = text.match(/[^\s"\p{Cc}]{5,}/gu)?.sort((a, b) => b.length - a.length) ?? [];
       for (const word of longest.slice(0, 5)) {
         words++;
@@ -41,8 +41,8 @@ test("words are found through escapes, colors, ids and labels, but not in what t
     ["d", "c3d4e5", { type: "label", targetId: "a", label: "herons" }],
     ["e", "d", "nothing"],
   ];
-  const model = modelOf(lines);
-  const found = (text: string) => foundIn(model, text).map(({ ordinal }) => ordinal);
+  const model = makeModel(lines);
+  const found = (text: string) => searchModel(model, text).map(({ ordinal }) => ordinal);
   expect(["CAF\u00c9", "quoted", "slash", "lighthouse", "c3d4", "herons", "greatest"].map(found)).toEqual([
     ...[[0], [0], [0], [1], [2], [0, 3], []],
   ]);

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { type Position, type Step, takeStep } from "../../../src/apps/page/model/navigation.ts";
-import { hashOf, linkTo, positionOf } from "../../../src/apps/page/ui/use-position.ts";
+import { formatHash, makeLinkTo, parseHash } from "../../../src/apps/page/ui/use-position.ts";
 import { NONE } from "../../../src/core/tree/entry-tree.ts";
-import { modelOf, said } from "./support/session.ts";
+import { makeModel, said } from "./support/session.ts";
 
-const model = modelOf([
+const model = makeModel([
   ["a", null, "first"],
   ["b", "a", said("assistant", "left")],
   ["c", "b", "left end"],
@@ -50,7 +50,7 @@ test("steps from message to message of the user pass the rest", () => {
 test("branches are changed where the path parts, around the end", () => {
   expect(after({ go: "branch", direction: 1 })).toEqual(["c", "b"]);
   expect(after({ go: "branch", direction: -1 }, { go: "branch", direction: -1 })).toEqual(["f", "d"]);
-  const line = modelOf([["x", null, "alone"]]);
+  const line = makeModel([["x", null, "alone"]]);
   const position: Position = { end: 0, focus: 0, view: "path", asked: NONE, reveal: undefined };
   expect(takeStep(line, position, { go: "branch", direction: 1 })).toBe(position);
 });
@@ -86,11 +86,11 @@ test("what the model saw at an entry is a position of its own, with a way back t
     asked: NONE,
     view: "model",
   });
-  expect(positionOf(model, hashOf(model, context), at("f"))).toMatchObject({
+  expect(parseHash(model, formatHash(model, context), at("f"))).toMatchObject({
     ...context,
     reveal: { align: "start" },
   });
-  expect(positionOf(model, "#saw=d", at("f"))).toMatchObject({ asked: NONE });
+  expect(parseHash(model, "#saw=d", at("f"))).toMatchObject({ asked: NONE });
   expect(takeStep(model, { ...START, view: "model" }, { go: "whole" })).toMatchObject({
     end: at("f"),
     view: "path",
@@ -107,31 +107,31 @@ test("an address leads back to the position that it was made for", () => {
       ["f", "a"],
     ] as const) {
       const position = { end: at(end), focus: at(focus), view, asked: NONE, reveal: undefined };
-      const back = positionOf(model, hashOf(model, position), at("f"));
+      const back = parseHash(model, formatHash(model, position), at("f"));
       expect(back, `${end} ${focus} ${view}`).toMatchObject({ end: at(end), focus: at(focus), view });
     }
   }
-  expect(hashOf(model, START)).toBe("");
-  expect(hashOf(model, { ...START, focus: at("e") })).toBe("#entry=e");
+  expect(formatHash(model, START)).toBe("");
+  expect(formatHash(model, { ...START, focus: at("e") })).toBe("#entry=e");
 });
 
 test("an entry has a link whatever its id, and the page opens by it", () => {
   const ids = ["a b&c#d=%", "é🙂", "__proto__", "\ud800", "x\udc00"];
-  const odd = modelOf(ids.map((id, i) => [id, ids[i - 1] ?? null, "said"]));
+  const odd = makeModel(ids.map((id, i) => [id, ids[i - 1] ?? null, "said"]));
   for (const [ordinal, id] of ids.entries()) {
-    const { focus } = positionOf(odd, linkTo(id), NONE);
+    const { focus } = parseHash(odd, makeLinkTo(id), NONE);
     // No address can hold half of a surrogate pair.
     expect(focus).toBe(/\p{Surrogate}/u.test(id) ? NONE : ordinal);
-    expect(linkTo(id)).toMatch(/^#entry=[\w%+.*-]+$/);
+    expect(makeLinkTo(id)).toMatch(/^#entry=[\w%+.*-]+$/);
   }
 });
 
 test("an address that makes no sense opens the page as it would open without", () => {
   for (const hash of ["", "#", "#entry=nobody", "#end=nobody&view=none", "#%", "#entry=__proto__"]) {
-    expect(positionOf(model, hash, at("f"))).toEqual(START);
+    expect(parseHash(model, hash, at("f"))).toEqual(START);
   }
   // An end that the entry does not lead to counts for nothing.
-  expect(positionOf(model, "#entry=b&end=f", at("f"))).toMatchObject({ end: at("c"), focus: at("b") });
+  expect(parseHash(model, "#entry=b&end=f", at("f"))).toMatchObject({ end: at("c"), focus: at("b") });
 });
 
 test("from usage beside what the model saw, an entry is looked at on the whole path, which asks nothing", () => {
@@ -142,17 +142,17 @@ test("from usage beside what the model saw, an entry is looked at on the whole p
 });
 
 test("an address tells the position before the first entry from the leaf", () => {
-  const rooted = modelOf([
+  const rooted = makeModel([
     ["r", null, said("assistant", "a root")],
     ["s", "r", "then"],
   ]);
   const leaf = { end: 1, focus: NONE, view: "path", asked: NONE, reveal: undefined } as const;
   const context = takeStep(rooted, leaf, { go: "context", ordinal: 0 });
   expect(context).toMatchObject({ end: NONE, asked: 0 });
-  expect(positionOf(rooted, hashOf(rooted, context), 1)).toMatchObject({
+  expect(parseHash(rooted, formatHash(rooted, context), 1)).toMatchObject({
     end: NONE,
     asked: 0,
     view: "model",
   });
-  expect(positionOf(rooted, "#entry=s&end=", 1)).toMatchObject({ end: 1, focus: 1 });
+  expect(parseHash(rooted, "#entry=s&end=", 1)).toMatchObject({ end: 1, focus: 1 });
 });

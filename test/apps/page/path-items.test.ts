@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { viewPath } from "../../../src/apps/page/model/path-items.ts";
 import { NONE } from "../../../src/core/tree/entry-tree.ts";
-import { type Line, modelOf, said } from "./support/session.ts";
+import { type Line, makeModel, said } from "./support/session.ts";
 
 const LINES: Line[] = [
   ["a", null, said("system", "You help.")],
@@ -18,7 +18,7 @@ const LINES: Line[] = [
 ];
 
 test("each entry of a path is told what the model gets of it", () => {
-  const model = modelOf(LINES);
+  const model = makeModel(LINES);
   const { items, modelItems } = viewPath(model, model.leaf);
   expect(Object.fromEntries(items.map(({ entry, state }) => [entry.id, state]))).toEqual({
     a: "compacted",
@@ -42,14 +42,14 @@ test("each entry of a path is told what the model gets of it", () => {
 });
 
 test("the end of the path decides: before a compaction nothing is left out", () => {
-  const model = modelOf(LINES);
+  const model = makeModel(LINES);
   const { items, modelItems } = viewPath(model, model.tree.find("g"));
   expect(items.map(({ state }) => state)).toEqual(["seen", "seen", "seen", "aside", "seen", "seen", "seen"]);
   expect(modelItems).toHaveLength(6);
 });
 
 test("only the last of several compactions counts", () => {
-  const model = modelOf([
+  const model = makeModel([
     ["a", null, "1"],
     ["b", "a", { type: "compaction", summary: "one", firstKeptEntryId: "b", tokensBefore: 1 }],
     ["c", "b", "2"],
@@ -60,7 +60,7 @@ test("only the last of several compactions counts", () => {
 });
 
 test("messages without content were not edited", () => {
-  const model = modelOf([
+  const model = makeModel([
     ["a", null, said("user", null)],
     ["b", "a", { type: "custom_message", customType: "x", display: true }],
     ["c", "b", { type: "label", targetId: "a", label: "x" }],
@@ -71,7 +71,7 @@ test("messages without content were not edited", () => {
 
 test("tool calls that lack a result are told", () => {
   const call = { type: "toolCall", id: "1", name: "read", arguments: {} };
-  const model = modelOf([
+  const model = makeModel([
     ["a", null, said("assistant", [call])],
     ["b", "a", "next"],
   ]);
@@ -79,7 +79,7 @@ test("tool calls that lack a result are told", () => {
 });
 
 test("before the first entry there is nothing to see", () => {
-  const model = modelOf(LINES);
+  const model = makeModel(LINES);
   const view = viewPath(model, NONE);
   expect(view.items).toEqual([]);
   expect(view.modelItems).toEqual([]);

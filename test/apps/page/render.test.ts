@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { highlightCode, languageNamed, languageOfFile } from "../../../src/apps/page/render/highlight.ts";
+import { findLanguage, guessLanguage, highlightCode } from "../../../src/apps/page/render/highlight.ts";
 import { renderMarkdown } from "../../../src/apps/page/render/markdown.ts";
 import fc from "../../support/fast-check.ts";
 
@@ -81,7 +81,7 @@ test("Markdown made of pieces of attacks is harmless, too", () => {
 
 test("code of any language is escaped", () => {
   for (const name of ["ts", "python", "html", "xml", "bash", "json", "md", "sql", "diff", "c"]) {
-    const language = languageNamed(name);
+    const language = findLanguage(name);
     expect(language).toBeDefined();
     const html =
       highlightCode("</pre><script a=\"1\">alert(1)</script> & 'x' <!-- -->", language ?? "")?.__html ?? "";
@@ -91,10 +91,10 @@ test("code of any language is escaped", () => {
 });
 
 test("languages are known by name and by file, others are not", () => {
-  expect(languageOfFile("src/a.ts")).toBe("ts");
-  expect(languageOfFile("a.unknown")).toBeUndefined();
-  expect(languageOfFile("Makefile")).toBeUndefined();
-  for (const name of ["", "__proto__", "constructor", "no such"]) expect(languageNamed(name)).toBeUndefined();
+  expect(guessLanguage("src/a.ts")).toBe("ts");
+  expect(guessLanguage("a.unknown")).toBeUndefined();
+  expect(guessLanguage("Makefile")).toBeUndefined();
+  for (const name of ["", "__proto__", "constructor", "no such"]) expect(findLanguage(name)).toBeUndefined();
 });
 
 test("what is too long is not laid out", () => {

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { viewPath } from "../../../src/apps/page/model/path-items.ts";
 import { SessionEntries } from "../../../src/apps/page/model/session-entries.ts";
-import { kindAt, makeSessionModel } from "../../../src/apps/page/model/session-model.ts";
+import { getKindAt, makeSessionModel } from "../../../src/apps/page/model/session-model.ts";
 import { readSession } from "../../../src/core.ts";
 import { bigSession } from "../../browser/support/big-session.ts";
-import { entriesOf, foundIn, modelOfText } from "./support/session.ts";
+import { getEntries, modelOfText, searchModel } from "./support/session.ts";
 
 const TEXT = `${bigSession(300)}{"type":"message","id":"torn`;
 const BYTES = new TextEncoder().encode(
@@ -24,24 +24,24 @@ function read(
 
 test("a session that comes in pieces, and grows, is the one that is read at once", () => {
   const whole = readSession(BYTES);
-  const discounts = foundIn(modelOfText(BYTES), "discount");
+  const discounts = searchModel(modelOfText(BYTES), "discount");
   expect(discounts.length).toBeGreaterThan(10);
   for (const pieceBytes of [7, 1000, BYTES.length]) {
     const entries = read(BYTES.subarray(0, 20_000), pieceBytes);
     entries.readFacts();
     const beginning = makeSessionModel(entries, "s.jsonl");
-    const before = entriesOf(beginning);
-    const foundBefore = foundIn(beginning, "discount");
+    const before = getEntries(beginning);
+    const foundBefore = searchModel(beginning, "discount");
     read(BYTES.subarray(20_000), pieceBytes, entries);
     entries.readFacts();
     const model = makeSessionModel(entries, "s.jsonl");
-    expect(entriesOf(model)).toEqual(whole.entries);
+    expect(getEntries(model)).toEqual(whole.entries);
     expect(before).toEqual(whole.entries.slice(0, before.length));
     expect(model.issues).toEqual(whole.issues);
     expect(model.tree.idAt(model.leaf)).toBe(whole.leafId);
-    expect(foundIn(model, "discount")).toEqual(discounts);
+    expect(searchModel(model, "discount")).toEqual(discounts);
     // What was searched before is searched no more.
-    expect([...foundBefore, ...foundIn(model, "discount", before.length)]).toEqual(discounts);
+    expect([...foundBefore, ...searchModel(model, "discount", before.length)]).toEqual(discounts);
     expect(foundBefore.length).toBeGreaterThan(0);
     expect(Buffer.concat(Array.from(model.bytes.between(0, BYTES.length), ({ bytes }) => bytes))).toEqual(
       Buffer.from(BYTES),
@@ -63,5 +63,5 @@ test("before all is known of a session, its end can be shown, and it says that i
     path.modelItems.map(({ ordinal }) => ordinal),
   );
   expect(firstPath.contextSize).toEqual(path.contextSize);
-  for (const { ordinal } of path.items) expect(kindAt(first, ordinal)).toBe(model.kinds[ordinal]);
+  for (const { ordinal } of path.items) expect(getKindAt(first, ordinal)).toBe(model.kinds[ordinal]);
 });

@@ -1,29 +1,29 @@
 import { expect, test } from "vitest";
-import { pathTo, rawTextOf, siblingsOf } from "../../../src/apps/page/model/session-model.ts";
+import { decodeRawText, getPathTo, getSiblings } from "../../../src/apps/page/model/session-model.ts";
 import { NONE } from "../../../src/core/tree/entry-tree.ts";
-import { modelOf, modelOfText, straight } from "./support/session.ts";
+import { makeModel, modelOfText, straight } from "./support/session.ts";
 
 test("entries hang together as reading says, whatever order they come in", () => {
-  const model = modelOf([
+  const model = makeModel([
     ["child", "root", "second"],
     ["root", null, "first"],
     ["other", "root", "third"],
     ["tip", "child", "fourth"],
   ]);
   const at = (id: string) => model.tree.find(id);
-  expect(pathTo(model, at("tip")).map((ordinal) => model.entryAt(ordinal)?.id)).toEqual([
+  expect(getPathTo(model, at("tip")).map((ordinal) => model.entryAt(ordinal)?.id)).toEqual([
     "root",
     "child",
     "tip",
   ]);
-  expect(siblingsOf(model, at("other"))).toEqual([at("child"), at("other")]);
+  expect(getSiblings(model, at("other"))).toEqual([at("child"), at("other")]);
   expect(model.newestTip[at("root")]).toBe(at("tip"));
   expect(model.newestTip[at("other")]).toBe(at("other"));
-  expect(pathTo(model, NONE)).toEqual([]);
+  expect(getPathTo(model, NONE)).toEqual([]);
 });
 
 test("the latest label and name count, and an empty one clears", () => {
-  const model = modelOf([
+  const model = makeModel([
     ["a", null, "one"],
     ["b", "a", { type: "label", targetId: "a", label: "first" }],
     ["c", "b", { type: "label", targetId: "a", label: "second" }],
@@ -37,17 +37,17 @@ test("the latest label and name count, and an empty one clears", () => {
 });
 
 test("a long line of entries is walked without recursion", () => {
-  const model = modelOf(straight(20_000));
-  expect(pathTo(model, model.leaf)).toHaveLength(20_000);
+  const model = makeModel(straight(20_000));
+  expect(getPathTo(model, model.leaf)).toHaveLength(20_000);
 });
 
 test("ids that objects have as members are ids like any others", () => {
-  const model = modelOf([
+  const model = makeModel([
     ["__proto__", null, "a"],
     ["constructor", "__proto__", "b"],
     ["toString", "constructor", "c"],
   ]);
-  expect(pathTo(model, model.leaf)).toHaveLength(3);
+  expect(getPathTo(model, model.leaf)).toHaveLength(3);
 });
 
 test("damage is told with the bytes that it is about", () => {
@@ -56,7 +56,7 @@ test("damage is told with the bytes that it is about", () => {
   const model = modelOfText(`${good}this is <b>no</b> record\n`);
   const [issue] = model.issues;
   expect(issue?.line).toBe(2);
-  expect(issue && rawTextOf(model.bytes, issue)).toBe("this is <b>no</b> record");
+  expect(issue && decodeRawText(model.bytes, issue)).toBe("this is <b>no</b> record");
 });
 
 test("what no session is gives an empty page, not an error", () => {

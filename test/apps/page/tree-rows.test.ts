@@ -1,18 +1,18 @@
 import { expect, test } from "vitest";
 import type { SessionModel } from "../../../src/apps/page/model/session-model.ts";
 import {
+  chooseDetail,
   chooseForDetail,
-  pageTreeRows,
+  makePageTreeRows,
   type TreeDetail,
-  usualDetail,
 } from "../../../src/apps/page/model/tree-rows.ts";
 import { DEEPEST, findTrunk } from "../../../src/apps/text/tree-rows.ts";
-import { type Line, modelOf, said, straight } from "./support/session.ts";
+import { type Line, makeModel, said, straight } from "./support/session.ts";
 
 /** Draws the tree as text: two blanks for each depth, `/` where a branch begins, `+n` for a run. */
 function drawn(model: SessionModel, detail: TreeDetail, open: ReadonlySet<number> = new Set()): string[] {
   const trunk = findTrunk(model.tree, model.leaf);
-  return pageTreeRows(model, trunk, chooseForDetail(model, trunk, detail), open).map(
+  return makePageTreeRows(model, trunk, chooseForDetail(model, trunk, detail), open).map(
     ({ ordinal, depth, start, run }) => {
       const id = model.entryAt(ordinal)?.id ?? "?";
       return `${"  ".repeat(depth)}${start === "branch" ? "/" : ""}${id}${run.length > 0 ? ` +${run.length}` : ""}`;
@@ -21,7 +21,7 @@ function drawn(model: SessionModel, detail: TreeDetail, open: ReadonlySet<number
 }
 
 test("branches to the side come first and further in, what leads to the leaf goes straight on", () => {
-  const model = modelOf([
+  const model = makeModel([
     ["a", null, "1"],
     ["b", "a", "2"],
     ["c", "b", "3"],
@@ -33,7 +33,7 @@ test("branches to the side come first and further in, what leads to the leaf goe
 });
 
 test("each row knows the lines that pass it, and where they lead", () => {
-  const model = modelOf([
+  const model = makeModel([
     ["a", null, "1"],
     ["b", "a", "2"],
     ["c", "b", "3"],
@@ -41,7 +41,7 @@ test("each row knows the lines that pass it, and where they lead", () => {
     ["e", "a", "5"],
   ]);
   const trunk = findTrunk(model.tree, model.leaf);
-  const rows = pageTreeRows(model, trunk, chooseForDetail(model, trunk, "all"), new Set());
+  const rows = makePageTreeRows(model, trunk, chooseForDetail(model, trunk, "all"), new Set());
   const leads = rows.map(({ passing }) =>
     passing.map(({ to, from }) => to.slice(from).map((at) => model.entryAt(at)?.id)),
   );
@@ -50,7 +50,7 @@ test("each row knows the lines that pass it, and where they lead", () => {
 });
 
 test("several roots are drawn, each from the left", () => {
-  const model = modelOf([
+  const model = makeModel([
     ["a", null, "1"],
     ["b", null, "2"],
     ["c", "b", "3"],
@@ -60,7 +60,7 @@ test("several roots are drawn, each from the left", () => {
 
 test("long straight runs are folded and can be opened", () => {
   const lines: Line[] = straight(100, "toolResult");
-  const model = modelOf([...lines, ["x", "e50", "a branch"], ["y", "x", said("assistant", [])]]);
+  const model = makeModel([...lines, ["x", "e50", "a branch"], ["y", "x", said("assistant", [])]]);
   expect(drawn(model, "branches")).toEqual(["e0 +49", "e50", "  /e51 +47", "  e99", "x", "y"]);
   const opened = drawn(model, "branches", new Set([0]));
   expect(opened).toHaveLength(6 + 49);
@@ -73,7 +73,7 @@ test("labels, summaries, damage and the leaf have rows of their own", () => {
   lines[20] = ["e20", "e19", { type: "compaction", summary: "s", firstKeptEntryId: "e19", tokensBefore: 1 }];
   lines[40] = ["e40", "e39", { message: "none" }];
   lines[59] = ["e59", "e58", { type: "label", targetId: "e30", label: "here" }];
-  expect(drawn(modelOf(lines), "branches").map((row) => row.split(" ")[0])).toEqual([
+  expect(drawn(makeModel(lines), "branches").map((row) => row.split(" ")[0])).toEqual([
     "e0",
     "e20",
     "e30",
@@ -84,11 +84,11 @@ test("labels, summaries, damage and the leaf have rows of their own", () => {
 });
 
 test("how much is drawn at first depends on the size", () => {
-  expect(usualDetail(modelOf(straight(10)))).toBe("all");
-  expect(usualDetail(modelOf(straight(100)))).toBe("turns");
-  expect(usualDetail(modelOf(straight(1000)))).toBe("branches");
-  expect(drawn(modelOf(straight(1000)), "branches")).toEqual(["e0 +998", "e999"]);
-  expect(drawn(modelOf(straight(100)), "turns")).toHaveLength(100);
+  expect(chooseDetail(makeModel(straight(10)))).toBe("all");
+  expect(chooseDetail(makeModel(straight(100)))).toBe("turns");
+  expect(chooseDetail(makeModel(straight(1000)))).toBe("branches");
+  expect(drawn(makeModel(straight(1000)), "branches")).toEqual(["e0 +998", "e999"]);
+  expect(drawn(makeModel(straight(100)), "turns")).toHaveLength(100);
 });
 
 test("every entry is drawn or in a run, once, in trees of any shape", () => {
@@ -101,10 +101,10 @@ test("every entry is drawn or in a run, once, in trees of any shape", () => {
     const parent = index === 0 || below(50) === 0 ? null : `e${index - 1 - below(Math.min(index, 5))}`;
     return [`e${index}`, parent, said(below(3) === 0 ? "user" : "toolResult", "x")];
   });
-  const model = modelOf(lines);
+  const model = makeModel(lines);
   const trunk = findTrunk(model.tree, model.leaf);
   for (const detail of ["branches", "turns", "all"] as const) {
-    const rows = pageTreeRows(model, trunk, chooseForDetail(model, trunk, detail), new Set());
+    const rows = makePageTreeRows(model, trunk, chooseForDetail(model, trunk, detail), new Set());
     const all = rows.flatMap(({ ordinal, run }) => [ordinal, ...run]);
     expect(all.toSorted((a, b) => a - b)).toEqual([...model.tree.ordinals()]);
     expect(rows.every(({ depth, passing }) => passing.length === Math.min(depth, DEEPEST))).toBe(true);
@@ -116,9 +116,9 @@ test("forks in forks need no more memory than they have entries, however deep th
   const trunk = straight(size);
   // The newer a tip, the higher it hangs: the rest is to the side at each entry.
   const tips = trunk.map(([id], index): Line => [`x${index}`, id, "a tip"]).reverse();
-  const model = modelOf([...trunk, ...tips]);
+  const model = makeModel([...trunk, ...tips]);
   const line = findTrunk(model.tree, model.leaf);
-  const rows = pageTreeRows(model, line, chooseForDetail(model, line, "all"), new Set());
+  const rows = makePageTreeRows(model, line, chooseForDetail(model, line, "all"), new Set());
   expect(rows).toHaveLength(2 * size);
   expect(Math.max(...rows.map(({ depth }) => depth))).toBe(size - 1);
   expect(Math.max(...rows.map(({ passing }) => passing.length))).toBe(DEEPEST);

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { changedFiles } from "../../../src/apps/page/model/file-changes.ts";
-import { pathTo } from "../../../src/apps/page/model/session-model.ts";
-import { stretchesOf, tookMs, turnsOf } from "../../../src/apps/page/model/turns.ts";
-import { type Line, modelOf, said } from "./support/session.ts";
+import { findChangedFiles } from "../../../src/apps/page/model/file-changes.ts";
+import { getPathTo } from "../../../src/apps/page/model/session-model.ts";
+import { findStretches, findTurns, getTookMs } from "../../../src/apps/page/model/turns.ts";
+import { type Line, makeModel, said } from "./support/session.ts";
 
 const at = (seconds: number) => ({ timestamp: new Date(1_770_000_000_000 + seconds * 1000).toISOString() });
 const usage = (total: number) => ({ usage: { input: 1, output: 1, cost: { total } } });
@@ -21,7 +21,7 @@ function timed(times: readonly number[]) {
     said("assistant", "no", {}),
   ];
   const ids = "abcdefgh";
-  return modelOf(
+  return makeModel(
     bodies.map(
       (body, index): Line => [
         ids[index] ?? "",
@@ -34,8 +34,8 @@ function timed(times: readonly number[]) {
 
 test("a turn tells what it cost and how long it took, without what is noted later", () => {
   const model = timed([0, 10, 12, 15, 20, 5000, 6000, 6001]);
-  const path = pathTo(model, model.leaf);
-  const turns = [...turnsOf(model, path)].map(([ordinal, { used, milliseconds }]) => [
+  const path = getPathTo(model, model.leaf);
+  const turns = [...findTurns(model, path)].map(([ordinal, { used, milliseconds }]) => [
     ordinal,
     used.calls,
     used.cost,
@@ -47,7 +47,7 @@ test("a turn tells what it cost and how long it took, without what is noted late
 
 test("an answer takes from the entry before it, a result from its call; without times nothing is told", () => {
   const model = timed([0, 10, 12, 15, 20, 5000, 6000, 6001]);
-  expect(Array.from({ length: 8 }, (_, ordinal) => tookMs(model, ordinal))).toEqual([
+  expect(Array.from({ length: 8 }, (_, ordinal) => getTookMs(model, ordinal))).toEqual([
     undefined,
     10_000,
     2000,
@@ -58,27 +58,29 @@ test("an answer takes from the entry before it, a result from its call; without 
     1000,
   ]);
   const still = timed([]);
-  expect(Array.from({ length: 8 }, (_, ordinal) => tookMs(still, ordinal))).toEqual(Array(8).fill(undefined));
-  expect(stretchesOf(still, pathTo(still, still.leaf))).toEqual([]);
+  expect(Array.from({ length: 8 }, (_, ordinal) => getTookMs(still, ordinal))).toEqual(
+    Array(8).fill(undefined),
+  );
+  expect(findStretches(still, getPathTo(still, still.leaf))).toEqual([]);
 });
 
 test("the time of a path goes to models and tools; of very many stretches some are one", () => {
   const model = timed([0, 10, 12, 15, 20, 5000, 6000, 6001]);
-  const path = pathTo(model, model.leaf);
-  expect(stretchesOf(model, path).map(({ kind, milliseconds }) => [kind, milliseconds])).toEqual([
+  const path = getPathTo(model, model.leaf);
+  expect(findStretches(model, path).map(({ kind, milliseconds }) => [kind, milliseconds])).toEqual([
     ["model", 10_000],
     ["tool", 2000],
     ["failed", 3000],
     ["model", 5000],
     ["model", 1000],
   ]);
-  const long = modelOf(
+  const long = makeModel(
     Array.from({ length: 900 }, (_, index): Line => {
       const body = said("assistant", "a", index === 450 ? { stopReason: "error" } : {});
       return [`e${index}`, index === 0 ? null : `e${index - 1}`, { ...body, ...at(index) }];
     }),
   );
-  const stretches = stretchesOf(long, pathTo(long, long.leaf));
+  const stretches = findStretches(long, getPathTo(long, long.leaf));
   expect(stretches.length).toBeLessThanOrEqual(300);
   expect(stretches.reduce((sum, { milliseconds }) => sum + milliseconds, 0)).toBe(899_000);
   expect(stretches.filter(({ kind }) => kind === "failed").map(({ ordinal }) => ordinal)).toEqual([450]);
@@ -87,7 +89,7 @@ test("the time of a path goes to models and tools; of very many stretches some a
 test("files that tools changed are listed with their changes in order, failed ones and patches, too", () => {
   const patch =
     "*** Begin Patch\n*** Update File: a.ts\n@@\n-old\n+new\n*** Add File: b.ts\n+one\n*** End Patch\n";
-  const model = modelOf([
+  const model = makeModel([
     ["a", null, "go"],
     ["b", "a", said("assistant", [call("1", "edit", { path: "a.ts", oldText: "x", newText: "y" })])],
     ["c", "b", said("toolResult", [], { toolCallId: "1", isError: true })],
@@ -103,7 +105,7 @@ test("files that tools changed are listed with their changes in order, failed on
     ["f", "e", said("assistant", [call("4", "apply_patch", { input: patch })])],
     ["g", "f", said("assistant", [call("5", "edit", { path: "w.ts" })])],
   ]);
-  const shown = changedFiles(model, pathTo(model, model.leaf)).map(({ path, changes }) => [
+  const shown = findChangedFiles(model, getPathTo(model, model.leaf)).map(({ path, changes }) => [
     path,
     changes.map(({ tool, result, hasFailed, edits }) => [
       tool,

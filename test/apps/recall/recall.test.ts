@@ -2,11 +2,11 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type HideSecrets, secretPatterns } from "../../../src/apps/recall/cleaner.ts";
-import { inTime, writeHandoff, writeOverview } from "../../../src/apps/recall/session-overview.ts";
-import { filesAsSource, storeAsSource } from "../../../src/apps/recall/session-source.ts";
+import { runInTime, writeHandoff, writeOverview } from "../../../src/apps/recall/session-overview.ts";
+import { makeFileSource, makeStoreSource } from "../../../src/apps/recall/session-source.ts";
 import { NOW_MS } from "../cli/support/cli.ts";
-import { idOf, Scribe, userLine, writeLines } from "../cli/support/sessions.ts";
-import { ask, ID, project, recallOver, storeOf } from "./support/past.ts";
+import { makeId, Scribe, userLine, writeLines } from "../cli/support/sessions.ts";
+import { ask, copyToStore, ID, project, recallOver } from "./support/past.ts";
 
 /** The lines of an answer about a session, without the frame and the line that names it. */
 function linesIn(text: string): string[] {
@@ -17,7 +17,7 @@ describe.each(["files", "store"])("in %s", (kind) => {
   const past = async () => {
     const made = project();
     if (kind === "files") return made;
-    const source = storeAsSource(await storeOf(made.scribe.path));
+    const source = makeStoreSource(await copyToStore(made.scribe.path));
     return { ...made, recall: recallOver(source, made.folder) };
   };
 
@@ -160,7 +160,7 @@ test("secrets are hidden wherever they stand, and no excerpt holds a part of one
   );
   scribe.result(`Error: key ${secret.slice(0, 30)}\u200b${secret.slice(30)} was refused`, true, "s1");
   const hide = secretPatterns("# ours\n\n\\bsk-\\w{20,}\n");
-  const recall = recallOver(filesAsSource({ sessionDir: sessions }), folder, { hide });
+  const recall = recallOver(makeFileSource({ sessionDir: sessions }), folder, { hide });
   for (const [name, values] of [
     ["search_sessions", { query: "tulips" }],
     ["search_sessions", { query: secret.slice(10, 40) }],
@@ -183,7 +183,7 @@ test("secrets are hidden wherever they stand, and no excerpt holds a part of one
 test("a pattern that never ends makes the answer an error", async () => {
   const { sessions, folder, scribe } = project();
   scribe.user(`${"a".repeat(40)}! tulips`);
-  const recall = recallOver(filesAsSource({ sessionDir: sessions }), folder, {
+  const recall = recallOver(makeFileSource({ sessionDir: sessions }), folder, {
     hide: secretPatterns("^(a+)+$"),
   });
   const { text, isError } = await ask(recall, "search_sessions", { query: "tulips" });
@@ -247,7 +247,7 @@ test("a title does not show a key whose end its row in a store lacks", async () 
   const scribe = new Scribe(sessions, ID(2), folder);
   scribe.user(`${key} tulips`);
   const hide = secretPatterns("-----BEGIN [A-Z ]*PRIVATE KEY-----[\\s\\S]*?-----END [A-Z ]*PRIVATE KEY-----");
-  const recall = recallOver(storeAsSource(await storeOf(scribe.path)), folder, { hide });
+  const recall = recallOver(makeStoreSource(await copyToStore(scribe.path)), folder, { hide });
   const { text } = await ask(recall, "session_overview", { session: ID(2) });
   expect(text).toContain(`session ${ID(2)} · [secret] tulips`);
   expect(text).not.toContain("Q7xQ7x");
@@ -258,7 +258,7 @@ test.each(["session_overview", "handoff"])(
   async (name) => {
     const { folder, sessions } = project();
     const text = `${"some words of output ".repeat(20)}C:\\path`;
-    const ids = Array.from({ length: 20_000 }, (_, i) => idOf(i));
+    const ids = Array.from({ length: 20_000 }, (_, i) => makeId(i));
     writeLines(
       sessions,
       "big.jsonl",
@@ -270,7 +270,7 @@ test.each(["session_overview", "handoff"])(
       runs++;
       return patterns(texts);
     };
-    const recall = recallOver(filesAsSource({ sessionDir: sessions }), folder, { hide });
+    const recall = recallOver(makeFileSource({ sessionDir: sessions }), folder, { hide });
     const answer = recall.answer(4096);
     if (name === "handoff") await writeHandoff(recall, "big.jsonl");
     else await writeOverview(recall, await recall.find("big.jsonl"), answer);
@@ -281,14 +281,14 @@ test.each(["session_overview", "handoff"])(
 
 test("an overview whose time is over says that it is partial", async () => {
   const { recall, sessions } = project();
-  const ids = Array.from({ length: 500 }, (_, i) => idOf(i));
+  const ids = Array.from({ length: 500 }, (_, i) => makeId(i));
   writeLines(
     sessions,
     "big.jsonl",
     ids.map((id, i) => userLine(id, ids[i - 1] ?? null)),
   );
   const answer = recall.answer(4096);
-  await inTime(recall, answer, async (brief) => {
+  await runInTime(recall, answer, async (brief) => {
     const session = await brief.find("big.jsonl");
     while (brief.time.signal?.aborted === false) await new Promise((resolve) => setTimeout(resolve, 20));
     await writeOverview(brief, session, answer);
@@ -312,7 +312,7 @@ test.each([
 
 test("a function that hides secrets must answer for every text; what it throws shows nothing", async () => {
   const { sessions, folder } = project();
-  const over = (hide: HideSecrets) => recallOver(filesAsSource({ sessionDir: sessions }), folder, { hide });
+  const over = (hide: HideSecrets) => recallOver(makeFileSource({ sessionDir: sessions }), folder, { hide });
   const short = await ask(
     over(() => []),
     "search_sessions",
@@ -325,7 +325,7 @@ describe("the running session", () => {
   test("is the one that the environment names, also if it was imported", async () => {
     const { sessions, folder } = project();
     const env = { CLAUDE_CODE_SESSION_ID: ID(1) };
-    const recall = recallOver(filesAsSource({ sessionDir: sessions }), folder, { env });
+    const recall = recallOver(makeFileSource({ sessionDir: sessions }), folder, { env });
     const { text } = await ask(recall, "search_sessions", { query: "totals" });
     expect(text).toContain(`Left out: the running session ${ID(1)} (CLAUDE_CODE_SESSION_ID).`);
     expect(text).toContain("Nothing found.");
@@ -343,7 +343,7 @@ describe("the running session", () => {
         .map(({ timestamp }) => Date.parse(timestamp))
         .at(-1) ?? NOW_MS;
     const over = (now: number) =>
-      recallOver(filesAsSource({ sessionDir: sessions }), folder, { now: () => now });
+      recallOver(makeFileSource({ sessionDir: sessions }), folder, { now: () => now });
     const soon = await ask(over(lastMs - 1_000), "find_failures");
     expect(soon.text).toContain(`Left out: ${ID(1)}, changed within the last minute`);
     expect(soon.text).not.toContain("RangeError");
@@ -367,7 +367,7 @@ test("what is damaged, grows or is gone is answered as far as it can be", async 
   );
   scribe.user("tulips that came later");
   expect((await ask(recall, "search_sessions", { query: "later" })).text).toContain("tulips that came later");
-  const source = filesAsSource({ sessionDir: sessions });
+  const source = makeFileSource({ sessionDir: sessions });
   const vanishing = recallOver(
     {
       ...source,

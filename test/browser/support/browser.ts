@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
-import { htmlPage } from "../../../src/apps/cli/page/html-page.ts";
+import { makeHtmlPage } from "../../../src/apps/cli/page/html-page.ts";
 import { PATIENCE_MS } from "../../support/patience.ts";
 import { launchChromium } from "./chromium.ts";
 import { launchFirefox } from "./firefox.ts";
@@ -35,7 +35,7 @@ export function useBrowser(): (session: string | Uint8Array, settings?: Settings
   return (session, settings = {}) => {
     const path = join(folder, `${++number}.html`);
     const bytes = typeof session === "string" ? new TextEncoder().encode(session) : session;
-    writeFileSync(path, htmlPage({ bytes, fileName: "session.jsonl" }));
+    writeFileSync(path, makeHtmlPage({ bytes, fileName: "session.jsonl" }));
     return open(pathToFileURL(path).href, settings);
   };
 }

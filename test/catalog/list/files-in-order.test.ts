@@ -5,7 +5,7 @@ import { CatalogRun } from "../../../src/catalog/list/catalog-run.ts";
 import { listSessions } from "../../../src/catalog/list/list-sessions.ts";
 import { searchSessions } from "../../../src/catalog/search/search.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { all, Chain, header, linesOf, put } from "../support/sessions.ts";
+import { all, Chain, header, joinLines, put } from "../support/sessions.ts";
 
 /** A folder with one session, listed with a cache. */
 async function listed(content: string) {
@@ -41,12 +41,12 @@ const { records } = ordinary();
 const [first = {}, ...entries] = records;
 
 test.each([
-  ["with a line that is none", `${linesOf([first])}{"type":"mess\n${linesOf(entries)}`],
-  ["with an id that two entries have", linesOf([...records, { ...entries[0], timestamp: "2026-02-02" }])],
-  ["of version 1", linesOf([header({ version: 1 }), ...entries])],
-  ["of version 2", linesOf([header({ version: 2 }), ...entries])],
-  ["without a line break at its end", linesOf(records).trimEnd()],
-  ["that is no session", linesOf(entries)],
+  ["with a line that is none", `${joinLines([first])}{"type":"mess\n${joinLines(entries)}`],
+  ["with an id that two entries have", joinLines([...records, { ...entries[0], timestamp: "2026-02-02" }])],
+  ["of version 1", joinLines([header({ version: 1 }), ...entries])],
+  ["of version 2", joinLines([header({ version: 2 }), ...entries])],
+  ["without a line break at its end", joinLines(records).trimEnd()],
+  ["that is no session", joinLines(entries)],
 ])("a file %s is not", async (_, content) => {
   expect(await isInOrder((await listed(content)).scope)).toBe(false);
 });
@@ -61,7 +61,7 @@ test("a file that was gone on with is not, since what was appended may have the 
     timestamp: "2026-02-02T00:00:00.000Z",
   };
   const message = { role: "user", content: "a second needle", timestamp: 5 };
-  await append(linesOf([{ ...second, message }]));
+  await append(joinLines([{ ...second, message }]));
   expect(await isInOrder(scope)).toBe(false);
   const hits = await all(searchSessions("needle", scope));
   const anew = await all(searchSessions("needle", { ...scope, cache: false }));

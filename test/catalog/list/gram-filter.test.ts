@@ -2,15 +2,15 @@ import { appendFileSync, copyFileSync, readdirSync, readFileSync, renameSync, wr
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { CatalogCache } from "../../../src/catalog/list/catalog-cache.ts";
-import { GramCollector, gramsOf, hasGrams } from "../../../src/catalog/list/gram-filter.ts";
-import { parseQuery, requiredWords } from "../../../src/catalog/query/search-query.ts";
-import { literalFinder } from "../../../src/catalog/query/text-matcher.ts";
+import { collectGrams, GramCollector, hasGrams } from "../../../src/catalog/list/gram-filter.ts";
+import { getRequiredWords, parseQuery } from "../../../src/catalog/query/search-query.ts";
+import { makeLiteralFinder } from "../../../src/catalog/query/text-matcher.ts";
 import { searchSessions } from "../../../src/catalog/search/search.ts";
 import { deleteSession } from "../../../src/catalog/trash/trash.ts";
 import { FILTERS } from "../../../src/session/files/cache-files.ts";
 import { readCached } from "../../../src/session/files/folder-cache.ts";
 import { forgetReplaced, noteCacheFolder } from "../../../src/session/files/forget-session.ts";
-import { sessionFilesIn } from "../../../src/session/files/session-files.ts";
+import { listSessionFiles } from "../../../src/session/files/session-files.ts";
 import { mergeSessions } from "../../../src/session/manager/merge-files.ts";
 import { SessionManager } from "../../../src/session/manager/session-manager.ts";
 import fc from "../../support/fast-check.ts";
@@ -60,12 +60,12 @@ test("what holds the words of a query has their grams, however it is spelled and
         const { terms } = parseQuery(text);
         const written = [text, text.toUpperCase(), text.toLowerCase()][form] ?? "";
         const whole = `${before}${written}${after}`;
-        fc.pre(terms.every((term) => literalFinder(term, false, 1)(whole).length > 0));
+        fc.pre(terms.every((term) => makeLiteralFinder(term, false, 1)(whole).length > 0));
         const bytes = Buffer.concat([
           Buffer.from(damage, "latin1"),
           Buffer.from(`\n"${spell(whole, ways)}"`),
         ]);
-        const grams = gramsOf(requiredWords(parseQuery(text)));
+        const grams = collectGrams(getRequiredWords(parseQuery(text)));
         expect(hasGrams(filterOf(bytes, cuts), grams)).toBe(true);
       },
     ),
@@ -75,9 +75,9 @@ test("what holds the words of a query has their grams, however it is spelled and
 
 test("what lacks a word usually lacks its grams", () => {
   const filter = filterOf(Buffer.from("the quick brown fox jumps over the lazy dog ".repeat(200)));
-  expect(hasGrams(filter, gramsOf(["QUICK", "fox"]))).toBe(true);
-  expect(hasGrams(filter, gramsOf(["zebrafish"]))).toBe(false);
-  expect(hasGrams(filter, gramsOf(["cat"]))).toBe(true);
+  expect(hasGrams(filter, collectGrams(["QUICK", "fox"]))).toBe(true);
+  expect(hasGrams(filter, collectGrams(["zebrafish"]))).toBe(false);
+  expect(hasGrams(filter, collectGrams(["cat"]))).toBe(true);
 });
 
 /** Large enough that a search keeps a filter, and without a line that holds "zebra". */
@@ -217,7 +217,7 @@ test("a search that is at it while a session is redacted keeps no filter of what
   // The redaction may remove what is being written.
   const cache = new CatalogCache({ cacheDir, onCacheError: () => undefined });
   noteCacheFolder(cacheDir);
-  const files = [...sessionFilesIn(dirname(a), () => undefined)].filter(({ path }) => path === a);
+  const files = [...listSessionFiles(dirname(a), () => undefined)].filter(({ path }) => path === a);
   for (const file of files) cache.putFilter(file, file, filterOf(readFileSync(a)));
   // Everything that is checked before the file is written has been.
   const saved = cache.save([], files);

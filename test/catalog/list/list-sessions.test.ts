@@ -8,10 +8,10 @@ import { iterateSessions, listSessions } from "../../../src/catalog/list/list-se
 import { findMostRecentSession, findSessionById } from "../../../src/session/files/find-session.ts";
 import type { FileRow } from "../../../src/session/files/session-row.ts";
 import type { SkippedFile } from "../../../src/session/files/skipped-files.ts";
-import { projectFolder } from "../../../src/session/log/session-paths.ts";
+import { getProjectFolder } from "../../../src/session/log/session-paths.ts";
 import { IS_WINDOWS } from "../../support/platform.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { all, Chain, header, linesOf, put, START_MS, touch } from "../support/sessions.ts";
+import { all, Chain, header, joinLines, put, START_MS, touch } from "../support/sessions.ts";
 
 const ids = (sessions: readonly FileRow[]) => sessions.map((session) => session.id);
 
@@ -39,7 +39,7 @@ describe("a list of one flat folder", () => {
     const sessionDir = temporaryFolder();
     session(sessionDir, "a", { cwd: "/a/b-c", said: 2 });
     session(sessionDir, "b", { cwd: "/a-b/c", said: 1 });
-    put(join(sessionDir, "c.jsonl"), linesOf([header({ id: "c", cwd: undefined })]));
+    put(join(sessionDir, "c.jsonl"), joinLines([header({ id: "c", cwd: undefined })]));
     expect(ids(await listSessions({ sessionDir, cwd: "/a/b-c", cache: false }))).toEqual(["a"]);
     expect(ids(await listSessions({ sessionDir, cache: false }))).toEqual(["a", "b", "c"]);
   });
@@ -89,12 +89,12 @@ describe("a list of one flat folder", () => {
 describe("a list of projects' folders", () => {
   test("has the sessions of this project, and those of its folder that name none", async () => {
     const agentDir = temporaryFolder();
-    const folder = projectFolder("/a/b-c", { agentDir });
-    expect(projectFolder("/a-b/c", { agentDir })).toBe(folder);
+    const folder = getProjectFolder("/a/b-c", { agentDir });
+    expect(getProjectFolder("/a-b/c", { agentDir })).toBe(folder);
     session(folder, "mine", { cwd: "/a/b-c", said: 2 });
     session(folder, "theirs", { cwd: "/a-b/c" });
-    put(join(folder, "nameless.jsonl"), linesOf([{ type: "session", id: "nameless" }]), 0);
-    session(projectFolder("/other", { agentDir }), "moved", { cwd: "/a/b-c" });
+    put(join(folder, "nameless.jsonl"), joinLines([{ type: "session", id: "nameless" }]), 0);
+    session(getProjectFolder("/other", { agentDir }), "moved", { cwd: "/a/b-c" });
     const scope = { cwd: "/a/b-c", places: { agentDir }, cache: false };
     expect(ids(await listSessions(scope))).toEqual(["mine", "nameless"]);
     expect(ids(await listSessions({ ...scope, sessionDir: folder }))).toEqual(["mine", "nameless"]);
@@ -107,15 +107,15 @@ describe("a list of projects' folders", () => {
     mkdirSync(real);
     symlinkSync(real, link);
     const places = { agentDir: join(folder, "agent") };
-    session(projectFolder(real, places), "a", { cwd: real, said: 2 });
-    session(projectFolder(link, places), "b", { cwd: link, said: 1 });
+    session(getProjectFolder(real, places), "a", { cwd: real, said: 2 });
+    session(getProjectFolder(link, places), "b", { cwd: link, said: 1 });
     expect(ids(await listSessions({ cwd: link, places, cache: false }))).toEqual(["a", "b"]);
   });
 
   test("has all projects if none is given, and no files beside their folders", async () => {
     const agentDir = temporaryFolder();
-    session(projectFolder("/a", { agentDir }), "a", { said: 2 });
-    session(projectFolder("/b", { agentDir }), "b", { said: 1 });
+    session(getProjectFolder("/a", { agentDir }), "a", { said: 2 });
+    session(getProjectFolder("/b", { agentDir }), "b", { said: 1 });
     session(join(agentDir, "sessions"), "beside");
     put(join(agentDir, "sessions", "sessions.json"), "{}");
     expect(ids(await listSessions({ places: { agentDir }, cache: false }))).toEqual(["a", "b"]);
@@ -269,7 +269,7 @@ describe("the session with an id", () => {
   test("is found by its header, whatever its file is called", () => {
     const folder = temporaryFolder();
     session(folder, "abc");
-    const path = put(join(folder, "whatever.jsonl"), linesOf([header({ id: "abcd" })]));
+    const path = put(join(folder, "whatever.jsonl"), joinLines([header({ id: "abcd" })]));
     expect(findSessionById({ sessionDir: folder }, "abcd")).toBe(path);
     expect(findSessionById({ sessionDir: folder }, "ab")).toBeUndefined();
     expect(findSessionById({ sessionDir: folder }, "")).toBeUndefined();
@@ -278,7 +278,7 @@ describe("the session with an id", () => {
 
   test("is of the project, and the one written to last", () => {
     const folder = temporaryFolder();
-    const text = (cwd: string) => linesOf([header({ id: "x", cwd })]);
+    const text = (cwd: string) => joinLines([header({ id: "x", cwd })]);
     put(join(folder, "1.jsonl"), text("/a"), 1);
     const second = put(join(folder, "2.jsonl"), text("/a"), 2);
     const third = put(join(folder, "3.jsonl"), text("/b"), 3);
@@ -311,7 +311,7 @@ describe("the most recent session", () => {
   test("has its header where it is: behind other records, behind much of the file, without a line break", () => {
     const folder = temporaryFolder();
     const title = { type: "title", title: "t".repeat(10_000) };
-    const path = put(join(folder, "a.jsonl"), linesOf([title, header()]).trimEnd());
+    const path = put(join(folder, "a.jsonl"), joinLines([title, header()]).trimEnd());
     expect(findMostRecentSession(folder)).toBe(path);
     expect(findSessionById({ sessionDir: folder, cwd: "/project" }, "session-1")).toBe(path);
   });

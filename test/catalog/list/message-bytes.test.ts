@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { MessageBodyReader, timeInBody } from "../../../src/catalog/list/list-scan.ts";
+import { findTimeInBody, MessageBodyReader } from "../../../src/catalog/list/list-scan.ts";
 import { isJsonRecord } from "../../../src/core/format/json.ts";
 import { decodeRecord } from "../../../src/core/jsonl/decode.ts";
 import { EntryHeadReader } from "../../../src/core/jsonl/entry-head.ts";
 import fc from "../../support/fast-check.ts";
-import { leastOf } from "../../support/share.ts";
+import { getMinimum } from "../../support/share.ts";
 
 const RUNS = 500;
 
@@ -32,7 +32,7 @@ function parsed(line: string) {
 describe("the time in a body", () => {
   const time = (body: string, isMessage = true) => {
     const bytes = bytesOf(`head${body}`);
-    return timeInBody(bytes, 4, bytes.length, isMessage);
+    return findTimeInBody(bytes, 4, bytes.length, isMessage);
   };
 
   test("is the only one, written as plain digits", () => {
@@ -126,7 +126,7 @@ test("what is read of a body is what parsing it tells", () => {
     }),
     { numRuns: RUNS },
   );
-  expect(count).toBeGreaterThan(leastOf(RUNS / 4));
+  expect(count).toBeGreaterThan(getMinimum(RUNS / 4));
 });
 
 test("a body that holds a second time, wherever it stands, takes a parse to tell", () => {

@@ -8,7 +8,7 @@ import { Pace } from "../../../src/session/files/time-slices.ts";
 import { IS_WINDOWS } from "../../support/platform.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { plainSummary } from "../support/plain-reference.ts";
-import { Chain, header, linesOf, put, START_MS } from "../support/sessions.ts";
+import { Chain, header, joinLines, put, START_MS } from "../support/sessions.ts";
 
 async function summarize(content: string | Uint8Array) {
   return summarizeSession(put(join(temporaryFolder(), "a.jsonl"), content, 5000));
@@ -33,7 +33,7 @@ describe("a row", () => {
   });
 
   test("leaves out what there is not", async () => {
-    const row = await summarize(linesOf([{ type: "session", id: "x" }]));
+    const row = await summarize(joinLines([{ type: "session", id: "x" }]));
     expect(Object.keys(row ?? {}).sort()).toEqual(
       ["created", "cwd", "id", "messageCount", "modified", "path"].sort(),
     );
@@ -41,7 +41,7 @@ describe("a row", () => {
   });
 
   test("takes branchedFrom for parentSession", async () => {
-    const row = await summarize(linesOf([header({ branchedFrom: "/old.jsonl" })]));
+    const row = await summarize(joinLines([header({ branchedFrom: "/old.jsonl" })]));
     expect(row?.parentSession).toBe("/old.jsonl");
   });
 
@@ -85,8 +85,8 @@ describe("the time of a session", () => {
   });
 
   test("is the header's, else the file's, where no message tells", async () => {
-    expect((await summarize(linesOf([header()])))?.modified).toEqual(new Date(START_MS));
-    const row = await summarize(linesOf([header({ timestamp: "some day" })]));
+    expect((await summarize(joinLines([header()])))?.modified).toEqual(new Date(START_MS));
+    const row = await summarize(joinLines([header({ timestamp: "some day" })]));
     expect([row?.modified, row?.created]).toEqual(Array(2).fill(new Date(START_MS + 5_000_000)));
   });
 
@@ -112,7 +112,7 @@ describe("files in a bad state", () => {
   });
 
   test("count repeated lines once, and those behind a second header with the others", async () => {
-    const again = whole + linesOf([header()]) + whole.slice(whole.indexOf("\n") + 1);
+    const again = whole + joinLines([header()]) + whole.slice(whole.indexOf("\n") + 1);
     expect(await summarize(again)).toMatchObject({ messageCount: 3, issueCount: 4 });
   });
 
@@ -123,18 +123,18 @@ describe("files in a bad state", () => {
   });
 
   test("have their header where it is", async () => {
-    const row = await summarize(linesOf([{ type: "title", title: "t" }]) + whole);
+    const row = await summarize(joinLines([{ type: "title", title: "t" }]) + whole);
     expect(row).toMatchObject({ id: "session-1", messageCount: 3, issueCount: 1 });
   });
 });
 
 test.each([
   ["nothing", ""],
-  ["no header", linesOf([{ type: "message", id: "a", parentId: null, message: {} }])],
-  ["a header whose id is no text", linesOf([header({ id: 5 })])],
+  ["no header", joinLines([{ type: "message", id: "a", parentId: null, message: {} }])],
+  ["a header whose id is no text", joinLines([header({ id: 5 })])],
   ["no JSON", "hello\n".repeat(40)],
   ["zeros", new Uint8Array(100)],
-  ["a header behind too many records", linesOf([...Array(16).fill({ type: "x" }), header()])],
+  ["a header behind too many records", joinLines([...Array(16).fill({ type: "x" }), header()])],
 ])("a file with %s is no session", async (_, content) => {
   expect(await summarize(content)).toBeUndefined();
 });
@@ -146,7 +146,7 @@ describe("other versions and spellings", () => {
       timestamp: new Date(timestamp).toISOString(),
       message: { role, content: "text", timestamp },
     });
-    const first = linesOf([
+    const first = joinLines([
       header({ version: undefined }),
       message("user", 5000),
       message("assistant", 6000),
@@ -178,7 +178,7 @@ test.each([
   "\0\0\0",
   '{"type":"mess',
 ])("an end without a line break is what it is for a reader: %j", async (end) => {
-  for (const start of ["", linesOf([header()]), new Chain().user("a").text]) {
+  for (const start of ["", joinLines([header()]), new Chain().user("a").text]) {
     const bytes = Buffer.from(start + end);
     const path = put(join(temporaryFolder(), "a.jsonl"), bytes);
     expect(await summarizeFile(path, undefined, new Pace())).toMatchObject(plainSummary(bytes));

@@ -13,12 +13,12 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { iterateSessions, listSessions } from "../../../src/catalog/list/list-sessions.ts";
-import { defaultCacheFolder } from "../../../src/session/files/user-folders.ts";
+import { getCacheFolder } from "../../../src/session/files/user-folders.ts";
 import { readAtomicJson, writeAtomicJson } from "../../../src/session/fs/atomic-json.ts";
 import { openedFiles, overwrite } from "../../support/opened-files.ts";
 import { IS_WINDOWS, IS_WINE } from "../../support/platform.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { Chain, header, linesOf, put, START_MS } from "../support/sessions.ts";
+import { Chain, header, joinLines, put, START_MS } from "../support/sessions.ts";
 
 /** One session in a folder, and a cache. */
 function place(chain = new Chain().user("first").assistant("second")) {
@@ -79,7 +79,7 @@ describe("what is kept", () => {
     );
     put(join(sessionDir, "torn.jsonl"), new Chain().user("a").user("b").text.slice(0, -9), 1);
     put(join(sessionDir, "none.jsonl"), "none\n", 2);
-    put(join(sessionDir, "empty.jsonl"), linesOf([{ type: "session", id: "empty" }]), 3);
+    put(join(sessionDir, "empty.jsonl"), joinLines([{ type: "session", id: "empty" }]), 3);
     await list();
     expect(await list()).toEqual(await fresh(sessionDir));
     expect(await list()).toHaveLength(3);
@@ -109,7 +109,7 @@ describe("of a file that grew", () => {
     ]);
     overwrite(path, "third", "xxxxx");
     chain.assistant("fourth");
-    appendFileSync(path, linesOf([chain.records.at(-1)]));
+    appendFileSync(path, joinLines([chain.records.at(-1)]));
     expect(await list()).toMatchObject([{ messageCount: 4, name: "named" }]);
   });
 
@@ -124,10 +124,10 @@ describe("of a file that grew", () => {
     ],
     [
       "where a line is repeated",
-      (path: string, chain: Chain) => appendFileSync(path, linesOf([chain.records[1]])),
+      (path: string, chain: Chain) => appendFileSync(path, joinLines([chain.records[1]])),
     ],
     ["where a line is damaged", (path: string) => appendFileSync(path, "{{{\n")],
-    ["where a header comes again", (path: string) => appendFileSync(path, linesOf([header()]))],
+    ["where a header comes again", (path: string) => appendFileSync(path, joinLines([header()]))],
   ])("%s, everything is read", async (_, change) => {
     const { path, chain, list, sessionDir } = place();
     await list();
@@ -153,7 +153,7 @@ describe("of a file that grew", () => {
     const { path, chain, list, sessionDir } = place();
     writeFileSync(path, chain.text.slice(0, -1));
     await list();
-    appendFileSync(path, linesOf([chain.user("third").records.at(-1)]));
+    appendFileSync(path, joinLines([chain.user("third").records.at(-1)]));
     expect(await list()).toEqual(await fresh(sessionDir));
     expect(await list()).toMatchObject([{ messageCount: 3, issueCount: 1 }]);
   });
@@ -161,7 +161,7 @@ describe("of a file that grew", () => {
   test("everything is read if another file has come to stand there that ends alike", async () => {
     const { path, chain, list, sessionDir } = place();
     await list();
-    const other = chain.text.replace("first", "other") + linesOf([chain.user("third").records.at(-1)]);
+    const other = chain.text.replace("first", "other") + joinLines([chain.user("third").records.at(-1)]);
     renameSync(put(join(sessionDir, "other"), other), path);
     expect(await list()).toMatchObject([{ firstMessage: "other", messageCount: 3 }]);
   });
@@ -171,9 +171,9 @@ describe("of a file that grew", () => {
     const [head, first, second] = chain.user("third").records;
     const third = chain.records[3];
     for (const start of [[head], [head, head]]) {
-      writeFileSync(path, linesOf([...start, third, first, second]));
+      writeFileSync(path, joinLines([...start, third, first, second]));
       await list();
-      appendFileSync(path, linesOf([third]));
+      appendFileSync(path, joinLines([third]));
       expect(await list()).toEqual(await fresh(sessionDir));
       expect(await list()).toMatchObject([{ messageCount: 3 }]);
     }
@@ -300,7 +300,7 @@ async function rewrite(path: string, changes: object): Promise<void> {
 // The paths are of another system.
 describe.skipIf(IS_WINDOWS)("the folder of the cache", () => {
   const folder = (env: { [name: string]: string }, platform: string) =>
-    defaultCacheFolder(env, platform, "/home/me");
+    getCacheFolder(env, platform, "/home/me");
 
   test("is the system's for its user", () => {
     expect(folder({}, "linux")).toBe("/home/me/.cache/sessiontree");
@@ -312,6 +312,6 @@ describe.skipIf(IS_WINDOWS)("the folder of the cache", () => {
   test("is the one that the variable names, if that is absolute", () => {
     expect(folder({ XDG_CACHE_HOME: "/cache" }, "darwin")).toBe("/cache/sessiontree");
     expect(folder({ XDG_CACHE_HOME: "cache" }, "linux")).toBe("/home/me/.cache/sessiontree");
-    expect(defaultCacheFolder({}, "linux")).toBe(join(homedir(), ".cache", "sessiontree"));
+    expect(getCacheFolder({}, "linux")).toBe(join(homedir(), ".cache", "sessiontree"));
   });
 });

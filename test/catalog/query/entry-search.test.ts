@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { EntrySearch, planSearch } from "../../../src/catalog/query/entry-search.ts";
 import { parseQuery, type SearchFilters } from "../../../src/catalog/query/search-query.ts";
-import { expressionMatcher } from "../../../src/catalog/search/search.ts";
+import { makeBoundedMatcher } from "../../../src/catalog/search/search.ts";
 import type { AnySessionEntry } from "../../../src/core/format/entry.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 23, 12);
@@ -25,8 +25,8 @@ const called = (name: string, input: object, id = "c") =>
   answered([{ type: "toolCall", id, name, arguments: input }]);
 
 function hitsFor(query: string, filters: SearchFilters & { regex?: boolean } = {}, cwd = "/home/me/app") {
-  const plan = planSearch(parseQuery(query, filters), filters, NOW_MS, expressionMatcher);
-  return new EntrySearch(plan, cwd).findIn(entries).map(({ hit }) => hit);
+  const plan = planSearch(parseQuery(query, filters), filters, NOW_MS, makeBoundedMatcher);
+  return new EntrySearch(plan, cwd).findHits(entries).map(({ hit }) => hit);
 }
 
 const found = (...of: Parameters<typeof hitsFor>) => hitsFor(...of).map(({ entryId }) => entryId);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { holdsWord, parseQuery, requiredWords } from "../../../src/catalog/query/search-query.ts";
-import { literalFinder } from "../../../src/catalog/query/text-matcher.ts";
+import { getRequiredWords, hasWord, parseQuery } from "../../../src/catalog/query/search-query.ts";
+import { makeLiteralFinder } from "../../../src/catalog/query/text-matcher.ts";
 import fc from "../../support/fast-check.ts";
 
 const termsOf = (text: string) => parseQuery(text).terms;
@@ -38,7 +38,7 @@ describe("a query", () => {
 });
 
 test("white space in a phrase stands for any other", () => {
-  const find = literalFinder("one  two", false, 2);
+  const find = makeLiteralFinder("one  two", false, 2);
   expect(find("x One\n\t two ONE TWO one two")).toEqual([
     { start: 2, length: 9 },
     { start: 12, length: 7 },
@@ -57,8 +57,8 @@ test("what fits holds the required words in upper case, in every script", () => 
       const query = parseQuery(text);
       const written = [text, text.toUpperCase(), text.toLowerCase()][form] ?? "";
       const whole = `${before}${written}${after}`;
-      fc.pre(query.terms.every((term) => literalFinder(term, false, 1)(whole).length > 0));
-      for (const word of requiredWords(query)) expect(holdsWord(whole, word)).toBe(true);
+      fc.pre(query.terms.every((term) => makeLiteralFinder(term, false, 1)(whole).length > 0));
+      for (const word of getRequiredWords(query)) expect(hasWord(whole, word)).toBe(true);
     }),
     { numRuns: 500 },
   );

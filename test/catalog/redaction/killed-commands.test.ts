@@ -44,11 +44,11 @@ function killedAt(call: number, home: PlantedHome, ...args: readonly string[]): 
 }
 
 /** At most so many calls of a command are tried. */
-const MOST_CALLS = 12;
+const MAX_CALLS = 12;
 
 /** Numbers of calls, evenly spread. */
 function callsOf(count: number): number[] {
-  const tried = Math.min(count, MOST_CALLS);
+  const tried = Math.min(count, MAX_CALLS);
   return Array.from({ length: tried }, (_, i) => 1 + Math.floor((i * (count - 1)) / Math.max(1, tried - 1)));
 }
 

@@ -1,11 +1,11 @@
 import { appendFileSync, rmSync } from "node:fs";
 import { listTrashed, restoreSession } from "sessiontree/catalog";
 import { describe, expect, test } from "vitest";
-import { filesAsSource } from "../../../src/apps/recall/session-source.ts";
+import { makeFileSource } from "../../../src/apps/recall/session-source.ts";
 import { canReadDatabases } from "../../../src/interop/history/sqlite.ts";
 import { cli } from "../../apps/cli/support/cli.ts";
 import { ask, recallOver } from "../../apps/recall/support/past.ts";
-import { linesOf, part, text } from "../../interop/import/support/claude-records.ts";
+import { joinLines, part, text } from "../../interop/import/support/claude-records.ts";
 import { isSampled } from "../../support/share.ts";
 import { PlantedHome, SECRET } from "./support/planted-home.ts";
 
@@ -31,7 +31,7 @@ const forEach =
 
 const OPERATIONS: { readonly [name: string]: Operation } = {
   import: async (home) => {
-    appendFileSync(home.claude, linesOf([part("more", "q", "msg_2", text("harmless"))]));
+    appendFileSync(home.claude, joinLines([part("more", "q", "msg_2", text("harmless"))]));
     await importAll(home);
     // Without what it remembers, it reads everything again.
     rmSync(home.cache, { recursive: true, force: true });
@@ -46,7 +46,7 @@ const OPERATIONS: { readonly [name: string]: Operation } = {
     await forEach("view", "--no-open")(home);
   },
   recall: async () => {
-    const source = filesAsSource({ includeImported: true });
+    const source = makeFileSource({ includeImported: true });
     const recall = recallOver(source, "/project", { project: undefined });
     for (const name of ["search_sessions", "find_failures"])
       await ask(recall, name, { query: SECRET, error: SECRET });

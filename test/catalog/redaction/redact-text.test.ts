@@ -17,12 +17,12 @@ import { SessionManager } from "sessiontree";
 import { deleteSession, listTrashed } from "sessiontree/catalog";
 import { memoryStore, redactText } from "sessiontree/stores";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { htmlPage } from "../../../src/apps/cli/page/html-page.ts";
+import { makeHtmlPage } from "../../../src/apps/cli/page/html-page.ts";
 import { listSessions } from "../../../src/catalog/list/list-sessions.ts";
 import { REDACTION_CUSTOM_TYPE } from "../../../src/core/format/redaction.ts";
 import { importSessions } from "../../../src/interop/history/import-sessions.ts";
 import { canReadDatabases } from "../../../src/interop/history/sqlite.ts";
-import { temporaryPath } from "../../../src/session/fs/temporary-files.ts";
+import { makeTemporaryPath } from "../../../src/session/fs/temporary-files.ts";
 import { repairSession } from "../../../src/session/log/repair-session.ts";
 import { fileStore } from "../../../src/stores/file/file-store.ts";
 import { OPENCODE_SCHEMA, writableDatabase } from "../../interop/history/support/writable-database.ts";
@@ -77,7 +77,7 @@ function withSecret(text = `It is ${SECRET}.`): SessionManager {
 
 /** A page as `view` writes it. */
 function pageOf(bytes: Uint8Array): string {
-  return htmlPage({ fileName: "x", bytes }, { script: "", style: "" });
+  return makeHtmlPage({ fileName: "x", bytes }, { script: "", style: "" });
 }
 
 const pathOf = (session: SessionManager) => session.getSessionFile() ?? "";
@@ -118,7 +118,7 @@ test("what killed processes left goes in whatever form it holds a text, and a dr
   const cache = join(home, "cache", "sessiontree");
   mkdirSync(cache, { recursive: true });
   const left = (parent: string, suffix = "") =>
-    join(parent, `${temporaryPath("").replace(`-${process.pid}-`, "-4194305-")}${suffix}`);
+    join(parent, `${makeTemporaryPath("").replace(`-${process.pid}-`, "-4194305-")}${suffix}`);
   const half = Math.floor(SECRET.length / 2);
   // A text in a database is where its pages have room.
   const copy = left(cache);
@@ -148,7 +148,7 @@ test("what killed processes left goes in whatever form it holds a text, and a dr
 
 test("what a running process is writing is named until it is done", async () => {
   withSecret("nothing");
-  const path = temporaryPath(join(home, "cache", "sessiontree"));
+  const path = makeTemporaryPath(join(home, "cache", "sessiontree"));
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, "SQLite format 3\0");
   const { changed, standing } = await redactText(SECRET, { sessionDir: folder });

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { listSessions } from "../../../src/catalog/list/list-sessions.ts";
-import { searchedText } from "../../../src/catalog/query/search-text.ts";
-import { textPatterns } from "../../../src/catalog/query/text-bytes.ts";
+import { getSearchedText } from "../../../src/catalog/query/search-text.ts";
+import { makeTextPatterns } from "../../../src/catalog/query/text-bytes.ts";
 import { searchSessions } from "../../../src/catalog/search/search.ts";
 import { readSession } from "../../../src/core/jsonl/read-session.ts";
 import fc from "../../support/fast-check.ts";
@@ -46,7 +46,7 @@ test("a line that holds a text fits its patterns, however it is spelled and in w
       fc.boolean(),
       fc.constantFrom(0, 1, 2),
       (before, text, after, how, isExact, form) => {
-        const patterns = textPatterns(text, isExact);
+        const patterns = makeTextPatterns(text, isExact);
         const written = isExact ? text : ([text, text.toUpperCase(), text.toLowerCase()][form] ?? text);
         const fits = new RegExp(text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"), isExact ? "" : "i").test(
           written,
@@ -92,7 +92,7 @@ test("a search finds what one finds by parsing everything", async () => {
         const wanted = new RegExp(query, caseSensitive ? "" : "i");
         const { header, entries } = readSession(bytes);
         const expected = entries.filter((entry) =>
-          searchedText(entry)?.parts.some(({ text }) => wanted.test(text)),
+          getSearchedText(entry)?.parts.some(({ text }) => wanted.test(text)),
         );
         expect(hits.map((hit) => hit.entryId)).toEqual(header ? expected.map((entry) => entry.id) : []);
 

@@ -4,7 +4,7 @@ import { listSessions } from "../../../src/catalog/list/list-sessions.ts";
 import { type SearchHit, type SearchOptions, searchSessions } from "../../../src/catalog/search/search.ts";
 import type { SkippedFile } from "../../../src/session/files/skipped-files.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { all, Chain, header, linesOf, put, START_MS } from "../support/sessions.ts";
+import { all, Chain, header, joinLines, put, START_MS } from "../support/sessions.ts";
 
 /** Searches one session. */
 function search(
@@ -188,7 +188,7 @@ function escaped(text: string, spell: (hex: string) => string): string {
 
 describe("texts that a writer escapes", () => {
   const line = (json: string) =>
-    `${linesOf([header()])}{"type":"message","id":"00000001","parentId":null,"timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user","content":"${json}"}}\n`;
+    `${joinLines([header()])}{"type":"message","id":"00000001","parentId":null,"timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user","content":"${json}"}}\n`;
 
   test.each([
     ['say "hi" now', 'say \\"hi\\" now'],
@@ -240,7 +240,7 @@ describe("files in any state", () => {
       timestamp: "2026-01-01T00:00:00.000Z",
       message: { role: "user", content: "needle" },
     };
-    const text = linesOf([header({ version: undefined }), message, message]);
+    const text = joinLines([header({ version: undefined }), message, message]);
     const [first, second] = [await search(text, "needle"), await search(text, "needle")];
     expect(first.map((hit) => hit.entryId)).toEqual(second.map((hit) => hit.entryId));
     expect(new Set(first.map((hit) => hit.entryId)).size).toBe(2);
@@ -262,7 +262,7 @@ describe("files in any state", () => {
 
   test("larger than a piece are searched to the end, also where pieces meet", async () => {
     const piece = 1024 * 1024;
-    const start = linesOf([header()]);
+    const start = joinLines([header()]);
     const front = (id: number) =>
       `{"type":"message","id":"0000000${id}","parentId":null,"timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user","content":"`;
     for (let shift = 0; shift < 14; shift += shift < 10 ? 3 : 1) {

@@ -25,26 +25,26 @@ const LINE_ISSUES: readonly IssueCode[] = [
 
 const isTime = (value: unknown): value is number => typeof value === "number" && Math.abs(value) <= 8.64e15;
 
-const nameOf = (value: unknown) => (typeof value === "string" ? value.trim() || null : null);
+const getName = (value: unknown) => (typeof value === "string" ? value.trim() || null : null);
 
 /** Summarizes the bytes of a file. */
 export function plainSummary(bytes: Uint8Array): Expected {
   const { header, entries } = readSession(bytes);
   if (header === undefined) return { summary: undefined, issueCount: 0 };
-  let name = nameOf(header.title);
+  let name = getName(header.title);
   let firstMessage: string | null = null;
   let lastMessageMs: number | null = null;
   let messageCount = 0;
   for (const entry of JSON.parse(JSON.stringify(entries))) {
-    if (entry.type === "session_info") name = nameOf(entry.name);
-    if (entry.type === "title_change") name = nameOf(entry.title);
+    if (entry.type === "session_info") name = getName(entry.name);
+    if (entry.type === "title_change") name = getName(entry.title);
     if (entry.type === "message" || entry.originalType === "message") messageCount++;
     const role = entry.type === "message" ? entry.message.role : undefined;
     if (role !== "user" && role !== "assistant") continue;
     const ms = [entry.message.timestamp, entryMs(entry.timestamp)].find(isTime);
     if (ms !== undefined && !(ms <= (lastMessageMs ?? Number.NEGATIVE_INFINITY)))
       lastMessageMs = Math.trunc(ms);
-    const text = role === "user" ? textOf(entry.message.content) : "";
+    const text = role === "user" ? joinTexts(entry.message.content) : "";
     if (text.trim() !== "") firstMessage ??= text;
   }
   const createdMs = [Date.parse(header.timestamp)].find(isTime) ?? null;
@@ -62,7 +62,7 @@ function entryMs(timestamp: unknown): unknown {
   return typeof timestamp === "string" && timestamp !== NO_TIME ? Date.parse(timestamp) : undefined;
 }
 
-function textOf(content: unknown): string {
+function joinTexts(content: unknown): string {
   if (typeof content === "string") return content;
   const blocks: { type?: unknown; text?: unknown }[] = Array.isArray(content) ? content : [];
   return blocks

@@ -54,7 +54,7 @@ export class Chain {
   }
 
   get text(): string {
-    return linesOf(this.records);
+    return joinLines(this.records);
   }
 
   add(type: string, body: Fields, base: Fields = {}): this {
@@ -88,7 +88,7 @@ export class Chain {
 }
 
 /** Spells records as a file, with a line break at the end. */
-export function linesOf(records: readonly unknown[]): string {
+export function joinLines(records: readonly unknown[]): string {
   return records.map((record) => `${JSON.stringify(record)}\n`).join("");
 }
 

@@ -200,13 +200,13 @@ const chains = fc.array(fc.tuple(bodies, isoTimes, fc.boolean()), { maxLength: 1
   const head = { type: "session", version: 3, id: "s", timestamp: "2026-01-01T00:00:00.000Z", cwd: "/p" };
   const entries = made.map(([body, timestamp, isLast], i) => {
     const { type, ...rest } = { type: "other", ...body };
-    const base = { id: idOf(i + 1), parentId: i === 0 ? null : idOf(i), timestamp };
+    const base = { id: makeId(i + 1), parentId: i === 0 ? null : makeId(i), timestamp };
     return isLast && type === "custom" ? { type, ...rest, ...base } : { type, ...base, ...rest };
   });
   return [head, ...entries].map((record) => `${JSON.stringify(record)}\n`);
 });
 
-function idOf(number: number): string {
+function makeId(number: number): string {
   return number.toString(16).padStart(8, "0");
 }
 

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { deleteSession, listTrashed, restoreSession } from "sessiontree/catalog";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { isDeletedImport } from "../../../src/catalog/list/deleted-imports.ts";
-import { assertReadableTrash, trashFolders } from "../../../src/catalog/trash/restore.ts";
+import { assertReadableTrash, listTrashFolders } from "../../../src/catalog/trash/restore.ts";
 import { beforeCall } from "../../support/before-call.ts";
 import { PROCESS_DATA } from "../../support/process-home.ts";
 import { folder, home, trash, useTrashHome } from "../../support/trash-home.ts";
@@ -201,7 +201,7 @@ onLinux("the trash of another file system", () => {
   });
 
   test("is looked for at the top of the folders that are named", () => {
-    const [first, ...others] = trashFolders([folder, join(folder, "missing", "deep")]);
+    const [first, ...others] = listTrashFolders([folder, join(folder, "missing", "deep")]);
     expect(first).toEqual({ path: trash, top: undefined });
     for (const { path, top } of others) {
       expect(top).toBeDefined();
@@ -213,7 +213,7 @@ onLinux("the trash of another file system", () => {
   test("follows XDG_DATA_HOME only if that is absolute", () => {
     vi.stubEnv("XDG_DATA_HOME", "data");
     try {
-      expect(trashFolders([])[0]?.path).toBe(join(home, ".local", "share", "Trash"));
+      expect(listTrashFolders([])[0]?.path).toBe(join(home, ".local", "share", "Trash"));
     } finally {
       vi.stubEnv("XDG_DATA_HOME", join(home, "data"));
     }

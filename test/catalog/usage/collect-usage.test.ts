@@ -14,13 +14,13 @@ import { listSessions } from "../../../src/catalog/list/list-sessions.ts";
 import { collectUsage, type UsageOptions } from "../../../src/catalog/usage/collect-usage.ts";
 import type { UsageGroup } from "../../../src/catalog/usage/usage-groups.ts";
 import { IMPORT_CUSTOM_TYPE, SUBAGENT_CUSTOM_TYPE } from "../../../src/core/format/import-origin.ts";
-import { sessionFilesIn } from "../../../src/session/files/session-files.ts";
+import { listSessionFiles } from "../../../src/session/files/session-files.ts";
 import { SessionManager } from "../../../src/session/manager/session-manager.ts";
 import { openedFiles, overwrite } from "../../support/opened-files.ts";
 import { pathsLookedAtOnWindows, REMOTE_PATHS } from "../../support/paths-looked-at.ts";
 import { IS_WINDOWS, IS_WINE } from "../../support/platform.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { Chain, header, linesOf, put, START_MS, touch } from "../support/sessions.ts";
+import { Chain, header, joinLines, put, START_MS, touch } from "../support/sessions.ts";
 
 /** A folder with sessions, and what is added up there with a cache of its own. */
 function makeWorld() {
@@ -138,7 +138,7 @@ test("a summary that counts to another model in a fork is still one call", async
   const [, ask, first, , summary] = chain.records;
   put(
     join(folder, "fork.jsonl"),
-    linesOf([header({ id: "fork", parentSession: path }), ask, first, summary]),
+    joinLines([header({ id: "fork", parentSession: path }), ask, first, summary]),
   );
   const { groups } = await collect({ by: ["model"] });
   expect(groups.map(({ by, calls, input }) => [by.model, calls, input])).toEqual([
@@ -191,7 +191,7 @@ test("a fork of a session of another project has what that one had there", async
   expect((await collect({ cwd: "/other", by: ["session"] })).total.calls).toBe(0);
   expect(idsOf((await collect({ cwd: "/project", by: ["session"] })).groups)).toEqual(["parent"]);
   // What only the fork still has counts there.
-  writeFileSync(path, linesOf([header({ id: "parent" })]));
+  writeFileSync(path, joinLines([header({ id: "parent" })]));
   expect(idsOf((await collect({ cwd: "/other", by: ["session"] })).groups)).toEqual([fork.getSessionId()]);
 });
 
@@ -462,7 +462,7 @@ test("a cache whose calls say nothing is no reason to leave a session out", asyn
   write("one", session("one").assistant("a", { usage: usage(10) }));
   await collect();
   const cache = new CatalogCache(scope);
-  const files = [...sessionFilesIn(folder, () => undefined)];
+  const files = [...listSessionFiles(folder, () => undefined)];
   for (const file of files) {
     const known = cache.getSummary(file);
     if (known !== undefined) cache.putSummary(file, { ...known, calls: () => Buffer.from("[]\n") });

@@ -17,7 +17,7 @@ export async function expectBranchedSession(
 ): Promise<void> {
   const session = SessionManager.open(source, { sessionDir: folder });
   const sourceId = session.getSessionId();
-  const labels = labelsOf(session, session.getBranch(leafId));
+  const labels = getLabels(session, session.getBranch(leafId));
   const path = session.createBranchedSession(leafId) ?? "";
   expect(session.buildSessionContext()).toEqual(context);
   expect(session.getHeader()).toMatchObject({ version: 3, parentSession: source });
@@ -31,7 +31,7 @@ export async function expectBranchedSession(
   const again = SessionManager.open(path, { mode: "read-only" });
   const messages = hasBegun ? context.messages : [...context.messages, first];
   expect(again.buildSessionContext()).toEqual({ ...context, messages });
-  expect(labelsOf(again, again.getEntries())).toEqual(labels);
+  expect(getLabels(again, again.getEntries())).toEqual(labels);
 }
 
 /** Whether an entry is part of a conversation, before which a session has no file. */
@@ -40,7 +40,7 @@ function isSpoken(entry: SessionEntry): boolean {
 }
 
 /** The labels in force on these entries, those on labels left out: in a branched session they are other entries. */
-function labelsOf(session: SessionManager, entries: readonly SessionEntry[]): (string | undefined)[][] {
+function getLabels(session: SessionManager, entries: readonly SessionEntry[]): (string | undefined)[][] {
   return entries
     .filter(({ id, type }) => type !== "label" && session.getLabel(id) !== undefined)
     .map(({ id }) => [id, session.getLabel(id)]);

@@ -69,7 +69,7 @@ export function contextAt(session: SessionManager, id: string): SessionContext {
 }
 
 /** All that a message says. */
-export function textOf(message: AgentMessage): string {
+export function joinTexts(message: AgentMessage): string {
   if ("summary" in message) return message.summary;
   if (!("content" in message)) return "";
   const { content } = message;

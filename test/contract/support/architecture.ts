@@ -2,7 +2,7 @@ import { builtinModules } from "node:module";
 import { dirname, posix } from "node:path";
 import ts from "typescript";
 import { checkPurity } from "./purity.ts";
-import { type ImportRecord, lineOf, parse, readImports } from "./syntax.ts";
+import { getLine, type ImportRecord, parse, readImports } from "./syntax.ts";
 
 /**
  * The six wings, in their order, each with its floors from the ground: folders below `src/<wing>/`.
@@ -86,7 +86,7 @@ function isPublic(path: string): boolean {
   return /^src\/[^/]+\.ts$/.test(path);
 }
 
-function floorOf(path: string): number {
+function getFloor(path: string): number {
   if (isPublic(path)) return PUBLIC_FLOOR;
   const inside = path.slice("src/".length);
   return FLOORS.findIndex((rooms) => rooms.some((room) => inside.startsWith(room)));
@@ -100,7 +100,7 @@ function floorName(path: string): string {
 }
 
 /** The wing and folder of a path, such as `src/core/tree`; `src` for the entry files. */
-function folderOf(path: string): string {
+function getFolder(path: string): string {
   const parts = path.split("/");
   return parts.length > 3 ? `src/${parts[1]}/${parts[2]}` : "src";
 }
@@ -109,7 +109,7 @@ function isPure({ path }: { path: string }): boolean {
   return PURE.some((place) => path.startsWith(place));
 }
 
-function packageOf(specifier: string): string {
+function getPackage(specifier: string): string {
   const parts = specifier.split("/");
   return specifier.startsWith("@") ? parts.slice(0, 2).join("/") : (parts[0] ?? specifier);
 }
@@ -121,7 +121,7 @@ function judgePackage(room: Room, specifier: string): string | undefined {
       ? `imports ${specifier}: this floor runs in a browser`
       : undefined;
   }
-  const name = packageOf(specifier);
+  const name = getPackage(specifier);
   if (BUILTINS.has(name)) return `imports "${specifier}": write "node:${specifier}"`;
   const homes = PACKAGE_HOMES[name] ?? BUNDLED_HOMES[name];
   if (homes === undefined) return `imports ${name}, which has no home in PACKAGE_HOMES`;
@@ -175,7 +175,7 @@ function checkPublicFile(room: Room): string[] {
       const clause = ts.isExportDeclaration(statement) ? statement.exportClause : undefined;
       return clause === undefined || !ts.isNamedExports(clause);
     })
-    .map((statement) => `${room.path}:${lineOf(statement)} is more than an explicit named re-export`);
+    .map((statement) => `${room.path}:${getLine(statement)} is more than an explicit named re-export`);
 }
 
 function checkShape(room: Room): string[] {
@@ -240,8 +240,8 @@ export function checkArchitecture(files: ReadonlyMap<string, string>): string[] 
     rooms.set(path, {
       path,
       source,
-      floor: floorOf(path),
-      folder: folderOf(path),
+      floor: getFloor(path),
+      folder: getFolder(path),
       imports: readImports(source),
     });
   }

@@ -1,6 +1,6 @@
 import ts from "typescript";
 import { readHeadings } from "./markdown.ts";
-import { lineOf, parse, visit } from "./syntax.ts";
+import { getLine, parse, visit } from "./syntax.ts";
 
 /**
  * Compares the codes that exist with the headings of docs/errors.md that are codes.
@@ -31,7 +31,7 @@ export function findUnknownThrows(path: string, text: string, codes: readonly st
       if (!ts.isJSDocThrowsTag(tag)) continue;
       for (const [, code] of tag.getText().matchAll(/`([A-Z][A-Z0-9_]+)`/g)) {
         if (code !== undefined && !codes.includes(code)) {
-          faults.push(`${path}:${lineOf(tag)} @throws names ${code}, which is no code`);
+          faults.push(`${path}:${getLine(tag)} @throws names ${code}, which is no code`);
         }
       }
     }

@@ -1,5 +1,5 @@
 import ts from "typescript";
-import { lineOf, parse, visit } from "./syntax.ts";
+import { getLine, parse, visit } from "./syntax.ts";
 
 function hasDocstring(node: ts.Node): boolean {
   return ts
@@ -14,7 +14,7 @@ function isExported(node: ts.Node): boolean {
 }
 
 /** The declarations of a file by name; overloads and merged declarations stand under one name. */
-function declarationsOf(source: ts.SourceFile): Map<string, ts.Node[]> {
+function collectDeclarations(source: ts.SourceFile): Map<string, ts.Node[]> {
   const found = new Map<string, ts.Node[]>();
   const add = (name: ts.Node | undefined, node: ts.Node) => {
     if (name !== undefined) found.set(name.getText(), [...(found.get(name.getText()) ?? []), node]);
@@ -51,11 +51,11 @@ export function findUndocumentedExports(path: string, text: string): string[] {
   const source = parse(path, text);
   const later = namesExportedLater(source);
   const faults: string[] = [];
-  for (const [name, nodes] of declarationsOf(source)) {
+  for (const [name, nodes] of collectDeclarations(source)) {
     const [first] = nodes;
     const exported = later.has(name) || nodes.some(isExported);
     if (first === undefined || !exported || nodes.some(hasDocstring)) continue;
-    faults.push(`${path}:${lineOf(first)} ${name} has no docstring`);
+    faults.push(`${path}:${getLine(first)} ${name} has no docstring`);
   }
   return faults;
 }
@@ -77,7 +77,7 @@ export function findWrongParams(path: string, text: string): string[] {
     const names = parameters.map((parameter) => parameter.name.getText());
     for (const tag of ts.getJSDocTags(node)) {
       if (!ts.isJSDocParameterTag(tag) || names.includes(leftmostName(tag.name))) continue;
-      faults.add(`${path}:${lineOf(tag)} @param ${tag.name.getText()} is no parameter`);
+      faults.add(`${path}:${getLine(tag)} @param ${tag.name.getText()} is no parameter`);
     }
   });
   return [...faults];

@@ -75,11 +75,11 @@ export function compareWhereTable(document: string, read: (path: string) => stri
     const text = read(path);
     if (text === undefined) return [`${path} is not there`];
     const names = owner === undefined ? [name] : [owner, name];
-    return names.filter((one) => !isDeclaredIn(text, one)).map((one) => `${path} declares no ${one}`);
+    return names.filter((one) => !isDeclared(text, one)).map((one) => `${path} declares no ${one}`);
   });
 }
 
-function isDeclaredIn(text: string, name: string): boolean {
+function isDeclared(text: string, name: string): boolean {
   const atTop = `^(?:export )?(?:async )?(?:function\\*?|class|interface|type|const) ${name}\\b`;
   return new RegExp(`${atTop}|^ {2}(?:static |async |\\*)*#?${name}[(<]`, "m").test(text);
 }

@@ -1,7 +1,7 @@
 import type { Facts } from "./package-facts.ts";
 
 /** Returns the exact versions of packages, by name; one that is installed under several names has several. */
-export function versionsIn(dependencies: Facts): ReadonlyMap<string, readonly string[]> {
+export function findVersions(dependencies: Facts): ReadonlyMap<string, readonly string[]> {
   const versions = new Map<string, string[]>();
   for (const [key, wanted] of Object.entries(dependencies)) {
     const [, name = key, version] = /^(?:npm:(.+)@)?(\d+\.\d+\.\d+)$/.exec(String(wanted)) ?? [];

@@ -23,7 +23,7 @@ function isTypeOnly(symbol: ts.Symbol): boolean {
   );
 }
 
-function kindOf(symbol: ts.Symbol, checker: ts.TypeChecker): string {
+function getKind(symbol: ts.Symbol, checker: ts.TypeChecker): string {
   const target = symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
   const kinds = KINDS.filter(([flag]) => target.flags & flag).map(([, kind]) => kind);
   const isValue = (target.flags & ts.SymbolFlags.Value) !== 0;
@@ -37,7 +37,7 @@ export function readExports(program: ts.Program, path: string): PublicNames {
   const symbol = source === undefined ? undefined : checker.getSymbolAtLocation(source);
   if (symbol === undefined) throw new Error(`${path} is no module.`);
   const exported = checker.getExportsOfModule(symbol);
-  const pairs = exported.map((item) => [item.name, kindOf(item, checker)] as const);
+  const pairs = exported.map((item) => [item.name, getKind(item, checker)] as const);
   return Object.fromEntries(pairs.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 

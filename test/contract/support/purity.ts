@@ -1,5 +1,5 @@
 import ts from "typescript";
-import { lineOf, visit } from "./syntax.ts";
+import { getLine, visit } from "./syntax.ts";
 
 /** What a program has from its host and not from the language. */
 const HOST_NAMES = new Set([
@@ -7,7 +7,7 @@ const HOST_NAMES = new Set([
   ...["performance", "crypto", "fetch", "setTimeout", "setInterval", "setImmediate"],
 ]);
 
-function namesDeclaredIn(source: ts.SourceFile): Set<string> {
+function findDeclaredNames(source: ts.SourceFile): Set<string> {
   const names = new Set<string>();
   visit(source, (node) => {
     const declares =
@@ -50,12 +50,12 @@ function outsideReachedBy(node: ts.Node): string | undefined {
 /** Lists where a file of the pure floors reads a clock, draws a random number, or touches its host. */
 export function checkPurity(source: ts.SourceFile): string[] {
   const faults: string[] = [];
-  const own = namesDeclaredIn(source);
+  const own = findDeclaredNames(source);
   visit(source, (node) => {
     const outside = outsideReachedBy(node);
     if (outside === undefined || own.has(outside)) return;
     faults.push(
-      `${source.fileName}:${lineOf(node)} uses ${outside}: on this floor such things are handed in`,
+      `${source.fileName}:${getLine(node)} uses ${outside}: on this floor such things are handed in`,
     );
   });
   return faults;

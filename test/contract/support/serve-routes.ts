@@ -15,7 +15,7 @@ export function serveRoutes(routes: Routes): void {
     respond(routes, incoming)
       .then(async (response) => {
         outgoing.writeHead(response.status, Object.fromEntries(response.headers));
-        const pieces = response.body === null ? [] : piecesOf(response.body);
+        const pieces = response.body === null ? [] : readPieces(response.body);
         await pipeline(Readable.from(pieces), outgoing);
       })
       // A browser that goes away in the middle of an answer is no fault.
@@ -28,7 +28,7 @@ export function serveRoutes(routes: Routes): void {
   });
 }
 
-async function* piecesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* readPieces(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
   try {
     for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;

@@ -15,7 +15,7 @@ export function parse(path: string, text: string): ts.SourceFile {
 }
 
 /** Gives the 1-based line of a node. */
-export function lineOf(node: ts.Node): number {
+export function getLine(node: ts.Node): number {
   const source = node.getSourceFile();
   return source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1;
 }
@@ -48,7 +48,7 @@ export function readImports(source: ts.SourceFile): ImportRecord[] {
     if (named === undefined) return;
     records.push({
       specifier: ts.isStringLiteralLike(named) ? named.text : null,
-      line: lineOf(node),
+      line: getLine(node),
       isDynamic: ts.isCallExpression(node),
     });
   });

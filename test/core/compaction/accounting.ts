@@ -5,7 +5,7 @@ import type { CompactionSettings } from "../../../src/core/compaction/settings.t
 import type { CompactionResult } from "../../../src/core/compaction/summarize.ts";
 import { estimateTokens } from "../../../src/core/compaction/tokens.ts";
 import { convertToLlm } from "../../../src/core/context/convert-to-llm.ts";
-import { entryPathOf } from "../../../src/core/context/entry-path.ts";
+import { makeEntryPath } from "../../../src/core/context/entry-path.ts";
 import { projectPath, type SessionProjection } from "../../../src/core/context/session-context.ts";
 import { foldSystemMessages } from "../../../src/core/context/system-message.ts";
 import { repairToolPairs } from "../../../src/core/context/tool-pairs.ts";
@@ -20,7 +20,7 @@ export interface Compacted {
   readonly draft: { type: string; [field: string]: unknown };
 }
 
-export const project = (path: readonly AnySessionEntry[]) => projectPath(entryPathOf(path));
+export const project = (path: readonly AnySessionEntry[]) => projectPath(makeEntryPath(path));
 
 /** The messages that a compaction must account for: no system messages, not the summary that the context begins with. */
 export function conversationOf({ entries, messages }: SessionProjection): AgentMessage[] {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
-  addFileListsOf,
+  addFilesOfSummary,
   computeFileLists,
   createFileOps,
   extractFileOpsFromMessage,
@@ -48,15 +48,15 @@ describe("extractFileOpsFromMessage", () => {
 describe("addFileListsOf", () => {
   it("adds an earlier summary's lists, modified files as edited", () => {
     const fileOps = createFileOps();
-    addFileListsOf({ details: { readFiles: ["r", 3], modifiedFiles: ["m"] } }, fileOps);
+    addFilesOfSummary({ details: { readFiles: ["r", 3], modifiedFiles: ["m"] } }, fileOps);
     expect(fileOps).toEqual({ read: new Set(["r"]), written: new Set(), edited: new Set(["m"]) });
   });
 
   it("passes over what an extension wrote, and details of other kinds", () => {
     const fileOps = createFileOps();
-    addFileListsOf({ fromHook: true, details: { readFiles: ["r"], modifiedFiles: ["m"] } }, fileOps);
-    addFileListsOf({ details: "text" }, fileOps);
-    addFileListsOf({ details: { readFiles: "r" } }, fileOps);
+    addFilesOfSummary({ fromHook: true, details: { readFiles: ["r"], modifiedFiles: ["m"] } }, fileOps);
+    addFilesOfSummary({ details: "text" }, fileOps);
+    addFilesOfSummary({ details: { readFiles: "r" } }, fileOps);
     expect(fileOps).toEqual(createFileOps());
   });
 });

@@ -6,7 +6,7 @@ import {
   getLastAssistantUsage,
   shouldCompact,
 } from "../../../src/core/compaction/tokens.ts";
-import { entryPathOf } from "../../../src/core/context/entry-path.ts";
+import { makeEntryPath } from "../../../src/core/context/entry-path.ts";
 import { projectPath } from "../../../src/core/context/session-context.ts";
 import { calculateContextTokens } from "../../../src/core/context/usage.ts";
 import type { AnySessionEntry } from "../../../src/core/format/entry.ts";
@@ -192,7 +192,7 @@ describe("estimateContextTokens", () => {
 
 describe("estimateProjectedContextTokens", () => {
   const estimate = (path: AnySessionEntry[]) =>
-    estimateProjectedContextTokens(projectPath(entryPathOf(path)), path);
+    estimateProjectedContextTokens(projectPath(makeEntryPath(path)), path);
 
   it("is the usage and what follows where nothing changed the context since", () => {
     const path = pathOf(
@@ -235,7 +235,7 @@ describe("estimateProjectedContextTokens", () => {
       assistant("c", [], 300),
       user(tokens(2)),
     );
-    const projection = projectPath(entryPathOf(path));
+    const projection = projectPath(makeEntryPath(path));
     const { lastUsageIndex, ...sizes } = estimateProjectedContextTokens(projection, path);
     expect(sizes).toEqual({ tokens: 302, usageTokens: 300, trailingTokens: 2 });
     expect(projection.messages[lastUsageIndex ?? -1]).toMatchObject({

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { ContextCache } from "../../../src/core/context/context-cache.ts";
-import { type EntryPath, entryPathOf } from "../../../src/core/context/entry-path.ts";
+import { type EntryPath, makeEntryPath } from "../../../src/core/context/entry-path.ts";
 import { findLeafPath } from "../../../src/core/context/leaf-path.ts";
 import { buildSessionContext, buildSessionProjection } from "../../../src/core/context/session-context.ts";
 import { assistant, user } from "../../support/messages.ts";
@@ -18,7 +18,7 @@ beforeEach(() => {
 
 const path = (): EntryPath => {
   builds++;
-  return entryPathOf(findLeafPath(line.entries, line.leaf));
+  return makeEntryPath(findLeafPath(line.entries, line.leaf));
 };
 const get = () => cache.get(path);
 const lastMade = () => get().context().messages.at(-1);
@@ -162,14 +162,14 @@ describe("what it hands out", () => {
     const compaction = line.compaction("e1", { retainedTail: [user("tail")] });
     expect(
       cache
-        .get(() => entryPathOf([compaction]))
+        .get(() => makeEntryPath([compaction]))
         .context()
         .messages.map(brief),
     ).toEqual(["compactionSummary:so far", "user:tail"]);
     cache.clear();
     expect(
       cache
-        .get(() => entryPathOf([kept, compaction]))
+        .get(() => makeEntryPath([kept, compaction]))
         .context()
         .messages.map(brief),
     ).toEqual(["compactionSummary:so far", "user:a"]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { entryPathOf } from "../../../src/core/context/entry-path.ts";
+import { makeEntryPath } from "../../../src/core/context/entry-path.ts";
 import { user } from "../../support/messages.ts";
 import { Line } from "./support/entries.ts";
 
@@ -8,7 +8,7 @@ describe("entryPathOf", () => {
     const line = new Line();
     line.message(user("a"));
     line.raw("label", {});
-    const path = entryPathOf(line.entries);
+    const path = makeEntryPath(line.entries);
     expect(path.length).toBe(2);
     expect(path.typeAt(1)).toBe("label");
     expect(path.entryAt(0)).toBe(line.entries[0]);
@@ -17,7 +17,7 @@ describe("entryPathOf", () => {
   });
 
   it("answers for places and ids that are not there", () => {
-    const path = entryPathOf([]);
+    const path = makeEntryPath([]);
     expect([path.typeAt(0), path.entryAt(0), path.indexOf("e1")]).toEqual(["", undefined, -1]);
   });
 
@@ -25,6 +25,6 @@ describe("entryPathOf", () => {
     const line = new Line();
     line.message(user("a"));
     line.raw("message", { id: "e1", message: user("b") });
-    expect(entryPathOf(line.entries).indexOf("e1")).toBe(0);
+    expect(makeEntryPath(line.entries).indexOf("e1")).toBe(0);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
   projectContextEntry,
-  projectSelected,
+  projectSelectedEntry,
   sessionEntryToContextMessages,
 } from "../../../src/core/context/project-entry.ts";
 import type { AnySessionEntry, ContextEditEntry } from "../../../src/core/format/entry.ts";
@@ -121,7 +121,7 @@ describe("a compaction", () => {
   it("leaves them out where it names a kept entry, unless told otherwise", () => {
     const entry = new Line().compaction("elsewhere", { retainedTail: [user("kept")] });
     expect(projectContextEntry(entry)).toHaveLength(1);
-    expect(projectSelected(entry, undefined, true)).toHaveLength(2);
+    expect(projectSelectedEntry(entry, undefined, true)).toHaveLength(2);
   });
 
   it("survives nonsense in every field", () => {

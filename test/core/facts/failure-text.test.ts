@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { failureText } from "../../../src/core/facts/failure-text.ts";
+import { formatFailure } from "../../../src/core/facts/failure-text.ts";
 
 /** What is said of a tool's output. */
 function ofTool(...lines: string[]): string {
   const content = [{ type: "text", text: lines.join("\n") }];
-  return failureText({ role: "toolResult", toolName: "bash", content, isError: true });
+  return formatFailure({ role: "toolResult", toolName: "bash", content, isError: true });
 }
 
 test.each<[what: string, lines: string[], told: string]>([
@@ -66,25 +66,27 @@ test("of nothing but an exit code, the exit code", () => {
 
 test("names the tool or the command with its exit code; of an answer, tells its error", () => {
   const command = { role: "bashExecution", command: "make", exitCode: 2 };
-  expect(failureText({ ...command, output: "cc a.c\na.c:1: error: no main\n" })).toBe(
+  expect(formatFailure({ ...command, output: "cc a.c\na.c:1: error: no main\n" })).toBe(
     "$ make (exit code 2): a.c:1: error: no main",
   );
-  expect(failureText({ ...command, output: "" })).toBe("$ make (exit code 2)");
-  expect(failureText({ role: "bashExecution", command: "make", output: "no rule" })).toBe("$ make: no rule");
+  expect(formatFailure({ ...command, output: "" })).toBe("$ make (exit code 2)");
+  expect(formatFailure({ role: "bashExecution", command: "make", output: "no rule" })).toBe(
+    "$ make: no rule",
+  );
   const dollar = { role: "toolResult", toolName: "$make", content: "exit code 1" };
-  expect(failureText(dollar)).toBe("$make failed (exit code 1)");
+  expect(formatFailure(dollar)).toBe("$make failed (exit code 1)");
   const result = { role: "toolResult", toolName: "bash", content: "no\nCommand exited with code 3" };
-  expect(failureText(result, { command: "npm test" })).toBe("bash npm test failed (exit code 3): no");
-  expect(failureText(result, { command: `${"x".repeat(90)}\nls` })).toBe(
+  expect(formatFailure(result, { command: "npm test" })).toBe("bash npm test failed (exit code 3): no");
+  expect(formatFailure(result, { command: `${"x".repeat(90)}\nls` })).toBe(
     `bash ${"x".repeat(79)}… failed (exit code 3): no`,
   );
-  expect(failureText(result, { command: "cd a\nls" })).toBe("bash cd a… failed (exit code 3): no");
-  expect(failureText({ role: "toolResult", toolName: "read", content: [] })).toBe("read failed");
-  expect(failureText({ role: "toolResult", content: "gone" })).toBe("failed: gone");
-  expect(failureText({ role: "assistant", stopReason: "error", errorMessage: "429: slow down" })).toBe(
+  expect(formatFailure(result, { command: "cd a\nls" })).toBe("bash cd a… failed (exit code 3): no");
+  expect(formatFailure({ role: "toolResult", toolName: "read", content: [] })).toBe("read failed");
+  expect(formatFailure({ role: "toolResult", content: "gone" })).toBe("failed: gone");
+  expect(formatFailure({ role: "assistant", stopReason: "error", errorMessage: "429: slow down" })).toBe(
     "429: slow down",
   );
-  expect(failureText({ role: "assistant", stopReason: "error" })).toBe("the model failed");
+  expect(formatFailure({ role: "assistant", stopReason: "error" })).toBe("the model failed");
 });
 
 test("an error is told wherever it stands, also far from the end of a long output", () => {
@@ -105,7 +107,7 @@ test("an error is told wherever it stands, also far from the end of a long outpu
 });
 
 test("an output of megabytes is not read whole, nor a line of megabytes", () => {
-  const text = failureText({
+  const text = formatFailure({
     role: "toolResult",
     toolName: "x",
     content: `${"a".repeat(5e6)}\n${"error ".repeat(1e6)}`,

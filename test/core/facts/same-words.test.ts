@@ -1,30 +1,30 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
-import { treeGraph } from "../../../src/apps/cli/export/graph.ts";
-import { pathTo, type SessionModel } from "../../../src/apps/page/model/session-model.ts";
-import { chooseForDetail, pageTreeRows } from "../../../src/apps/page/model/tree-rows.ts";
-import { readKinds, titleOfEntry } from "../../../src/apps/text/entry-kind.ts";
-import { imageText, prettyJson } from "../../../src/apps/text/stored-values.ts";
+import { makeTreeGraph } from "../../../src/apps/cli/export/graph.ts";
+import { getPathTo, type SessionModel } from "../../../src/apps/page/model/session-model.ts";
+import { chooseForDetail, makePageTreeRows } from "../../../src/apps/page/model/tree-rows.ts";
+import { getEntryTitle, readKinds } from "../../../src/apps/text/entry-kind.ts";
+import { formatImage, formatJson } from "../../../src/apps/text/stored-values.ts";
 import { findTrunk } from "../../../src/apps/text/tree-rows.ts";
-import { type ContentPart, contentOf } from "../../../src/core/facts/entry-content.ts";
-import { callText, excerptOf } from "../../../src/core/facts/excerpt.ts";
-import { plainText } from "../../../src/core/facts/plain-text.ts";
+import { type ContentPart, getEntryContent } from "../../../src/core/facts/entry-content.ts";
+import { formatToolCall, getExcerpt } from "../../../src/core/facts/excerpt.ts";
+import { toPlainText } from "../../../src/core/facts/plain-text.ts";
 import { SessionView } from "../../../src/session/manager/session-view.ts";
 import { cli, jsonLines } from "../../apps/cli/support/cli.ts";
-import { entriesOf, modelOfText } from "../../apps/page/support/session.ts";
+import { getEntries, modelOfText } from "../../apps/page/support/session.ts";
 
 const FIXTURES = "fixtures";
 /** Sessions of real programs, which a developer may have beside this folder. */
 const CORPUS = "../shared/corpus";
-const MOST_BYTES = 400_000;
+const MAX_BYTES = 400_000;
 
 function sessionsIn(folder: string): string[] {
   try {
     return readdirSync(folder, { recursive: true, encoding: "utf8" })
       .filter((name) => name.endsWith(".jsonl"))
       .map((name) => join(folder, name))
-      .filter((path) => statSync(path).size < MOST_BYTES)
+      .filter((path) => statSync(path).size < MAX_BYTES)
       .sort();
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
@@ -52,7 +52,7 @@ test.each([...sessionsIn(FIXTURES), ...sessionsIn(CORPUS)])(
     expect(
       printed.map(({ id, kind, failed = false, label, isLeaf }) => [id, kind, failed, label, isLeaf]),
     ).toEqual(
-      entriesOf(model).map(({ id }, ordinal) => [
+      getEntries(model).map(({ id }, ordinal) => [
         id,
         model.kinds[ordinal]?.word,
         model.failures.includes(ordinal),
@@ -61,10 +61,11 @@ test.each([...sessionsIn(FIXTURES), ...sessionsIn(CORPUS)])(
       ]),
     );
     const excerpts = printed.map(({ excerpt }) => excerpt);
-    expect(entriesOf(model).map((entry) => excerptOf(entry).text)).toEqual(excerpts);
+    expect(getEntries(model).map((entry) => getExcerpt(entry).text)).toEqual(excerpts);
     // The page names results and commands by what was asked for: what came of it stands beside that.
     model.kinds.forEach(({ tone }, ordinal) => {
-      if (tone !== "tool" && tone !== "command") expect(titleOfEntry(model, ordinal)).toBe(excerpts[ordinal]);
+      if (tone !== "tool" && tone !== "command")
+        expect(getEntryTitle(model, ordinal)).toBe(excerpts[ordinal]);
     });
     await expectSameContent(path, model);
     expectSameDrawing(path, model);
@@ -74,26 +75,26 @@ test.each([...sessionsIn(FIXTURES), ...sessionsIn(CORPUS)])(
 
 /** What the page shows of each entry is what `show` and the transcript hold. */
 async function expectSameContent(path: string, model: SessionModel): Promise<void> {
-  const most = String(Math.max(1, model.size));
-  const shown = (await cli(["show", resolve(path), "--tail", most])).stdout;
+  const max = String(Math.max(1, model.size));
+  const shown = (await cli(["show", resolve(path), "--tail", max])).stdout;
   const transcript = (await cli(["export", resolve(path), "--markdown"])).stdout;
-  for (const ordinal of pathTo(model, model.leaf)) {
+  for (const ordinal of getPathTo(model, model.leaf)) {
     const entry = model.entryAt(ordinal);
-    const { parts } = contentOf(entry);
+    const { parts } = getEntryContent(entry);
     for (const part of parts.filter(({ kind }) => kind !== "image"))
-      expect(shown, `${entry?.id} ${part.kind}`).toContain(plainText(wordsOf(part)));
+      expect(shown, `${entry?.id} ${part.kind}`).toContain(toPlainText(wordsOf(part)));
     if (entry?.type !== "message") continue;
     for (const part of parts.filter(isVerbatim))
-      expect(transcript, `${entry.id} ${part.kind}`).toContain(plainText(wordsOf(part)));
+      expect(transcript, `${entry.id} ${part.kind}`).toContain(toPlainText(wordsOf(part)));
   }
 }
 
 /** The words by which all tell a part. */
 function wordsOf(part: ContentPart): string {
-  if (part.kind === "call") return prettyJson(part.input);
-  if (part.kind === "data") return typeof part.value === "string" ? part.value : prettyJson(part.value);
+  if (part.kind === "call") return formatJson(part.input);
+  if (part.kind === "data") return typeof part.value === "string" ? part.value : formatJson(part.value);
   if (part.kind === "thinking" && part.isRedacted) return "(withheld)";
-  return part.kind === "image" ? imageText(part) : part.text;
+  return part.kind === "image" ? formatImage(part) : part.text;
 }
 
 /** Tells whether a transcript holds a part as it was written, not as Markdown. */
@@ -104,10 +105,10 @@ function isVerbatim({ kind }: ContentPart): boolean {
 /** The entries that have a row on the page have a box in the drawing, and the others are in boxes for several. */
 function expectSameDrawing(path: string, model: SessionModel): void {
   const session = SessionView.at(path);
-  const { nodes } = treeGraph({ session, leaf: session.leaf, isFull: false, withImages: false });
+  const { nodes } = makeTreeGraph({ session, leaf: session.leaf, isFull: false, withImages: false });
   const boxes = [...nodes];
   const trunk = findTrunk(model.tree, model.leaf);
-  const rows = pageTreeRows(model, trunk, chooseForDetail(model, trunk, "branches"), new Set());
+  const rows = makePageTreeRows(model, trunk, chooseForDetail(model, trunk, "branches"), new Set());
   const names = (isRun: boolean) =>
     boxes.flatMap(({ name, tone }) => ((tone === "run") === isRun ? name : [])).sort();
   expect(rows.map(({ ordinal }) => `n${ordinal}`).sort()).toEqual(names(false));
@@ -118,5 +119,5 @@ function expectSameDrawing(path: string, model: SessionModel): void {
 
 test("a call is told by the same words, whatever its argument is called", () => {
   for (const name of ["command", "cmd", "filePath", "prompt"])
-    expect(callText("shell", { [name]: "npm test" })).toBe("→ shell npm test");
+    expect(formatToolCall("shell", { [name]: "npm test" })).toBe("→ shell npm test");
 });

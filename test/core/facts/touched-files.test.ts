@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { filesOfCall } from "../../../src/core/facts/touched-files.ts";
+import { findCallFiles } from "../../../src/core/facts/touched-files.ts";
 
 test.each<[name: string, input: unknown, files: [path: string, isChanged: boolean][]]>([
   ["read", { path: "a.ts" }, [["a.ts", false]]],
@@ -25,5 +25,5 @@ test.each<[name: string, input: unknown, files: [path: string, isChanged: boolea
   ["bash", { command: "cat a.ts" }, []],
   ["odd", null, []],
 ])("%s names its files", (name, input, files) => {
-  expect(filesOfCall({ name, input }).map(({ path, isChanged }) => [path, isChanged])).toEqual(files);
+  expect(findCallFiles({ name, input }).map(({ path, isChanged }) => [path, isChanged])).toEqual(files);
 });

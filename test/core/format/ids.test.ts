@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { isSessionError } from "../../../src/core/format/errors.ts";
-import { idKeyOf, idOfKey } from "../../../src/core/format/id-key.ts";
+import { fromIdKey, toIdKey } from "../../../src/core/format/id-key.ts";
 import {
   assertValidSessionId,
   createEntryId,
@@ -95,7 +95,7 @@ describe("the key of an id", () => {
     ["__proto__", "__proto__"],
     ["", ""],
   ])("of %j is %j, and leads back to the id", (id, key) => {
-    expect(idKeyOf(id)).toBe(key);
-    expect(idOfKey(key)).toBe(id);
+    expect(toIdKey(id)).toBe(key);
+    expect(fromIdKey(key)).toBe(id);
   });
 });

@@ -1,11 +1,11 @@
 import type { ContentBlock } from "@aws-sdk/client-bedrock-runtime";
 import { describe, expect, test } from "vitest";
-import { converterFor } from "../../../src/core/format/foreign-form.ts";
-import { messageProblems, storedMessageProblems } from "../../../src/core/format/message-check.ts";
+import { findConverter } from "../../../src/core/format/foreign-form.ts";
+import { findMessageProblems, findStoredMessageProblems } from "../../../src/core/format/message-check.ts";
 import { MESSAGE_SAMPLES } from "./support/samples.ts";
 
 const record = (value: object) => JSON.parse(JSON.stringify(value));
-const problemsOf = (value: object) => messageProblems(record(value));
+const problemsOf = (value: object) => findMessageProblems(record(value));
 
 const text = { type: "text", text: "x" };
 const chatCall = { id: "c", type: "function", function: { name: "read", arguments: "{}" } };
@@ -13,7 +13,7 @@ const chatCall = { id: "c", type: "function", function: { name: "read", argument
 describe("a message of this format has no problem", () => {
   test.each(MESSAGE_SAMPLES)("whole, of role $name", ({ value }) => {
     expect(problemsOf(Object(value))).toEqual([]);
-    expect(storedMessageProblems(Object(value))).toEqual([]);
+    expect(findStoredMessageProblems(Object(value))).toEqual([]);
   });
 
   test.each([
@@ -182,12 +182,12 @@ const FOREIGN: [string, object, string[], string | undefined][] = [
 describe("a message of another shape", () => {
   test.each(FOREIGN)("%s", (_what, value, places, converter) => {
     expect(problemsOf(value).map((problem) => problem.split(":")[0])).toEqual(places);
-    expect(converterFor(record(value))).toBe(converter);
+    expect(findConverter(record(value))).toBe(converter);
   });
 
   test("that is stored counts only if it is an SDK's", () => {
     for (const [, value, , converter] of FOREIGN) {
-      expect(storedMessageProblems(record(value)).length > 0).toBe(converter !== undefined);
+      expect(findStoredMessageProblems(record(value)).length > 0).toBe(converter !== undefined);
     }
   });
 
@@ -218,7 +218,7 @@ describe("converterFor", () => {
     [null, undefined],
     ["x", undefined],
   ])("of %j, which has no role, gives %s", (value, converter) => {
-    expect(converterFor(value)).toBe(converter);
+    expect(findConverter(value)).toBe(converter);
   });
 
   // The compiler compares the kinds with those of the SDK.
@@ -241,12 +241,12 @@ describe("converterFor", () => {
   test.each(Object.entries(kinds))(
     "of Bedrock's block %s, which has no type, gives %s",
     (kind, converter) => {
-      expect(converterFor({ role: "user", content: [{ [kind]: {} }] })).toBe(converter);
-      expect(converterFor({ role: "user", content: [{ type: "x", [kind]: {} }] })).toBeUndefined();
+      expect(findConverter({ role: "user", content: [{ [kind]: {} }] })).toBe(converter);
+      expect(findConverter({ role: "user", content: [{ type: "x", [kind]: {} }] })).toBeUndefined();
     },
   );
 
   test.each(MESSAGE_SAMPLES)("knows none for a message of this format, of role $name", ({ value }) => {
-    expect(converterFor(value)).toBeUndefined();
+    expect(findConverter(value)).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { JsonValue } from "../../../src/core/format/json.ts";
 import { json } from "../../../src/core/format/shape.ts";
-import { zodSchemaOf } from "../../../src/core/format/zod-schema.ts";
+import { toZodSchema } from "../../../src/core/format/zod-schema.ts";
 import { ENTRY_SAMPLES, HEADER_SAMPLE, MESSAGE_SAMPLES, PART_SAMPLES } from "./support/samples.ts";
 
 const SAMPLES = [...PART_SAMPLES, ...MESSAGE_SAMPLES, ...ENTRY_SAMPLES, HEADER_SAMPLE];
@@ -11,7 +11,7 @@ function without(value: object, key: string): object {
 }
 
 describe.each(SAMPLES)("schema of $name", ({ shape, value, optional }) => {
-  const schema = zodSchemaOf(shape);
+  const schema = toZodSchema(shape);
 
   test("has exactly the fields of the interface", () => {
     expect(Object.keys(shape.fields).sort()).toEqual(Object.keys(value).sort());
@@ -37,7 +37,7 @@ describe.each(SAMPLES)("schema of $name", ({ shape, value, optional }) => {
 });
 
 describe("JSON values", () => {
-  const jsonValueSchema = zodSchemaOf(json<JsonValue>());
+  const jsonValueSchema = toZodSchema(json<JsonValue>());
 
   test.each([
     [undefined],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { BytePattern } from "../../../src/core/jsonl/byte-pattern.ts";
 import fc from "../../support/fast-check.ts";
-import { leastOf } from "../../support/share.ts";
+import { getMinimum } from "../../support/share.ts";
 
 /** What `find` says, by looking at every byte of every place. */
 function firstPlain(classes: readonly number[][], bytes: Uint8Array, from: number, end: number): number {
@@ -41,7 +41,7 @@ describe("BytePattern", () => {
       ),
       { numRuns: 3000 },
     );
-    expect(found).toBeGreaterThan(leastOf(200));
+    expect(found).toBeGreaterThan(getMinimum(200));
   });
 
   it("finds further matches in the same bytes, and none behind the end", () => {

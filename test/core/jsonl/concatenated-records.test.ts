@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { recordInFront, recoverRecords } from "../../../src/core/jsonl/concatenated-records.ts";
+import { readFrontRecord, recoverRecords } from "../../../src/core/jsonl/concatenated-records.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const entry = (id: string, fields: object = {}) => ({
@@ -80,13 +80,13 @@ describe("recoverRecords", () => {
 describe("recordInFront", () => {
   it("finds the record that a line begins with, whatever follows", () => {
     const line = ` \0${json(a)}{"torn`;
-    expect(recordInFront(bytesOf(line))).toEqual({ start: 2, end: 2 + json(a).length, record: a });
+    expect(readFrontRecord(bytesOf(line))).toEqual({ start: 2, end: 2 + json(a).length, record: a });
   });
 
   it.each(["", `x${json(a)}`, json(a).slice(0, -1), '{"type":"text"}', '{"id":"a"}', '{"type":"a",}'])(
     "finds none in %j",
     (line) => {
-      expect(recordInFront(bytesOf(line))).toBeUndefined();
+      expect(readFrontRecord(bytesOf(line))).toBeUndefined();
     },
   );
 });

@@ -3,14 +3,14 @@ import { readSession } from "../../../src/core/jsonl/read-session.ts";
 import {
   codes,
   entryLine,
-  fileOf,
   GrowingFile,
   headerLine,
   ids,
+  joinFile,
+  joinSession,
   links,
   read,
   SESSION_ID,
-  sessionOf,
   TIME,
 } from "./support/files.ts";
 
@@ -18,7 +18,7 @@ const [a, b, c] = [entryLine("a", null), entryLine("b", "a"), entryLine("c", "b"
 
 describe("5. a last line without a line break", () => {
   it("is complete if it parses", () => {
-    const index = read(`${sessionOf(a)}${b}`);
+    const index = read(`${joinSession(a)}${b}`);
     expect(links(index)).toEqual(["a", "b < a"]);
     expect(codes(index)).toEqual([]);
     expect(index.isMidLine).toBe(true);
@@ -30,7 +30,7 @@ describe("5. a last line without a line break", () => {
       [" \t", []],
       ["\0\0", ["NUL_BYTES 3"]],
     ] as const) {
-      const index = read(`${sessionOf(a)}${b}${end}`);
+      const index = read(`${joinSession(a)}${b}${end}`);
       expect(links(index)).toEqual(["a", "b < a"]);
       expect(codes(index)).toEqual(found);
     }
@@ -38,7 +38,7 @@ describe("5. a last line without a line break", () => {
 
   it("is a torn tail if it does not parse: reported and skipped, wherever it was cut", () => {
     for (let cut = 1; cut < b.length; cut++) {
-      const index = read(`${sessionOf(a)}${b.slice(0, cut)}`);
+      const index = read(`${joinSession(a)}${b.slice(0, cut)}`);
       expect(links(index)).toEqual(["a"]);
       expect(index.issues).toHaveLength(1);
       const offset = headerLine().length + 1 + a.length + 1;
@@ -48,19 +48,19 @@ describe("5. a last line without a line break", () => {
   });
 
   it("that is JSON and no record is reported too, and is not taken before it ends", () => {
-    expect(codes(read(`${sessionOf(a)}{"a":1}`))).toEqual(["NOT_AN_ENTRY 3"]);
-    expect(codes(read(`${sessionOf(a)}17`))).toEqual(["TAIL_TORN 3"]);
+    expect(codes(read(`${joinSession(a)}{"a":1}`))).toEqual(["NOT_AN_ENTRY 3"]);
+    expect(codes(read(`${joinSession(a)}17`))).toEqual(["TAIL_TORN 3"]);
   });
 
   it("gives the whole records at its front, and keeps what is torn behind them", () => {
-    const index = read(`${sessionOf(a)}${b}${c.slice(0, 20)}`);
+    const index = read(`${joinSession(a)}${b}${c.slice(0, 20)}`);
     expect(links(index)).toEqual(["a", "b < a"]);
     expect(codes(index)).toEqual(["TAIL_TORN 3"]);
     expect(read(headerLine() + a).header?.id).toBe(SESSION_ID);
   });
 
   it("is simply not there yet while another process writes", () => {
-    const file = new GrowingFile().grow(sessionOf(a));
+    const file = new GrowingFile().grow(joinSession(a));
     for (const piece of [b.slice(0, 30), b.slice(30, 60)]) {
       file.grow(piece);
       expect([ids(file.index), codes(file.index)]).toEqual([["a"], ["TAIL_TORN 3"]]);
@@ -74,7 +74,7 @@ describe("5. a last line without a line break", () => {
   it("may be torn inside a character", () => {
     const line = new TextEncoder().encode(entryLine("b", "a", { text: "☃" }));
     const inside = line.indexOf(0xe2) + 1;
-    const file = new GrowingFile().grow(sessionOf(a)).grow(line.subarray(0, inside));
+    const file = new GrowingFile().grow(joinSession(a)).grow(line.subarray(0, inside));
     expect(codes(file.index)).toEqual(["TAIL_TORN 3"]);
     file.grow(line.subarray(inside)).grow("\n");
     expect(links(file.index)).toEqual(["a", "b < a"]);
@@ -84,7 +84,7 @@ describe("5. a last line without a line break", () => {
 
 describe("6. a line that does not parse", () => {
   it("is searched for records that were glued together; what parses is used, and reported", () => {
-    const index = read(sessionOf(a, b + c, entryLine("d", "c")));
+    const index = read(joinSession(a, b + c, entryLine("d", "c")));
     expect(links(index)).toEqual(["a", "b < a", "c < b", "d < c"]);
     expect(codes(index)).toEqual(["RECORDS_GLUED 3"]);
     const start = headerLine().length + 1 + a.length + 1;
@@ -93,31 +93,31 @@ describe("6. a line that does not parse", () => {
   });
 
   it("gives the record behind a torn one, whose legible head keeps its place", () => {
-    const index = read(sessionOf(a, b.slice(0, -20) + c));
+    const index = read(joinSession(a, b.slice(0, -20) + c));
     expect(links(index)).toEqual(["a", "b < a", "c < b"]);
     expect(codes(index)).toEqual(["RECORDS_GLUED 3", "BODY_DAMAGED 3"]);
   });
 
   it("gives the record before a torn one, whose legible head keeps its place", () => {
-    const index = read(sessionOf(a, b + c.slice(0, -20), entryLine("d", "c")));
+    const index = read(joinSession(a, b + c.slice(0, -20), entryLine("d", "c")));
     expect(links(index)).toEqual(["a", "b < a", "c < b", "d < c"]);
     expect(codes(index)).toEqual(["RECORDS_GLUED 3", "BODY_DAMAGED 3"]);
   });
 
   it("gives three records and more", () => {
     const many = Array.from({ length: 100 }, (_, i) => entryLine(`n${i}`, i === 0 ? null : `n${i - 1}`));
-    expect(ids(read(sessionOf(many.join(""))))).toHaveLength(100);
+    expect(ids(read(joinSession(many.join(""))))).toHaveLength(100);
   });
 
   it("with blanks before its records gives each once", () => {
-    const index = read(sessionOf(a, `  ${b} ${c} `));
+    const index = read(joinSession(a, `  ${b} ${c} `));
     expect(links(index)).toEqual(["a", "b < a", "c < b"]);
     expect(codes(index)).toEqual(["RECORDS_GLUED 3"]);
   });
 
   it("gives a record of a kind that nobody knows", () => {
     const unknown = JSON.stringify({ type: "new", id: "n", parentId: "a", timestamp: TIME });
-    expect(links(read(sessionOf(a + unknown)))).toEqual(["a", "n < a"]);
+    expect(links(read(joinSession(a + unknown)))).toEqual(["a", "n < a"]);
   });
 
   describe("because a record in another spelling is glued to one in the usual", () => {
@@ -128,13 +128,13 @@ describe("6. a line that does not parse", () => {
       ["blanks", spaced],
       ["times as numbers", timed],
     ])("gives it once somebody wrote a line with %s", (_name, spell) => {
-      const index = read(sessionOf(a, spell("b", "a"), entryLine("c", "b") + spell("d", "c")));
+      const index = read(joinSession(a, spell("b", "a"), entryLine("c", "b") + spell("d", "c")));
       expect(links(index)).toEqual(["a", "b < a", "c < b", "d < c"]);
       expect(codes(index)).toEqual(["RECORDS_GLUED 4"]);
     });
 
     it("is one damaged entry before that, and reported when it is read: the price of not looking into bodies", () => {
-      const { entries, issues } = readSession(sessionOf(a + spaced("b", "a")));
+      const { entries, issues } = readSession(joinSession(a + spaced("b", "a")));
       expect(entries.map(({ type, id }) => [type, id])).toEqual([["damaged", "a"]]);
       expect(issues.map(({ code, line }) => [code, line])).toEqual([["BODY_DAMAGED", 2]]);
     });
@@ -142,13 +142,16 @@ describe("6. a line that does not parse", () => {
 
   it("whose records are of any century is taken apart", () => {
     const old = entryLine("b", "a", { timestamp: "1970-01-01T00:00:00.000Z" });
-    expect(links(read(sessionOf(a + old)))).toEqual(["a", "b < a"]);
+    expect(links(read(joinSession(a + old)))).toEqual(["a", "b < a"]);
   });
 
   it("but parses is not searched: text may hold what looks like records", () => {
     const text = `${b}${c}`;
     const index = read(
-      sessionOf(entryLine("a", null, { text, list: [JSON.parse(b)] }), JSON.stringify([text, JSON.parse(b)])),
+      joinSession(
+        entryLine("a", null, { text, list: [JSON.parse(b)] }),
+        JSON.stringify([text, JSON.parse(b)]),
+      ),
     );
     expect(ids(index)).toEqual(["a"]);
     expect(codes(index)).toEqual(["NOT_AN_ENTRY 3"]);
@@ -156,7 +159,7 @@ describe("6. a line that does not parse", () => {
 });
 
 describe("7. a line whose head is legible but whose body is not", () => {
-  const place = (line: string) => readSession(sessionOf(a, line, entryLine("c", "b")));
+  const place = (line: string) => readSession(joinSession(a, line, entryLine("c", "b")));
 
   it.each([
     ["is torn", b.slice(0, -5)],
@@ -197,14 +200,14 @@ describe("7. a line whose head is legible but whose body is not", () => {
   });
 
   it("is reported under the id that it got, if another has its own", () => {
-    const { entries, issues } = readSession(sessionOf(a, b, b.slice(0, -5)));
+    const { entries, issues } = readSession(joinSession(a, b, b.slice(0, -5)));
     const damaged = issues.find(({ code }) => code === "BODY_DAMAGED");
     expect(damaged?.entryId).toBe(entries[2]?.id);
     expect(damaged?.entryId).not.toBe("b");
   });
 
   it("is no entry before there is a header", () => {
-    const index = read(fileOf(b.slice(0, -5), headerLine(), a));
+    const index = read(joinFile(b.slice(0, -5), headerLine(), a));
     expect(ids(index)).toEqual(["a"]);
     expect(codes(index)).toEqual(["LINE_UNREADABLE 1"]);
   });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { EntryHead } from "../../../src/core/format/head.ts";
 import {
-  currentLine,
   DAMAGED_CUSTOM_TYPE,
   DAMAGED_TYPE,
-  damagedEntry,
   decodeEntry,
+  encodeCurrentLine,
+  makeDamagedEntry,
 } from "../../../src/core/jsonl/entry-body.ts";
 
 const TIME = "2026-01-01T00:00:00.000Z";
@@ -80,22 +80,22 @@ describe("currentLine", () => {
   it("gives back the very bytes of a line that says what its head says, however it is spelled", () => {
     for (const text of [line, line.replaceAll(":", ": ")]) {
       const bytes = bytesOf(text);
-      expect(currentLine(bytes, head, at(3))).toBe(bytes);
-      expect(currentLine(bytes, head, at(3), (entry) => entry)).toBe(bytes);
+      expect(encodeCurrentLine(bytes, head, at(3))).toBe(bytes);
+      expect(encodeCurrentLine(bytes, head, at(3), (entry) => entry)).toBe(bytes);
     }
   });
 
   it("spells the line anew if its head, its version or a change asks for it", () => {
     const other = { ...user, parentId: null };
-    expect(currentLine(bytesOf(line), { ...head, parentId: null }, at(3))).toBe(JSON.stringify(other));
-    expect(currentLine(bytesOf(line), head, at(2))).toBe(line);
+    expect(encodeCurrentLine(bytesOf(line), { ...head, parentId: null }, at(3))).toBe(JSON.stringify(other));
+    expect(encodeCurrentLine(bytesOf(line), head, at(2))).toBe(line);
     const change = { ...user, type: "custom" };
-    expect(currentLine(bytesOf(line), head, at(3), () => change)).toBe(JSON.stringify(change));
+    expect(encodeCurrentLine(bytesOf(line), head, at(3), () => change)).toBe(JSON.stringify(change));
   });
 
   it("keeps the text of a damaged body, in an entry at its place", () => {
     const torn = line.slice(0, -5);
-    expect(JSON.parse(String(currentLine(bytesOf(torn), head, at(3))))).toEqual({
+    expect(JSON.parse(String(encodeCurrentLine(bytesOf(torn), head, at(3))))).toEqual({
       type: "custom",
       id: "a",
       parentId: "b",
@@ -109,7 +109,7 @@ describe("currentLine", () => {
 describe("damagedEntry", () => {
   it("has its place in the tree and says what it was", () => {
     const base = { type: DAMAGED_TYPE, id: "a", parentId: "b", originalType: "message" };
-    expect(damagedEntry(head)).toEqual({ ...base, timestamp: TIME });
-    expect(damagedEntry({ ...head, timestampMs: Number.NaN }).timestamp).toBe("1970-01-01T00:00:00.000Z");
+    expect(makeDamagedEntry(head)).toEqual({ ...base, timestamp: TIME });
+    expect(makeDamagedEntry({ ...head, timestampMs: Number.NaN }).timestamp).toBe("1970-01-01T00:00:00.000Z");
   });
 });

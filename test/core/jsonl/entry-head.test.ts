@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { idKeyOf, idOfKey } from "../../../src/core/format/id-key.ts";
+import { fromIdKey, toIdKey } from "../../../src/core/format/id-key.ts";
 import { EntryHeadReader, mayHoldSecondHead } from "../../../src/core/jsonl/entry-head.ts";
 import fc from "../../support/fast-check.ts";
-import { leastOf } from "../../support/share.ts";
+import { getMinimum } from "../../support/share.ts";
 
 const TIME = "2026-02-03T22:52:06.410Z";
 const bytesOf = (text: string) => new TextEncoder().encode(text);
@@ -121,15 +121,15 @@ describe("EntryHeadReader", () => {
         const parsed: unknown = JSON.parse(line);
         expect(parsed).toEqual({
           type: reader.type,
-          id: idOfKey(reader.id),
-          parentId: reader.parent === null ? null : idOfKey(reader.parent),
+          id: fromIdKey(reader.id),
+          parentId: reader.parent === null ? null : fromIdKey(reader.parent),
           timestamp: record.timestamp,
         });
         expect(reader.timestampMs).toBe(Date.parse(String(record.timestamp)));
       }),
       { numRuns: 2000 },
     );
-    expect(wasRead).toBeGreaterThan(leastOf(100));
+    expect(wasRead).toBeGreaterThan(getMinimum(100));
   });
 
   it("reads whatever a usual line holds, up to the body", () => {
@@ -148,8 +148,8 @@ describe("EntryHeadReader", () => {
           const line = headLine({ id: own, parentId, timestamp: date.toISOString(), message: body });
           const reader = read(line);
           expect(reader).toMatchObject({
-            id: idKeyOf(own),
-            parent: parentId === null ? null : idKeyOf(parentId),
+            id: toIdKey(own),
+            parent: parentId === null ? null : toIdKey(parentId),
             timestampMs: date.getTime(),
           });
           expect(line.slice(reader?.bodyStart)).toBe(`,"message":${JSON.stringify(body)}}`);

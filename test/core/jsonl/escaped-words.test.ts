@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { hexValue } from "../../../src/core/jsonl/escaped-words.ts";
+import { getHexValue } from "../../../src/core/jsonl/escaped-words.ts";
 
 test("four hexadecimal digits are worth what they write, and other bytes nothing", () => {
-  const value = (text: string) => hexValue(Buffer.from(text, "latin1").readInt32BE());
+  const value = (text: string) => getHexValue(Buffer.from(text, "latin1").readInt32BE());
   for (let n = 0; n <= 0xffff; n++) expect(value(n.toString(16).padStart(4, "0"))).toBe(n);
   for (let byte = 0; byte < 256; byte++) {
     const character = String.fromCharCode(byte);

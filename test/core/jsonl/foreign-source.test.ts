@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { foreignSourceIn } from "../../../src/core/jsonl/foreign-source.ts";
+import { detectForeignSource } from "../../../src/core/jsonl/foreign-source.ts";
 import { readSession } from "../../../src/core/jsonl/read-session.ts";
 import { FOREIGN_FILES } from "../../support/foreign-files.ts";
 
 function sourceOf(text: string, pieceBytes = text.length * 3 + 1) {
   const bytes = Buffer.from(text);
-  return foreignSourceIn(function* () {
+  return detectForeignSource(function* () {
     for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
   });
 }

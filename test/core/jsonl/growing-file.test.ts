@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { SessionIndex } from "../../../src/core/jsonl/session-index.ts";
-import { codes, entryLine, GrowingFile, headerLine, ids, links, read, sessionOf } from "./support/files.ts";
+import { codes, entryLine, GrowingFile, headerLine, ids, joinSession, links, read } from "./support/files.ts";
 
 const [a, b, c] = [entryLine("a", null), entryLine("b", "a"), entryLine("c", "b")];
 
@@ -19,7 +19,7 @@ function growing(...pieces: readonly string[]): { links: string[]; codes: string
 describe("a file that grows", () => {
   it("gives a line that seemed whole its number when its line break comes", () => {
     for (const lineBreak of [["\n"], ["\r\n"], ["\r", "\n"], [" ", "\n"]]) {
-      const file = new GrowingFile().grow(sessionOf(a)).grow(b);
+      const file = new GrowingFile().grow(joinSession(a)).grow(b);
       for (const piece of lineBreak) file.grow(piece);
       file.grow(`${c}\n`);
       expect([0, 1, 2].map((ordinal) => file.index.spans.at(ordinal).line)).toEqual([2, 3, 4]);
@@ -28,24 +28,24 @@ describe("a file that grows", () => {
   });
 
   it("may go on behind a line that seemed whole, without a line break", () => {
-    expect(growing(sessionOf(a), b, `${c}\n`).map((state) => state.codes)).toEqual([
+    expect(growing(joinSession(a), b, `${c}\n`).map((state) => state.codes)).toEqual([
       [],
       [],
       ["RECORDS_GLUED 3"],
     ]);
-    growing(sessionOf(a), b, "???", "\n", entryLine("d", "gone"));
-    growing(sessionOf(a), b, "\0\0", "\0", "\n", entryLine("d", "gone"));
-    growing(sessionOf(a), b, c.slice(0, 30), c.slice(30), c.slice(0, -9), "\n");
+    growing(joinSession(a), b, "???", "\n", entryLine("d", "gone"));
+    growing(joinSession(a), b, "\0\0", "\0", "\n", entryLine("d", "gone"));
+    growing(joinSession(a), b, c.slice(0, 30), c.slice(30), c.slice(0, -9), "\n");
   });
 
   it("takes back that a parent is nowhere when it comes", () => {
-    const states = growing(sessionOf(entryLine("b", "a")), `${entryLine("x", null)}\n`, `${a}\n`);
+    const states = growing(joinSession(entryLine("b", "a")), `${entryLine("x", null)}\n`, `${a}\n`);
     expect(states.map(({ links }) => links[0])).toEqual(["b", "b", "b < a"]);
     expect(states.map((state) => state.codes)).toEqual([["PARENT_MISSING 2"], ["PARENT_MISSING 2"], []]);
   });
 
   it("takes a bridge back when the parent comes", () => {
-    const states = growing(sessionOf(entryLine("x", null), "???", entryLine("b", "a")), `${a}\n`);
+    const states = growing(joinSession(entryLine("x", null), "???", entryLine("b", "a")), `${a}\n`);
     expect(states.map(({ links }) => links[1])).toEqual(["b < x", "b < a"]);
     expect(states.map((state) => state.codes)).toEqual([
       ["LINE_UNREADABLE 3", "PARENT_BRIDGED 4"],
@@ -54,13 +54,13 @@ describe("a file that grows", () => {
   });
 
   it("breaks a cycle that a late parent closes", () => {
-    const states = growing(sessionOf(entryLine("a", "c"), b), `${c}\n`);
+    const states = growing(joinSession(entryLine("a", "c"), b), `${c}\n`);
     expect(states.map((state) => state.codes)).toEqual([["PARENT_MISSING 2"], ["PARENT_CYCLE 2"]]);
   });
 
   it("mends a cycle that a bridge had closed", () => {
     const states = growing(
-      sessionOf(entryLine("a", "c"), "???", entryLine("c", "x")),
+      joinSession(entryLine("a", "c"), "???", entryLine("c", "x")),
       `${entryLine("x", null)}\n`,
     );
     expect(states.map(({ links }) => links)).toEqual([
@@ -72,7 +72,11 @@ describe("a file that grows", () => {
 
   it("unties entries without the parentId key when the key comes", () => {
     const lines = [entryLine("a", undefined), entryLine("b", undefined)];
-    const states = growing(sessionOf(...lines), `${entryLine("c", undefined)}\n`, `${entryLine("d", "b")}\n`);
+    const states = growing(
+      joinSession(...lines),
+      `${entryLine("c", undefined)}\n`,
+      `${entryLine("d", "b")}\n`,
+    );
     expect(states.map(({ links }) => links)).toEqual([
       ["a", "b < a"],
       ["a", "b < a", "c < b"],
@@ -90,7 +94,7 @@ describe("a file that grows", () => {
 
   it("keeps invented ids when what follows comes", () => {
     const bare = entryLine(undefined, undefined);
-    const file = new GrowingFile().grow(sessionOf(bare, "???")).grow(bare);
+    const file = new GrowingFile().grow(joinSession(bare, "???")).grow(bare);
     const before = ids(file.index);
     file.grow(`\n${bare}\n`);
     expect(ids(file.index).slice(0, 2)).toEqual(before);
@@ -99,7 +103,7 @@ describe("a file that grows", () => {
 
   it("knows a line again that stands in it before, also in pieces", () => {
     const states = growing(
-      sessionOf(a, b),
+      joinSession(a, b),
       a.slice(0, 20),
       a.slice(20),
       "\n",
@@ -115,13 +119,13 @@ describe("a file that grows", () => {
   });
 
   it("tells nothing of the tail that was there before more came", () => {
-    const file = new GrowingFile().grow(`${sessionOf(a)}${b.slice(0, 20)}`);
+    const file = new GrowingFile().grow(`${joinSession(a)}${b.slice(0, 20)}`);
     expect(codes(file.index)).toEqual(["TAIL_TORN 3"]);
     file.index.feed(file.write(`${b.slice(20)}\n`));
     expect(codes(file.index)).toEqual([]);
   });
 
   it("may be looked at without having grown", () => {
-    growing("", sessionOf(a), "", b.slice(0, 9), "", b.slice(9), "", "\n", "");
+    growing("", joinSession(a), "", b.slice(0, 9), "", b.slice(9), "", "\n", "");
   });
 });

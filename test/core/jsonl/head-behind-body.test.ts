@@ -1,12 +1,12 @@
 import { readSession } from "sessiontree/core";
 import { describe, expect, test } from "vitest";
-import { legibleHead } from "../../../src/core/jsonl/partial-head.ts";
+import { readLegibleHead } from "../../../src/core/jsonl/partial-head.ts";
 
 const HEAD = { type: "message", id: "a1", parentId: null, timestamp: "2025-01-01T00:00:00.000Z" };
 const FIELDS = `"id":"a1","parentId":null,"timestamp":"2025-01-01T00:00:00.000Z"`;
 
 function headIn(line: string) {
-  return legibleHead(new TextEncoder().encode(line), true);
+  return readLegibleHead(new TextEncoder().encode(line), true);
 }
 
 describe("a head behind a damaged body", () => {

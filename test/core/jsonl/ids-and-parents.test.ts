@@ -3,13 +3,13 @@ import { readSession } from "../../../src/core/jsonl/read-session.ts";
 import {
   codes,
   entryLine,
-  fileOf,
   GrowingFile,
   headerLine,
   ids,
+  joinFile,
+  joinSession,
   links,
   read,
-  sessionOf,
 } from "./support/files.ts";
 
 const bare = (text: string) => entryLine(undefined, undefined, { text });
@@ -26,13 +26,13 @@ function named(text: string): string[] {
 
 describe("an entry without id and parentId", () => {
   it("follows the previous entry of the file, in version 1", () => {
-    const file = fileOf(headerLine({}), bare("one"), bare("two"), bare("three"));
+    const file = joinFile(headerLine({}), bare("one"), bare("two"), bare("three"));
     expect(named(file)).toEqual(["#0", "#1 < #0", "#2 < #1"]);
     expect(codes(read(file))).toEqual([]);
   });
 
   it("follows the previous entry of the file, in version 3, and is reported", () => {
-    const file = sessionOf(
+    const file = joinSession(
       entryLine("a", null),
       entryLine("b", "a"),
       entryLine("c", "a"),
@@ -44,16 +44,16 @@ describe("an entry without id and parentId", () => {
   });
 
   it("at the start is a root", () => {
-    expect(named(sessionOf(bare("x"), entryLine("a", null)))).toEqual(["#0", "a"]);
+    expect(named(joinSession(bare("x"), entryLine("a", null)))).toEqual(["#0", "a"]);
   });
 
   it("follows a damaged entry, too, and a second bearer of an id", () => {
-    const file = sessionOf(entryLine("a", null).slice(0, -9), bare("x"), entryLine("a", null), bare("y"));
+    const file = joinSession(entryLine("a", null).slice(0, -9), bare("x"), entryLine("a", null), bare("y"));
     expect(named(file)).toEqual(["a", "#1 < a", "#2", "#3 < #2"]);
   });
 
   it.each([7, null, "", {}])("or whose id is %j gets an id, and keeps a parent that it names", (id) => {
-    const file = sessionOf(entryLine("a", null), entryLine("b", "a"), entryLine(id, "a"));
+    const file = joinSession(entryLine("a", null), entryLine("b", "a"), entryLine(id, "a"));
     const index = read(file);
     const last = index.tree.headAt(2);
     expect(last).toMatchObject({ id: expect.stringMatching(HEX), parentId: "a" });
@@ -61,7 +61,7 @@ describe("an entry without id and parentId", () => {
   });
 
   it("of version 1 keeps its own id if that is unique, and the order of the file all the same", () => {
-    const file = fileOf(
+    const file = joinFile(
       headerLine({ version: 1 }),
       entryLine("a", "c"),
       bare("x"),
@@ -74,7 +74,7 @@ describe("an entry without id and parentId", () => {
 });
 
 describe("ids that a reader must invent", () => {
-  const file = sessionOf(bare("x"), "???", bare("y"), entryLine("a", null), entryLine("a", null, { n: 1 }));
+  const file = joinSession(bare("x"), "???", bare("y"), entryLine("a", null), entryLine("a", null, { n: 1 }));
 
   it("are the same at every reading", () => {
     expect(ids(read(file))).toEqual(ids(read(file)));
@@ -90,15 +90,15 @@ describe("ids that a reader must invent", () => {
   });
 
   it("are derived from the line's place, and not from what stands behind it", () => {
-    const longer = `${file}${fileOf(bare("z"), entryLine("b", "a"))}`;
+    const longer = `${file}${joinFile(bare("z"), entryLine("b", "a"))}`;
     expect(ids(read(longer)).slice(0, 4)).toEqual(ids(read(file)));
   });
 
   it("differ from those that the file gives before", () => {
-    const [invented = ""] = ids(read(sessionOf(bare("x"))));
-    const index = read(fileOf(`{"type":"title"}`, headerLine(), bare("x")));
+    const [invented = ""] = ids(read(joinSession(bare("x"))));
+    const index = read(joinFile(`{"type":"title"}`, headerLine(), bare("x")));
     expect(ids(index)).toEqual([invented]);
-    const taken = read(sessionOf(bare("x"), entryLine(invented, null)));
+    const taken = read(joinSession(bare("x"), entryLine(invented, null)));
     expect(ids(taken)[0]).toBe(invented);
     expect(new Set(ids(taken)).size).toBe(2);
     expect(codes(taken)).toContain("ID_DUPLICATE 3");
@@ -106,15 +106,15 @@ describe("ids that a reader must invent", () => {
 
   it("are asked to be written down before the file grows", () => {
     expect(read(file).needsUpgrade).toBe(true);
-    expect(read(sessionOf(entryLine("a", null))).needsUpgrade).toBe(false);
-    expect(read(sessionOf(withId("a"), withId("b"))).needsUpgrade).toBe(true);
-    expect(read(sessionOf(withId("a"), entryLine("b", "a"))).needsUpgrade).toBe(false);
+    expect(read(joinSession(entryLine("a", null))).needsUpgrade).toBe(false);
+    expect(read(joinSession(withId("a"), withId("b"))).needsUpgrade).toBe(true);
+    expect(read(joinSession(withId("a"), entryLine("b", "a"))).needsUpgrade).toBe(false);
   });
 });
 
 describe("an entry with an id but no parentId key", () => {
   it("is a root", () => {
-    expect(named(sessionOf(entryLine("a", null), withId("b"), entryLine("c", "b")))).toEqual([
+    expect(named(joinSession(entryLine("a", null), withId("b"), entryLine("c", "b")))).toEqual([
       "a",
       "b",
       "c < b",
@@ -122,19 +122,21 @@ describe("an entry with an id but no parentId key", () => {
   });
 
   it("follows the one before it if no entry of the whole file has the key", () => {
-    expect(named(sessionOf(withId("a"), withId("b"), withId("c")))).toEqual(["a", "b < a", "c < b"]);
-    expect(codes(read(sessionOf(withId("a"), withId("b"))))).toEqual(["PARENT_BRIDGED 3"]);
+    expect(named(joinSession(withId("a"), withId("b"), withId("c")))).toEqual(["a", "b < a", "c < b"]);
+    expect(codes(read(joinSession(withId("a"), withId("b"))))).toEqual(["PARENT_BRIDGED 3"]);
   });
 
   it("is reported only as long as no entry has the key", () => {
-    const file = new GrowingFile().grow(sessionOf(withId("a"), withId("b")));
+    const file = new GrowingFile().grow(joinSession(withId("a"), withId("b")));
     expect(codes(file.index)).toEqual(["PARENT_BRIDGED 3"]);
-    expect(codes(file.grow(fileOf(entryLine("c", "b"))).index)).toEqual([]);
+    expect(codes(file.grow(joinFile(entryLine("c", "b"))).index)).toEqual([]);
   });
 
   it("follows it also among entries without ids, and with an id that is taken", () => {
     expect(
-      named(sessionOf(withId("a"), bare("x"), withId("b"), entryLine("a", undefined, { n: 1 }), withId("c"))),
+      named(
+        joinSession(withId("a"), bare("x"), withId("b"), entryLine("a", undefined, { n: 1 }), withId("c")),
+      ),
     ).toEqual(["a", "#1 < a", "b < #1", "#3 < b", "c < #3"]);
   });
 
@@ -142,15 +144,15 @@ describe("an entry with an id but no parentId key", () => {
     const names = ["a", "b", "c"].map(withId);
     for (const parentId of [null, "b"]) {
       const last = parentId === null ? "d" : "d < b";
-      expect(named(sessionOf(...names, entryLine("d", parentId)))).toEqual(["a", "b", "c", last]);
+      expect(named(joinSession(...names, entryLine("d", parentId)))).toEqual(["a", "b", "c", last]);
     }
-    expect(named(sessionOf(...names, entryLine("d", null).slice(0, -9)))).toEqual(["a", "b", "c", "d"]);
+    expect(named(joinSession(...names, entryLine("d", null).slice(0, -9)))).toEqual(["a", "b", "c", "d"]);
   });
 });
 
 describe("a parent", () => {
   it("is the nearest entry before with that id", () => {
-    const file = sessionOf(
+    const file = joinSession(
       entryLine("a", null),
       entryLine("b", "a"),
       entryLine("a", "b", { n: 2 }),
@@ -162,7 +164,7 @@ describe("a parent", () => {
   });
 
   it("is one among the later entries only if there is none before, and then the first of them", () => {
-    const file = sessionOf(
+    const file = joinSession(
       entryLine("b", "a"),
       entryLine("a", null),
       entryLine("a", null, { n: 2 }),
@@ -173,21 +175,21 @@ describe("a parent", () => {
   });
 
   it("that is the entry itself is none: a root, reported", () => {
-    const index = read(sessionOf(entryLine("a", "a"), entryLine("b", "a")));
+    const index = read(joinSession(entryLine("a", "a"), entryLine("b", "a")));
     expect(links(index)).toEqual(["a", "b < a"]);
     expect(codes(index)).toEqual(["PARENT_CYCLE 2"]);
   });
 
   it("that closes a cycle is cut at the first entry of the cycle in the file, reported", () => {
     const index = read(
-      sessionOf(entryLine("x", "c"), entryLine("a", "c"), entryLine("b", "a"), entryLine("c", "b")),
+      joinSession(entryLine("x", "c"), entryLine("a", "c"), entryLine("b", "a"), entryLine("c", "b")),
     );
     expect(links(index)).toEqual(["x < c", "a", "b < a", "c < b"]);
     expect(codes(index)).toEqual(["PARENT_CYCLE 3"]);
   });
 
   it("that is nowhere makes a root, reported", () => {
-    const index = read(sessionOf(entryLine("a", null), entryLine("b", "gone"), entryLine("c", "b")));
+    const index = read(joinSession(entryLine("a", null), entryLine("b", "gone"), entryLine("c", "b")));
     expect(links(index)).toEqual(["a", "b", "c < b"]);
     expect(codes(index)).toEqual(["PARENT_MISSING 3"]);
   });
@@ -200,7 +202,7 @@ describe("a parent", () => {
     ["two lines", "what?\nwhere?"],
   ])("that is nowhere is the entry before, if a damaged line stands between: %s", (_name, damage) => {
     const index = read(
-      sessionOf(
+      joinSession(
         entryLine("a", null),
         entryLine("b", "a"),
         damage,
@@ -217,25 +219,25 @@ describe("a parent", () => {
   it("that is nowhere is the entry before, if the damage stands on the same line", () => {
     const c = entryLine("c", "gone");
     for (const end of [`\0\0\n${c}`, `x\n${c}`, `{"type":"mess${c}`, `{"torn\n${c}`, `\0\0${c}`]) {
-      const index = read(sessionOf(entryLine("b", null) + end));
+      const index = read(joinSession(entryLine("b", null) + end));
       expect(links(index)).toEqual(["b", "c < b"]);
     }
   });
 
   it("that is nowhere is the entry before, if a line that is too long stands between", () => {
-    const file = sessionOf(entryLine("b", null), `"${"x".repeat(999)}"`, entryLine("c", "gone"));
+    const file = joinSession(entryLine("b", null), `"${"x".repeat(999)}"`, entryLine("c", "gone"));
     expect(links(read(file, { maxLineBytes: 900 }))).toEqual(["b", "c < b"]);
   });
 
   it("that is nowhere makes a root where nothing is damaged but what is before the first entry, or before the one before", () => {
     const c = entryLine("c", "gone");
-    expect(links(read(sessionOf("???", c)))).toEqual(["c"]);
-    expect(links(read(fileOf("???", headerLine(), c)))).toEqual(["c"]);
-    expect(links(read(sessionOf("???", entryLine("b", null), c)))).toEqual(["b", "c"]);
+    expect(links(read(joinSession("???", c)))).toEqual(["c"]);
+    expect(links(read(joinFile("???", headerLine(), c)))).toEqual(["c"]);
+    expect(links(read(joinSession("???", entryLine("b", null), c)))).toEqual(["b", "c"]);
   });
 
   it("that is known is that one, damage or not", () => {
-    const file = sessionOf(
+    const file = joinSession(
       entryLine("a", null),
       entryLine("b", "a"),
       "???",
@@ -247,20 +249,20 @@ describe("a parent", () => {
   });
 
   it("that a damaged line would bridge, and that comes later, is that one", () => {
-    const index = read(sessionOf(entryLine("a", null), "???", entryLine("c", "b"), entryLine("b", "a")));
+    const index = read(joinSession(entryLine("a", null), "???", entryLine("c", "b"), entryLine("b", "a")));
     expect(links(index)).toEqual(["a", "c < b", "b < a"]);
     expect(codes(index)).toEqual(["LINE_UNREADABLE 3"]);
   });
 
   it("that a bridge makes a descendant is cut as any cycle is", () => {
-    const index = read(sessionOf(entryLine("a", "c"), "???", entryLine("c", "gone")));
+    const index = read(joinSession(entryLine("a", "c"), "???", entryLine("c", "gone")));
     expect(links(index)).toEqual(["a", "c < a"]);
     expect(codes(index)).toEqual(["PARENT_CYCLE 2", "LINE_UNREADABLE 3", "PARENT_BRIDGED 4"]);
   });
 
   it.each([5, true, { id: "a" }, ["a"]])("that is %j is nowhere", (parentId) => {
     const index = read(
-      sessionOf(entryLine("a", null), entryLine("b", parentId), "???", entryLine("c", parentId)),
+      joinSession(entryLine("a", null), entryLine("b", parentId), "???", entryLine("c", parentId)),
     );
     expect(links(index)).toEqual(["a", "b", "c < b"]);
     expect(codes(index)).toEqual(["PARENT_MISSING 3", "LINE_UNREADABLE 4", "PARENT_BRIDGED 5"]);
@@ -271,7 +273,7 @@ describe("two lines with the same id", () => {
   const [a, b] = [entryLine("a", null), entryLine("b", "a")];
 
   it("count once if they are byte-identical, reported", () => {
-    const index = read(sessionOf(a, b, a, entryLine("c", "a"), b));
+    const index = read(joinSession(a, b, a, entryLine("c", "a"), b));
     expect(links(index)).toEqual(["a", "b < a", "c < a"]);
     expect(codes(index)).toEqual(["ENTRY_REPEATED 4", "ENTRY_REPEATED 6"]);
     expect(index.issues.map(({ entryId }) => entryId)).toEqual(["a", "b"]);
@@ -279,14 +281,14 @@ describe("two lines with the same id", () => {
 
   it("count once wherever the second stands: glued, unterminated, behind a CR", () => {
     for (const end of [`${b}${a}\n`, `${b}\n${a}`, `${b}\n${a}\r\n`, `${b}\n${a}  \n`]) {
-      const index = read(`${sessionOf(a)}${end}`);
+      const index = read(`${joinSession(a)}${end}`);
       expect(links(index)).toEqual(["a", "b < a"]);
       expect(codes(index).some((code) => code.startsWith("ENTRY_REPEATED"))).toBe(true);
     }
   });
 
   it("leave the id to the first if they differ; the later one gets an invented id, and entries after it mean it", () => {
-    const file = sessionOf(a, b, entryLine("a", "b", { n: 2 }), entryLine("c", "a"));
+    const file = joinSession(a, b, entryLine("a", "b", { n: 2 }), entryLine("c", "a"));
     expect(named(file)).toEqual(["a", "b < a", "#2 < b", "c < #2"]);
     const index = read(file);
     expect(codes(index)).toEqual(["ID_DUPLICATE 4"]);
@@ -295,7 +297,7 @@ describe("two lines with the same id", () => {
   });
 
   it("differ although they are equally long", () => {
-    expect(named(sessionOf(entryLine("a", null, { n: 1 }), entryLine("a", null, { n: 2 })))).toEqual([
+    expect(named(joinSession(entryLine("a", null, { n: 1 }), entryLine("a", null, { n: 2 })))).toEqual([
       "a",
       "#1",
     ]);
@@ -303,7 +305,7 @@ describe("two lines with the same id", () => {
 
   it("count once also if the one that is repeated is not the first with that id", () => {
     const second = entryLine("a", null, { n: 2 });
-    const index = read(sessionOf(a, second, second, a, second));
+    const index = read(joinSession(a, second, second, a, second));
     expect(ids(index)).toHaveLength(2);
     expect(codes(index)).toEqual([
       "ID_DUPLICATE 3",
@@ -315,14 +317,16 @@ describe("two lines with the same id", () => {
   });
 
   it("hang as they say, also where the later one names its own id as parent", () => {
-    expect(named(sessionOf(a, entryLine("a", "a", { n: 2 })))).toEqual(["a", "#1 < a"]);
+    expect(named(joinSession(a, entryLine("a", "a", { n: 2 })))).toEqual(["a", "#1 < a"]);
   });
 });
 
 describe("a second header", () => {
   it("is an issue; entries after it count as usual", () => {
     const [a, b] = [entryLine("a", null), entryLine("b", "a")];
-    const index = read(sessionOf(a, headerLine({ version: 1 }), b, headerLine(), a, b, entryLine("c", "b")));
+    const index = read(
+      joinSession(a, headerLine({ version: 1 }), b, headerLine(), a, b, entryLine("c", "b")),
+    );
     expect(links(index)).toEqual(["a", "b < a", "c < b"]);
     expect(index.version).toBe(3);
     expect(codes(index)).toEqual([
@@ -345,7 +349,7 @@ describe("a compaction's firstKeptEntryIndex", () => {
     });
   /** Number of the entry that is kept first; the compaction's own if nothing is. */
   const keptBy = (firstKeptEntryIndex: unknown, ...before: string[]) => {
-    const { entries } = readSession(fileOf(...before, compaction(firstKeptEntryIndex), bare("after")));
+    const { entries } = readSession(joinFile(...before, compaction(firstKeptEntryIndex), bare("after")));
     const kept = entries.flatMap((entry) => ("firstKeptEntryId" in entry ? [entry.firstKeptEntryId] : []))[0];
     return entries.findIndex(({ id }) => id === kept);
   };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { codes, entryLine, GrowingFile, leafOf, links, read, sessionOf } from "./support/files.ts";
+import { codes, entryLine, GrowingFile, getLeaf, joinSession, links, read } from "./support/files.ts";
 
 const [a, b, c] = [entryLine("a", null), entryLine("b", "a"), entryLine("c", "a")];
 const leafRecord = (targetId: unknown) =>
@@ -7,80 +7,82 @@ const leafRecord = (targetId: unknown) =>
 
 describe("the leaf after loading", () => {
   it("is the last entry of the file, wherever that hangs", () => {
-    expect(leafOf(read(sessionOf(a, b, c)))).toBe("c");
-    expect(leafOf(read(sessionOf(c, b, a)))).toBe("a");
-    expect(leafOf(read(sessionOf(a, b, c, entryLine("l", "a", { type: "label", targetId: "b" }))))).toBe("l");
+    expect(getLeaf(read(joinSession(a, b, c)))).toBe("c");
+    expect(getLeaf(read(joinSession(c, b, a)))).toBe("a");
+    expect(getLeaf(read(joinSession(a, b, c, entryLine("l", "a", { type: "label", targetId: "b" }))))).toBe(
+      "l",
+    );
   });
 
   it("is none in a session without entries", () => {
-    expect(leafOf(read(sessionOf()))).toBeNull();
-    expect(leafOf(read(""))).toBeNull();
+    expect(getLeaf(read(joinSession()))).toBeNull();
+    expect(getLeaf(read(""))).toBeNull();
   });
 
   it("is the last entry that is there, whatever stands behind it", () => {
     for (const end of ["???\n", "[]\n", "\0\0", '{"type":"mess', `${a}\n`]) {
-      expect(leafOf(read(`${sessionOf(a, b)}${end}`))).toBe("b");
+      expect(getLeaf(read(`${joinSession(a, b)}${end}`))).toBe("b");
     }
   });
 
   it("is the last entry also if its body is damaged or its line unterminated", () => {
-    expect(leafOf(read(sessionOf(a, b.slice(0, -9))))).toBe("b");
-    expect(leafOf(read(`${sessionOf(a)}${b}`))).toBe("b");
+    expect(getLeaf(read(joinSession(a, b.slice(0, -9))))).toBe("b");
+    expect(getLeaf(read(`${joinSession(a)}${b}`))).toBe("b");
   });
 });
 
 describe("a leaf record", () => {
   it("that is the last line and whose target exists moves the leaf to that target", () => {
-    const index = read(sessionOf(a, b, c, leafRecord("b")));
-    expect(leafOf(index)).toBe("b");
+    const index = read(joinSession(a, b, c, leafRecord("b")));
+    expect(getLeaf(index)).toBe("b");
     expect(links(index)).toEqual(["a", "b < a", "c < a", "l < c"]);
     expect(codes(index)).toEqual([]);
   });
 
   it("is the last line without a line break, and before blank lines", () => {
     for (const end of [leafRecord("b"), `${leafRecord("b")}\r\n\n \n`]) {
-      expect(leafOf(read(`${sessionOf(a, b, c)}${end}`))).toBe("b");
+      expect(getLeaf(read(`${joinSession(a, b, c)}${end}`))).toBe("b");
     }
   });
 
   it("is the last line while a torn tail is simply not there yet", () => {
-    const file = new GrowingFile().grow(sessionOf(a, b, c, leafRecord("b")));
-    expect(leafOf(file.grow('{"type":"mess').index)).toBe("b");
-    expect(leafOf(file.grow('age"').index)).toBe("b");
+    const file = new GrowingFile().grow(joinSession(a, b, c, leafRecord("b")));
+    expect(getLeaf(file.grow('{"type":"mess').index)).toBe("b");
+    expect(getLeaf(file.grow('age"').index)).toBe("b");
     file.grow("}\n");
-    expect(leafOf(file.index)).toBe(leafOf(read(file.text)));
-    expect(leafOf(file.index)).not.toBe("b");
+    expect(getLeaf(file.index)).toBe(getLeaf(read(file.text)));
+    expect(getLeaf(file.index)).not.toBe("b");
   });
 
   it.each(["gone", 7, null, undefined])(
     "whose target %j does not exist is an entry like any other",
     (targetId) => {
-      expect(leafOf(read(sessionOf(a, b, c, leafRecord(targetId))))).toBe("l");
+      expect(getLeaf(read(joinSession(a, b, c, leafRecord(targetId))))).toBe("l");
     },
   );
 
   it("that is not the last line moves nothing", () => {
     for (const after of [entryLine("d", "c"), "???", "[]", '{"type":"session","id":"s"}', a, "\0\0"]) {
       const last = after.includes('"d"') ? "d" : "l";
-      expect(leafOf(read(sessionOf(a, b, c, leafRecord("b"), after)))).toBe(last);
+      expect(getLeaf(read(joinSession(a, b, c, leafRecord("b"), after)))).toBe(last);
     }
-    expect(leafOf(read(sessionOf(a, b, c, `${leafRecord("b")}???`)))).toBe("l");
-    expect(leafOf(read(sessionOf(a, b, c, `${leafRecord("b")}\0\0`)))).toBe("l");
+    expect(getLeaf(read(joinSession(a, b, c, `${leafRecord("b")}???`)))).toBe("l");
+    expect(getLeaf(read(joinSession(a, b, c, `${leafRecord("b")}\0\0`)))).toBe("l");
     expect(
-      leafOf(read(sessionOf(a, b, c, leafRecord("b"), `"${"x".repeat(900)}"`), { maxLineBytes: 800 })),
+      getLeaf(read(joinSession(a, b, c, leafRecord("b"), `"${"x".repeat(900)}"`), { maxLineBytes: 800 })),
     ).toBe("l");
   });
 
   it("moves the leaf again when another follows", () => {
     const again = leafRecord("a").replace('"l"', '"m"');
-    expect(leafOf(read(sessionOf(a, b, c, leafRecord("b"), again)))).toBe("a");
+    expect(getLeaf(read(joinSession(a, b, c, leafRecord("b"), again)))).toBe("a");
   });
 
   it("counts at the end also if it stood in the file before", () => {
-    expect(leafOf(read(sessionOf(a, b, leafRecord("a"), c, leafRecord("a"))))).toBe("a");
+    expect(getLeaf(read(joinSession(a, b, leafRecord("a"), c, leafRecord("a"))))).toBe("a");
   });
 
   it("may point to itself", () => {
-    expect(leafOf(read(sessionOf(a, b, c, leafRecord("l"))))).toBe("l");
+    expect(getLeaf(read(joinSession(a, b, c, leafRecord("l"))))).toBe("l");
   });
 });

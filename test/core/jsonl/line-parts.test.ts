@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { partsOfLine } from "../../../src/core/jsonl/line-parts.ts";
+import { splitLineParts } from "../../../src/core/jsonl/line-parts.ts";
 import { entryLine } from "./support/files.ts";
 
 const [a, b] = [entryLine("a", null), entryLine("b", "a")];
@@ -7,7 +7,7 @@ const [a, b] = [entryLine("a", null), entryLine("b", "a")];
 /** The kinds of a line's parts with the text of each. */
 function parts(line: string, isRest = false): [kind: string, text: string][] {
   const bytes = new TextEncoder().encode(line);
-  return partsOfLine(bytes, isRest).map(({ kind, start, end }) => [
+  return splitLineParts(bytes, isRest).map(({ kind, start, end }) => [
     kind,
     new TextDecoder().decode(bytes.subarray(start, end)),
   ]);
@@ -43,7 +43,7 @@ describe("partsOfLine", () => {
   });
 
   it("gives what the head says", () => {
-    const [part] = partsOfLine(new TextEncoder().encode(b.slice(0, -9)));
+    const [part] = splitLineParts(new TextEncoder().encode(b.slice(0, -9)));
     expect(part?.record).toEqual({
       type: "message",
       id: "b",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JsonRecord } from "../../../src/core/format/json.ts";
-import { migrateSessionEntries, statedVersion, upgradeRecord } from "../../../src/core/jsonl/migrate.ts";
+import { migrateSessionEntries, readStatedVersion, upgradeRecord } from "../../../src/core/jsonl/migrate.ts";
 import fc from "../../support/fast-check.ts";
 
 const message = (fields: object = {}): JsonRecord => ({ type: "message", timestamp: "t", ...fields });
@@ -25,7 +25,7 @@ describe("statedVersion", () => {
     [{ version: true }, undefined, false],
     [{ version: [3] }, undefined, false],
   ])("of %j is %j", (fields, version, isClear) => {
-    expect(statedVersion(fields)).toEqual({ version, isClear });
+    expect(readStatedVersion(fields)).toEqual({ version, isClear });
   });
 });
 

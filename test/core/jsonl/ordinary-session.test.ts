@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { header, lines, message, NOW } from "../../fault/support/sessions.ts";
-import { indexOf, issuesOf, readAtOnce, snapshotOf } from "../../property/support/snapshots.ts";
+import { indexBytes, listIssues, readAtOnce, takeSnapshot } from "../../property/support/snapshots.ts";
 
 const first = message("0000000a", null, "x");
 const HEAD_BEHIND = {
@@ -34,11 +34,11 @@ test.each(TWICE)("%s that occurs twice means the same whichever way a file is re
     [first, HEAD_BEHIND, COMPACTION],
   ]) {
     const bytes = new TextEncoder().encode(`${lines(header(), ...before)}${line}`);
-    const index = indexOf(bytes);
+    const index = indexBytes(bytes);
     for (const _step of index.readWhole(bytes));
     index.end();
-    expect(snapshotOf(index)).toEqual(snapshotOf(readAtOnce(bytes)));
-    expect(issuesOf(index)).toEqual(issuesOf(readAtOnce(bytes)));
+    expect(takeSnapshot(index)).toEqual(takeSnapshot(readAtOnce(bytes)));
+    expect(listIssues(index)).toEqual(listIssues(readAtOnce(bytes)));
   }
 });
 

@@ -1,6 +1,16 @@
 import { describe, expect, it } from "vitest";
 import type { EntryHead } from "../../../src/core/format/head.ts";
-import { codes, entryLine, headerLine, ids, leafOf, links, read, sessionOf, TIME } from "./support/files.ts";
+import {
+  codes,
+  entryLine,
+  getLeaf,
+  headerLine,
+  ids,
+  joinSession,
+  links,
+  read,
+  TIME,
+} from "./support/files.ts";
 import { OwnFile, placesById } from "./support/own-file.ts";
 
 const [a, b] = [entryLine("a", null), entryLine("b", "a")];
@@ -24,12 +34,12 @@ function expectAsReadAnew(file: OwnFile): void {
 
 describe("an own entry", () => {
   it("is in the tree at once, at the place where it is presumed", () => {
-    const file = new OwnFile().grow(sessionOf(a)).append([
+    const file = new OwnFile().grow(joinSession(a)).append([
       ["x", "a"],
       ["y", "x"],
     ]);
     expect(links(file.index)).toEqual(["a", "x < a", "y < x"]);
-    expect(leafOf(file.index)).toBe("y");
+    expect(getLeaf(file.index)).toBe("y");
     expect(file.written).toEqual([a, entryLine("x", "a"), entryLine("y", "x")]);
     expect(file.index.expectedEnd).toBe(file.text.length);
     expect(file.index.missingPending).toEqual([1, 2]);
@@ -38,7 +48,7 @@ describe("an own entry", () => {
 
   it("stands where it was presumed once that is confirmed", () => {
     const file = new OwnFile()
-      .grow(sessionOf(a))
+      .grow(joinSession(a))
       .append([["x", "a"]])
       .look();
     expectAsReadAnew(file);
@@ -51,7 +61,7 @@ describe("an own entry", () => {
   });
 
   it("is confirmed twice without harm, and so is none", () => {
-    const file = new OwnFile().grow(sessionOf(a)).look();
+    const file = new OwnFile().grow(joinSession(a)).look();
     expectAsReadAnew(file);
     expectAsReadAnew(
       file
@@ -63,7 +73,7 @@ describe("an own entry", () => {
 
   it("is followed by what others write", () => {
     const file = new OwnFile()
-      .grow(sessionOf(a))
+      .grow(joinSession(a))
       .append([["x", "a"]])
       .look()
       .grow(`${entryLine("f", "x")}\n`);
@@ -73,15 +83,15 @@ describe("an own entry", () => {
 
   it("moves the leaf away from a leaf record's target", () => {
     const record = JSON.stringify({ type: "leaf", id: "l", parentId: "b", timestamp: TIME, targetId: "a" });
-    const file = new OwnFile().grow(sessionOf(a, b, record));
-    expect(leafOf(file.index)).toBe("a");
-    expect(leafOf(file.append([["x", "a"]]).index)).toBe("x");
+    const file = new OwnFile().grow(joinSession(a, b, record));
+    expect(getLeaf(file.index)).toBe("a");
+    expect(getLeaf(file.append([["x", "a"]]).index)).toBe("x");
   });
 
   it("is the previous entry of what others write without a parent, and counts as a record", () => {
     const bare = entryLine(undefined, undefined);
     const file = new OwnFile()
-      .grow(sessionOf(a, b))
+      .grow(joinSession(a, b))
       .append([["x", "a"]])
       .look()
       .grow(`${bare}\n`);
@@ -96,7 +106,7 @@ describe("own entries among foreign ones", () => {
 
   it("are found behind them", () => {
     const file = new OwnFile()
-      .grow(sessionOf(a))
+      .grow(joinSession(a))
       .append(
         [
           ["x", "a"],
@@ -110,13 +120,13 @@ describe("own entries among foreign ones", () => {
   });
 
   it("are found before them", () => {
-    const file = new OwnFile().grow(sessionOf(a)).append([["x", "a"]]);
+    const file = new OwnFile().grow(joinSession(a)).append([["x", "a"]]);
     file.write(foreign);
     expectAsReadAnew(file.look());
   });
 
   it("are found between them, written at several times", () => {
-    const file = new OwnFile().grow(sessionOf(a)).append([["x", "a"]], foreign);
+    const file = new OwnFile().grow(joinSession(a)).append([["x", "a"]], foreign);
     file.append([["y", "x"]], `${entryLine("h", "x")}\n`).write(`${entryLine("i", "y")}\n`);
     expectAsReadAnew(file.look());
     expectAsReadAnew(file.append([["z", "y"]]).look());
@@ -124,14 +134,14 @@ describe("own entries among foreign ones", () => {
 
   it("are found when foreign lines are damaged, repeated or without ids", () => {
     const odd = `???\n${a}\n${entryLine(undefined, undefined)}\n\n`;
-    const file = new OwnFile().grow(sessionOf(a)).append([["x", "a"]], odd);
+    const file = new OwnFile().grow(joinSession(a)).append([["x", "a"]], odd);
     file.write(`${entryLine("a", null, { n: 1 })}\n${entryLine("f", "gone")}\n`);
     expectAsReadAnew(file.look());
   });
 
   it("hang where they were hung, and others on them", () => {
     const file = new OwnFile()
-      .grow(sessionOf(a, b))
+      .grow(joinSession(a, b))
       .append([["x", "b"]], `${entryLine("f", "x")}\n`)
       .look();
     expect([...links(file.index)].sort()).toEqual(["a", "b < a", "f < x", "x < b"]);
@@ -141,7 +151,7 @@ describe("own entries among foreign ones", () => {
   it("glued to a line that another process tore are found", () => {
     for (const torn of [entryLine("f", "a").slice(0, -9), '{"type":"mess', entryLine("f", "a")]) {
       const file = new OwnFile()
-        .grow(sessionOf(a))
+        .grow(joinSession(a))
         .append([["x", "a"]], torn)
         .look();
       expectAsReadAnew(file);
@@ -151,7 +161,7 @@ describe("own entries among foreign ones", () => {
 
   it("written once more are the same entries, at their new place", () => {
     const file = new OwnFile()
-      .grow(sessionOf(a))
+      .grow(joinSession(a))
       .append([["x", "a"]])
       .look()
       .append([["x", "a"]])
@@ -165,7 +175,7 @@ describe("own entries among foreign ones", () => {
   });
 
   it("that are nowhere are told", () => {
-    const file = new OwnFile().grow(sessionOf(a));
+    const file = new OwnFile().grow(joinSession(a));
     file.index.addPending(head("x", "a"), entryLine("x", "a").length + 1, false);
     file.index.addPending(head("y", "x"), entryLine("y", "x").length + 1, false);
     file.write(`${entryLine("foreign", "a")}\n${entryLine("y", "x")}\n`);
@@ -182,7 +192,7 @@ describe("a torn tail", () => {
     ["is JSON and no entry", '{"a":1}'],
     ["is whole with a torn one behind it", `${entryLine("t", "a")}{"type":"mess`],
   ])("that %s is closed by the line break before an own entry", (_name, tail) => {
-    const file = new OwnFile().grow(`${sessionOf(a)}${tail}`);
+    const file = new OwnFile().grow(`${joinSession(a)}${tail}`);
     expect(file.index.isMidLine).toBe(true);
     file.append([
       ["x", "a"],
@@ -201,14 +211,14 @@ describe("a torn tail", () => {
   });
 
   it("that is closed is reported once, as what it is now", () => {
-    const file = new OwnFile().grow(`${sessionOf(a)}{"type":"mess`);
+    const file = new OwnFile().grow(`${joinSession(a)}{"type":"mess`);
     expect(codes(file.index)).toEqual(["TAIL_TORN 3"]);
     expect(codes(file.append([["x", "a"]]).look().index)).toEqual(["LINE_UNREADABLE 3"]);
   });
 
   it("that is closed is no damage between own entries and what follows them", () => {
     const file = new OwnFile()
-      .grow(`${sessionOf(a)}{"type":"mess`)
+      .grow(`${joinSession(a)}{"type":"mess`)
       .append([["x", "a"]])
       .look();
     file.grow(`${entryLine("f", "gone")}\n`);
@@ -219,7 +229,7 @@ describe("a torn tail", () => {
   it("that its writer completes before the own line break is whole, and the break a blank line", () => {
     const line = entryLine("t", "a");
     const file = new OwnFile()
-      .grow(`${sessionOf(a)}${line.slice(0, 30)}`)
+      .grow(`${joinSession(a)}${line.slice(0, 30)}`)
       .append([["x", "a"]], `${line.slice(30)}\n`)
       .look();
     expectAsReadAnew(file);
@@ -231,6 +241,6 @@ describe("a torn tail", () => {
     const file = new OwnFile().grow(headerLine());
     expect(file.index.isMidLine).toBe(true);
     expectAsReadAnew(file.append([["x", null]]).look());
-    expect(file.text).toBe(sessionOf(entryLine("x", null)));
+    expect(file.text).toBe(joinSession(entryLine("x", null)));
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseRecords, parseSessionEntries } from "../../../src/core/jsonl/parse-records.ts";
-import { entryLine, fileOf, headerLine } from "./support/files.ts";
+import { entryLine, headerLine, joinFile } from "./support/files.ts";
 
 const [a, b] = [entryLine("a", null), entryLine("b", "a")];
 const parse = (text: string) => parseSessionEntries(text).map((record): unknown => record);
@@ -8,11 +8,11 @@ const parse = (text: string) => parseSessionEntries(text).map((record): unknown 
 describe("parseSessionEntries", () => {
   it("gives header and entries as they stand, in the order of the file", () => {
     const lines = [headerLine({ version: "1" }), a, '{"type":"new","n":1}', b];
-    expect(parse(fileOf(...lines))).toEqual(lines.map((line) => JSON.parse(line)));
+    expect(parse(joinFile(...lines))).toEqual(lines.map((line) => JSON.parse(line)));
   });
 
   it("leaves out lines that do not parse, and those that are no records", () => {
-    expect(parse(fileOf(a, "???", "", "42", "[]", '{"a":1}', '{"type":7}', b))).toEqual([
+    expect(parse(joinFile(a, "???", "", "42", "[]", '{"a":1}', '{"type":7}', b))).toEqual([
       JSON.parse(a),
       JSON.parse(b),
     ]);
@@ -31,7 +31,7 @@ describe("parseSessionEntries", () => {
   });
 
   it("does not search a line that parses", () => {
-    expect(parse(fileOf(JSON.stringify([JSON.parse(a)]), JSON.stringify(a)))).toEqual([]);
+    expect(parse(joinFile(JSON.stringify([JSON.parse(a)]), JSON.stringify(a)))).toEqual([]);
   });
 
   it("drops a byte order mark and CRs", () => {
@@ -44,7 +44,7 @@ describe("parseSessionEntries", () => {
 
   it("gives the same of pieces, wherever they are cut", () => {
     const bytes = new TextEncoder().encode(
-      fileOf(headerLine(), entryLine("ü", null, { text: "☃" }), `${a}${b}`, "???"),
+      joinFile(headerLine(), entryLine("ü", null, { text: "☃" }), `${a}${b}`, "???"),
     );
     for (let size = 1; size < 50; size++) {
       const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) =>

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { legibleHead } from "../../../src/core/jsonl/partial-head.ts";
+import { readLegibleHead } from "../../../src/core/jsonl/partial-head.ts";
 
 const TIME = "2026-01-01T00:00:00.000Z";
 const FRONT = `{"type":"message","id":"a","parentId":"b","timestamp":"${TIME}"`;
 const BEHIND = `"id":"a","parentId":"b","timestamp":"${TIME}"}`;
 const head = { type: "message", id: "a", parentId: "b", timestamp: TIME };
 const headOf = (line: string, mayStandBehind = true) =>
-  legibleHead(new TextEncoder().encode(line), mayStandBehind);
+  readLegibleHead(new TextEncoder().encode(line), mayStandBehind);
 
 describe("legibleHead", () => {
   it("reads a head in front of a torn or damaged body", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JsonRecord } from "../../../src/core/format/json.ts";
-import { headerSettings, readHeader } from "../../../src/core/jsonl/session-header.ts";
+import { readHeader, readHeaderSettings } from "../../../src/core/jsonl/session-header.ts";
 
 const record = (fields: object): JsonRecord => ({ type: "session", id: "s", ...fields });
 const headerOf = (fields: object) => readHeader(record(fields))?.header;
@@ -50,7 +50,7 @@ describe("readHeader", () => {
 
 describe("headerSettings", () => {
   it("gives the settings that some headers carry", () => {
-    expect(headerSettings({ provider: "p", modelId: "m", thinkingLevel: "high" })).toEqual({
+    expect(readHeaderSettings({ provider: "p", modelId: "m", thinkingLevel: "high" })).toEqual({
       thinkingLevel: "high",
       model: { provider: "p", modelId: "m" },
     });
@@ -64,7 +64,7 @@ describe("headerSettings", () => {
       { modelId: "m" },
       { provider: 1, modelId: "m", thinkingLevel: 2 },
     ]) {
-      expect(headerSettings(header)).toEqual({ thinkingLevel: undefined, model: undefined });
+      expect(readHeaderSettings(header)).toEqual({ thinkingLevel: undefined, model: undefined });
     }
   });
 });

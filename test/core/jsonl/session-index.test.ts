@@ -4,14 +4,14 @@ import { SessionIndex } from "../../../src/core/jsonl/session-index.ts";
 import {
   codes,
   entryLine,
-  fileOf,
   GrowingFile,
   headerLine,
   ids,
+  joinFile,
+  joinSession,
   links,
   read,
   SESSION_ID,
-  sessionOf,
 } from "./support/files.ts";
 
 const [a, b, c] = [entryLine("a", null), entryLine("b", "a"), entryLine("c", "b")];
@@ -19,34 +19,34 @@ const [a, b, c] = [entryLine("a", null), entryLine("b", "a"), entryLine("c", "b"
 describe("1. lines", () => {
   it("are split on byte 0x0A only", () => {
     const text = "one\u2028two\u2029three\u0085four";
-    const index = read(sessionOf(entryLine("a", null, { text }), `${b}\r${c}`));
+    const index = read(joinSession(entryLine("a", null, { text }), `${b}\r${c}`));
     expect(ids(index)).toEqual(["a", "b", "c"]);
     expect(codes(index)).toEqual(["RECORDS_GLUED 3"]);
   });
 
   it("lose one CR before the line break", () => {
-    const index = read(fileOf(`${headerLine()}\r`, `${a}\r`, `${b}\r`));
+    const index = read(joinFile(`${headerLine()}\r`, `${a}\r`, `${b}\r`));
     expect(links(index)).toEqual(["a", "b < a"]);
     expect(index.spans.at(0)).toMatchObject({ length: a.length });
     expect(codes(index)).toEqual([]);
   });
 
   it("lose one byte order mark at the start", () => {
-    const index = read(`\uFEFF${sessionOf(a)}`);
+    const index = read(`\uFEFF${joinSession(a)}`);
     expect(ids(index)).toEqual(["a"]);
     expect(index.headerSpan).toEqual({ offset: 3, length: headerLine().length, line: 1 });
     expect(codes(index)).toEqual([]);
   });
 
   it("that are blank are nothing", () => {
-    const index = read(fileOf("", headerLine(), "", " \t ", "\r", a, "", ""));
+    const index = read(joinFile("", headerLine(), "", " \t ", "\r", a, "", ""));
     expect(links(index)).toEqual(["a"]);
     expect(index.spans.at(0).line).toBe(6);
     expect(codes(index)).toEqual([]);
   });
 
   it("end where a run of zero bytes begins, which is damage and not text", () => {
-    const index = read(sessionOf(`${a}\0\0\0`, "\0\0", b));
+    const index = read(joinSession(`${a}\0\0\0`, "\0\0", b));
     expect(links(index)).toEqual(["a", "b < a"]);
     expect(codes(index)).toEqual(["NUL_BYTES 2", "NUL_BYTES 3"]);
     const [first] = index.issues;
@@ -54,14 +54,14 @@ describe("1. lines", () => {
   });
 
   it("that are zero bytes at the end of the file are reported and skipped", () => {
-    const index = read(`${sessionOf(a)}\0\0\0\0`);
+    const index = read(`${joinSession(a)}\0\0\0\0`);
     expect(ids(index)).toEqual(["a"]);
     expect(codes(index)).toEqual(["NUL_BYTES 3"]);
     expect(index.isMidLine).toBe(true);
   });
 
   it("may hold zero bytes before a record, which is read", () => {
-    const index = read(sessionOf(a, `\0\0\0\0${b}`));
+    const index = read(joinSession(a, `\0\0\0\0${b}`));
     expect(links(index)).toEqual(["a", "b < a"]);
     expect(index.issues).toHaveLength(1);
     expect(index.issues[0]).toMatchObject({ code: "NUL_BYTES", line: 3, length: 4 });
@@ -84,7 +84,7 @@ describe("2. every line", () => {
   ];
 
   it.each(odd)("that is %s is an issue, and makes nothing throw", (line) => {
-    const index = read(sessionOf(a, line, b));
+    const index = read(joinSession(a, line, b));
     expect(links(index)).toEqual(["a", "b < a"]);
     expect(index.issues).toHaveLength(1);
     const offset = headerLine().length + 1 + a.length + 1;
@@ -93,7 +93,7 @@ describe("2. every line", () => {
   });
 
   it("that is JSON and no entry is told from one that is no JSON", () => {
-    expect(codes(read(sessionOf("[]", "}{")))).toEqual(["NOT_AN_ENTRY 2", "LINE_UNREADABLE 3"]);
+    expect(codes(read(joinSession("[]", "}{")))).toEqual(["NOT_AN_ENTRY 2", "LINE_UNREADABLE 3"]);
   });
 
   it("that is longer than the bound is an issue, whatever its pieces are", () => {
@@ -101,7 +101,7 @@ describe("2. every line", () => {
     const at = { offset: headerLine().length + 1 + a.length + 1, length: long.length, line: 3 };
     for (const size of [1, 7, 1000]) {
       const file = new GrowingFile({ maxLineBytes: 400 });
-      const bytes = file.write(sessionOf(a, long, entryLine("c", "b")));
+      const bytes = file.write(joinSession(a, long, entryLine("c", "b")));
       for (let i = 0; i < bytes.length; i += size) file.index.feed(bytes.subarray(i, i + size));
       file.index.end();
       expect(links(file.index)).toEqual(["a", "c < a"]);
@@ -110,7 +110,7 @@ describe("2. every line", () => {
   });
 
   it("has an issue that names the entry, where it is about one", () => {
-    const index = read(sessionOf(entryLine("a", "gone")));
+    const index = read(joinSession(entryLine("a", "gone")));
     expect(index.issues[0]).toMatchObject({ code: "PARENT_MISSING", entryId: "a", line: 2 });
     expect(index.issues[0]?.message).toContain("gone");
   });
@@ -126,11 +126,11 @@ describe("3. the header", () => {
       cwd: "/x",
       mine: [1],
     });
-    expect(read(fileOf(line, a)).header).toEqual({ ...JSON.parse(line) });
+    expect(read(joinFile(line, a)).header).toEqual({ ...JSON.parse(line) });
   });
 
   it("may stand behind records of another type, which are kept and reported, and behind damage", () => {
-    const index = read(fileOf('{"type":"title","title":"x"}', "???", "[]", headerLine(), a));
+    const index = read(joinFile('{"type":"title","title":"x"}', "???", "[]", headerLine(), a));
     expect(index.header?.id).toBe(SESSION_ID);
     expect(ids(index)).toEqual(["a"]);
     expect(codes(index)).toEqual(["RECORD_BEFORE_HEADER 1", "LINE_UNREADABLE 2", "NOT_AN_ENTRY 3"]);
@@ -138,15 +138,15 @@ describe("3. the header", () => {
 
   it("is not looked for beyond the first records", () => {
     const titles = Array.from({ length: 16 }, () => '{"type":"title"}');
-    expect(read(fileOf(...titles.slice(1), headerLine())).header?.id).toBe(SESSION_ID);
-    const index = read(fileOf(...titles, headerLine(), a));
+    expect(read(joinFile(...titles.slice(1), headerLine())).header?.id).toBe(SESSION_ID);
+    const index = read(joinFile(...titles, headerLine(), a));
     expect([index.header, index.isRejected, index.tree.size]).toEqual([undefined, true, 0]);
     expect(codes(index)).toHaveLength(18);
   });
 
   it.each(["7", "null", "{}", undefined])("whose id is %s makes the file no session", (id) => {
     const line = `{"type":"session","version":3${id === undefined ? "" : `,"id":${id}`}}`;
-    const index = read(fileOf(line, headerLine(), a));
+    const index = read(joinFile(line, headerLine(), a));
     expect([index.header, index.isRejected, index.tree.size]).toEqual([undefined, true, 0]);
     expect(codes(index).map((code) => code.split(" ")[1])).toEqual(["1", "2", "3"]);
   });
@@ -159,14 +159,14 @@ describe("3. the header", () => {
   });
 
   it("may be glued to the first entry", () => {
-    const index = read(fileOf(headerLine() + a, b));
+    const index = read(joinFile(headerLine() + a, b));
     expect(links(index)).toEqual(["a", "b < a"]);
     expect(codes(index)).toEqual(["RECORDS_GLUED 1"]);
   });
 
   it("that was lost can be given instead", () => {
     const header = { type: "session", version: 3, id: "given", timestamp: "", cwd: "" } as const;
-    const index = read(fileOf(a, b), { header });
+    const index = read(joinFile(a, b), { header });
     expect(index.header).toEqual(header);
     expect(links(index)).toEqual(["a", "b < a"]);
     expect(codes(index)).toEqual(["HEADER_MISSING 1"]);
@@ -175,7 +175,7 @@ describe("3. the header", () => {
 
 describe("4. a version", () => {
   const versionOf = (version: unknown, ...lines: string[]) => {
-    const { version: found, issues, needsUpgrade } = read(fileOf(headerLine({ version }), ...lines));
+    const { version: found, issues, needsUpgrade } = read(joinFile(headerLine({ version }), ...lines));
     return { version: found, codes: issues.map(({ code }) => code), needsUpgrade };
   };
 
@@ -206,7 +206,7 @@ describe("4. a version", () => {
   it("that is unclear is 3 although the first entries have no id: the tree is not made a list", () => {
     const title = JSON.stringify({ type: "title", title: "x" });
     const lines = [title, entryLine("a", null), entryLine("b", "a"), entryLine("c", "a")];
-    const index = read(fileOf(headerLine({ version: "0.1.0" }), ...lines));
+    const index = read(joinFile(headerLine({ version: "0.1.0" }), ...lines));
     expect(links(index).slice(1)).toEqual(["a", "b < a", "c < a"]);
     expect(codes(index)).toEqual(["VERSION_UNCLEAR 1", "ID_INVENTED 2"]);
   });
@@ -232,7 +232,7 @@ describe("8. unknown types, roles and fields", () => {
       entryLine("b", "a", { message: { role: "robot", content: null, extra: {} }, extra: true }),
       '{"type":"custom","customType":"x","data":{"n":1.0,"__proto__":{"m":1e400}},"id":"c","parentId":"b","timestamp":"2026-02-03T22:52:06.410Z"}',
     ];
-    const bytes = new TextEncoder().encode(sessionOf(...lines));
+    const bytes = new TextEncoder().encode(joinSession(...lines));
     const index = read(bytes);
     const context = { version: 3, entryIdFrom: () => undefined };
     for (const [ordinal, line] of lines.entries()) {
@@ -251,7 +251,7 @@ it("nothing is asked of the file unless two lines have the same id", () => {
       throw new Error("asked for bytes");
     },
   });
-  index.feed(new TextEncoder().encode(sessionOf(a, b, `${c}${entryLine("d", "x")}`, "???")));
+  index.feed(new TextEncoder().encode(joinSession(a, b, `${c}${entryLine("d", "x")}`, "???")));
   index.end();
   expect(index.tree.size).toBe(4);
 });

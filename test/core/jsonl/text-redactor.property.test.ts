@@ -72,7 +72,7 @@ describe("a redaction of a text", () => {
         const line = spelled(JSON.stringify(entryWith(place, filled(data, SECRET))), (at) => at % step === 0);
         const { text, standing } = redactor.ofLine(line);
         expect(standing).toEqual([]);
-        expect(redactor.isIn(text)).toBe(false);
+        expect(redactor.hasMatch(text)).toBe(false);
         expect(redactor.ofLine(text).text).toBe(text);
         expect(JSON.parse(text)).toEqual(entryWith(place, filled(data, "R")));
       }),

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { SessionManager } from "sessiontree";
 import { expect, test } from "vitest";
 import { place } from "../../fault/support/sandbox.ts";
-import { BRANCHED, onDisk, textsOf, user } from "../../fault/support/sessions.ts";
+import { BRANCHED, getTexts, onDisk, user } from "../../fault/support/sessions.ts";
 import { IS_WINE } from "../../support/platform.ts";
 import { PROGRAM } from "../../support/program.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
@@ -46,7 +46,7 @@ test.skipIf(IS_WINE)("git joins what two branches have appended to a session", a
   sh("git merge -q --no-edit main");
   const session = onDisk(join(folder, "s.jsonl"));
   expect(session.issues).toEqual([]);
-  expect(textsOf(session.getEntries()).slice(-2).sort()).toEqual(["on the other one", "on this machine"]);
+  expect(getTexts(session.getEntries()).slice(-2).sort()).toEqual(["on the other one", "on this machine"]);
   expect(sh("git status --porcelain")).toBe("");
   expect(readdirSync(folder).sort()).toEqual([".git", ".gitattributes", "s.jsonl"]);
 });

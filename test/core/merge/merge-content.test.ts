@@ -1,36 +1,36 @@
 import { parseSessionEntries, SessionManager } from "sessiontree";
 import { mergeSessionContents } from "sessiontree/catalog";
 import { describe, expect, test } from "vitest";
-import { compaction, fileOf, HEADER, label, merged, named, said } from "./support/lines.ts";
+import { compaction, HEADER, joinFile, label, merged, named, said } from "./support/lines.ts";
 
 const root = said("00000001", null, 1);
 
 describe("two copies", () => {
   test("that went on become one with both branches, whichever is the first", () => {
     const [left, right] = [said("00000002", "00000001", 2), said("00000003", "00000001", 3)];
-    const { text, report, issues } = merged(fileOf(root, left), fileOf(root, right));
-    expect(text).toBe(fileOf(root, left, right));
+    const { text, report, issues } = merged(joinFile(root, left), joinFile(root, right));
+    expect(text).toBe(joinFile(root, left, right));
     expect(issues).toEqual([]);
     expect(report).toMatchObject({ entries: 3, onlyInA: 1, onlyInB: 1, inBoth: 1, conflicts: [] });
-    expect(merged(fileOf(root, right), fileOf(root, left)).text).toBe(text);
+    expect(merged(joinFile(root, right), joinFile(root, left)).text).toBe(text);
   });
 
   test("of which one has all that the other has are that one", () => {
-    const long = fileOf(root, said("00000002", "00000001", 2));
-    expect(merged(fileOf(root), long).text).toBe(long);
-    expect(merged(long, fileOf(root)).text).toBe(long);
+    const long = joinFile(root, said("00000002", "00000001", 2));
+    expect(merged(joinFile(root), long).text).toBe(long);
+    expect(merged(long, joinFile(root)).text).toBe(long);
   });
 
   test("may be given as bytes, and be empty", () => {
-    const bytes = new TextEncoder().encode(fileOf());
-    expect(merged(bytes, fileOf(root)).text).toBe(fileOf(root));
+    const bytes = new TextEncoder().encode(joinFile());
+    expect(merged(bytes, joinFile(root)).text).toBe(joinFile(root));
     expect(merged(bytes, bytes).leafId).toBeNull();
   });
 
   test("keep their lines byte for byte, fields and spelling that nobody knows included", () => {
     const spaced =
       '{"type": "x-note", "id": "00000002", "parentId": "00000001", "timestamp": "2026-02-03T22:02:00.000Z", "n": 1e3, "é": "\\u00e9"}\n';
-    expect(merged(fileOf(root) + spaced, fileOf(root)).text).toBe(fileOf(root) + spaced);
+    expect(merged(joinFile(root) + spaced, joinFile(root)).text).toBe(joinFile(root) + spaced);
   });
 
   test("that spell an entry differently have it once", () => {
@@ -38,9 +38,9 @@ describe("two copies", () => {
     const time = "2026-02-03T22:02:00.000Z";
     const first = { type: "custom", id: "00000002", parentId: "00000001", timestamp: time, ...state };
     const last = { type: "custom", ...state, id: "00000002", parentId: "00000001", timestamp: time };
-    const { text, report } = merged(fileOf(root, first), fileOf(root, last));
+    const { text, report } = merged(joinFile(root, first), joinFile(root, last));
     expect(report).toMatchObject({ entries: 2, inBoth: 2, conflicts: [] });
-    expect(merged(fileOf(root, last), fileOf(root, first)).text).toBe(text);
+    expect(merged(joinFile(root, last), joinFile(root, first)).text).toBe(text);
   });
 
   test("of different versions are one of today's", () => {
@@ -48,17 +48,17 @@ describe("two copies", () => {
     const hook = { ...said("00000002", "00000001", 2), message: { role: "hookMessage", content: "x" } };
     const custom = { ...hook, message: { role: "custom", content: "x" } };
     const { text, report } = merged(
-      `${old}\n${fileOf(root, hook).split("\n").slice(1).join("\n")}`,
-      fileOf(root, custom),
+      `${old}\n${joinFile(root, hook).split("\n").slice(1).join("\n")}`,
+      joinFile(root, custom),
     );
-    expect(text).toBe(fileOf(root, custom));
+    expect(text).toBe(joinFile(root, custom));
     expect(report.conflicts).toEqual([]);
   });
 });
 
 describe("different entries with the same id", () => {
-  const a = fileOf(root, said("00000002", "00000001", 2, "one"), said("00000003", "00000002", 4));
-  const b = fileOf(
+  const a = joinFile(root, said("00000002", "00000001", 2, "one"), said("00000003", "00000002", 4));
+  const b = joinFile(
     root,
     said("00000002", "00000001", 3, "two"),
     said("00000004", "00000002", 5),
@@ -106,7 +106,7 @@ describe("different entries with the same id", () => {
   });
 
   test("of which a third copy has an earlier one give way to it", () => {
-    const c = fileOf(root, said("00000002", "00000001", 1, "three"));
+    const c = joinFile(root, said("00000002", "00000001", 1, "three"));
     const all = merged(text, c);
     expect(all.report.conflicts[0]?.entries.map(({ from }) => from)).toEqual(["b", "a", "a"]);
     expect(merged(a, merged(c, b).text).text).toBe(all.text);
@@ -116,12 +116,12 @@ describe("different entries with the same id", () => {
 
 describe("names and labels", () => {
   test("are the latest by time, whichever copy comes first", () => {
-    const early = fileOf(
+    const early = joinFile(
       root,
       named("00000002", "00000001", 2, "early"),
       label("00000003", "00000002", 5, "00000001", "late"),
     );
-    const late = fileOf(
+    const late = joinFile(
       root,
       named("00000004", "00000001", 4, "late"),
       label("00000005", "00000004", 3, "00000001", "early"),
@@ -138,7 +138,7 @@ describe("headers", () => {
   const other = { ...HEADER, timestamp: "2026-02-03T21:00:00.000Z", cwd: "/projects/b", note: { x: 1 } };
 
   test("that differ become one, and the differences are told", () => {
-    const { report, header } = merged(fileOf(root), `${JSON.stringify(other)}\n`);
+    const { report, header } = merged(joinFile(root), `${JSON.stringify(other)}\n`);
     expect(header).toEqual({ ...HEADER, timestamp: other.timestamp, note: { x: 1 } });
     expect(report.headerDifferences).toEqual([
       { field: "timestamp", a: HEADER.timestamp, b: other.timestamp, merged: other.timestamp },
@@ -154,18 +154,18 @@ describe("headers", () => {
 
   test("of different sessions are refused unless that is meant", () => {
     const stranger = `${JSON.stringify({ ...HEADER, id: "s0" })}\n`;
-    expect(() => mergeSessionContents(fileOf(), stranger)).toThrow(
+    expect(() => mergeSessionContents(joinFile(), stranger)).toThrow(
       expect.objectContaining({ code: "SESSIONS_DIFFER", details: { a: "s1", b: "s0" } }),
     );
-    expect(mergeSessionContents(fileOf(), stranger, { allowDifferentIds: true }).sessionId).toBe("s0");
+    expect(mergeSessionContents(joinFile(), stranger, { allowDifferentIds: true }).sessionId).toBe("s0");
   });
 
   test("that are missing or too new are refused", () => {
     const tooNew = `${JSON.stringify({ ...HEADER, version: 4 })}\n`;
-    expect(() => mergeSessionContents(fileOf(), tooNew)).toThrow(
+    expect(() => mergeSessionContents(joinFile(), tooNew)).toThrow(
       expect.objectContaining({ code: "VERSION_TOO_NEW" }),
     );
-    expect(() => mergeSessionContents("nothing\n", fileOf())).toThrow(
+    expect(() => mergeSessionContents("nothing\n", joinFile())).toThrow(
       expect.objectContaining({ code: "NOT_A_SESSION" }),
     );
   });
@@ -173,10 +173,10 @@ describe("headers", () => {
 
 describe("damage", () => {
   const child = said("00000003", "00000002", 3);
-  const whole = fileOf(root, said("00000002", "00000001", 2), child);
+  const whole = joinFile(root, said("00000002", "00000001", 2), child);
 
   test("in one copy is healed by the other, and told", () => {
-    const lost = `${fileOf(root)}?????\n${JSON.stringify(child)}\n`;
+    const lost = `${joinFile(root)}?????\n${JSON.stringify(child)}\n`;
     const { text, report } = merged(lost, whole);
     expect(text).toBe(whole);
     expect(report.issues.a.map(({ code }) => code)).toEqual(["LINE_UNREADABLE", "PARENT_BRIDGED"]);
@@ -192,7 +192,7 @@ describe("damage", () => {
   });
 
   test("that neither copy has whole is kept as text", () => {
-    const torn = fileOf(root, said("00000002", "00000001", 2)).replace(
+    const torn = joinFile(root, said("00000002", "00000001", 2)).replace(
       '"content":"00000002"',
       '"content":"000',
     );
@@ -210,7 +210,7 @@ test("a chain of 60,000 entries takes no stack", () => {
     const parentId = i === 0 ? null : i.toString(16).padStart(8, "0");
     return `${JSON.stringify({ type: "x", id, parentId, timestamp: "2026-02-03T22:00:00.000Z" })}\n`;
   });
-  const [short, long] = [30_000, 60_000].map((n) => fileOf() + lines.slice(0, n).join(""));
+  const [short, long] = [30_000, 60_000].map((n) => joinFile() + lines.slice(0, n).join(""));
   expect(merged(short ?? "", long ?? "").text).toBe(long);
 });
 

@@ -16,11 +16,11 @@ import { faultyFs } from "../../fault/support/faulty-fs.ts";
 import { litter } from "../../fault/support/sandbox.ts";
 import { IS_WINDOWS } from "../../support/platform.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { fileOf, HEADER, merged, said } from "./support/lines.ts";
+import { HEADER, joinFile, merged, said } from "./support/lines.ts";
 
 const root = said("00000001", null, 1);
-const left = fileOf(root, said("00000002", "00000001", 2, "left"));
-const right = fileOf(root, said("00000003", "00000001", 3, "right"));
+const left = joinFile(root, said("00000002", "00000001", 2, "left"));
+const right = joinFile(root, said("00000003", "00000001", 3, "right"));
 const both = merged(left, right).text;
 
 /** Two copies in a folder of their own. */
@@ -101,7 +101,7 @@ test("in place, nothing is written if the second copy has nothing new", () => {
 });
 
 test("in place, copies with a conflict that was settled before are left alone, too", () => {
-  const other = fileOf(root, said("00000002", "00000001", 5, "other"), said("00000004", "00000002", 6));
+  const other = joinFile(root, said("00000002", "00000001", 5, "other"), said("00000004", "00000002", 6));
   const { a, b, folder } = copies(left, other);
   mergeSessions(a, b, { inPlace: true });
   const before = statSync(a);

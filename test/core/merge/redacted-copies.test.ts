@@ -5,7 +5,7 @@ import { mergeSessions } from "sessiontree/catalog";
 import { describe, expect, test } from "vitest";
 import { REDACTION_CUSTOM_TYPE } from "../../../src/core/format/redaction.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { fileOf, merged, said } from "./support/lines.ts";
+import { joinFile, merged, said } from "./support/lines.ts";
 
 const SECRET = "hunter2";
 const root = said("00000001", null, 1);
@@ -23,20 +23,20 @@ function record(id: string, data: object) {
   };
 }
 
-const unredacted = fileOf(root, open, after, said("0000000a", "00000003", 4, "went on"));
-const whole = fileOf(
+const unredacted = joinFile(root, open, after, said("0000000a", "00000003", 4, "went on"));
+const whole = joinFile(
   root,
   said("00000002", "00000001", 2, "[redacted]"),
   after,
   record("0000000b", { targetId: "00000002" }),
 );
-const partly = fileOf(
+const partly = joinFile(
   root,
   said("00000002", "00000001", 2, "the key is [gone], the door is red"),
   after,
   record("0000000c", { targetIds: ["00000002"] }),
 );
-const otherwise = fileOf(
+const otherwise = joinFile(
   root,
   said("00000002", "00000001", 2, `the key is ${SECRET}, the door is [gone]`),
   after,
@@ -114,12 +114,12 @@ describe("what one copy has redacted", () => {
   test("is redacted, too, where only the record of it is left", () => {
     const { text } = merged(
       unredacted,
-      fileOf(root, { ...record("0000000b", { targetIds: ["00000002"] }), parentId: "00000001" }),
+      joinFile(root, { ...record("0000000b", { targetIds: ["00000002"] }), parentId: "00000001" }),
     );
     expect(text).not.toContain(SECRET);
     expect(
       merged(
-        fileOf(root, { ...record("0000000b", { targetId: "00000002" }), parentId: "00000001" }),
+        joinFile(root, { ...record("0000000b", { targetId: "00000002" }), parentId: "00000001" }),
         unredacted,
       ).text,
     ).not.toContain(SECRET);
@@ -127,8 +127,8 @@ describe("what one copy has redacted", () => {
 
   test("does not come back in the entry of a conflict, whose id stays", () => {
     const [a, b] = [
-      fileOf(root, said("00000002", "00000001", 2, "one")),
-      fileOf(root, said("00000002", "00000001", 3, SECRET)),
+      joinFile(root, said("00000002", "00000001", 2, "one")),
+      joinFile(root, said("00000002", "00000001", 3, SECRET)),
     ];
     const both = merged(a, b);
     const invented = both.report.conflicts[0]?.entries[1]?.id ?? "";

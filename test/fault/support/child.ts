@@ -56,7 +56,7 @@ async function appendMany(path = "", name = "", count = "", others = ""): Promis
   const session = SessionManager.open(path);
   const noticed = new Set<string>();
   session.on("foreign_entries", ({ entries }) => {
-    for (const entry of entries) noticed.add(writerOf(entry));
+    for (const entry of entries) noticed.add(getWriter(entry));
   });
   say("ready");
   await signal();
@@ -71,7 +71,7 @@ async function appendMany(path = "", name = "", count = "", others = ""): Promis
 }
 
 /** Who appended an entry, by its text. */
-function writerOf(entry: object): string {
+function getWriter(entry: object): string {
   return /writer \d/.exec(JSON.stringify(entry))?.[0] ?? "nobody";
 }
 

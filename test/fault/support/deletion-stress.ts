@@ -81,14 +81,14 @@ class DeletionRound {
 
   async run(program: string, seed: number, milliseconds: number): Promise<void> {
     const lives = new Lives(seed);
-    const plans = TASKS.map((task, i) => this.#planOf(program, task, `${task}${i}`));
+    const plans = TASKS.map((task, i) => this.#makePlan(program, task, `${task}${i}`));
     await lives.run(plans, milliseconds);
     this.#report.killed += lives.killed;
     await this.#check();
     removeFolder(this.#folder);
   }
 
-  #planOf(program: string, task: string, name: string) {
+  #makePlan(program: string, task: string, name: string) {
     // Those of this child that have not ended.
     const running: Deletion[] = [];
     const end = (until: number, isDone: boolean) => {

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { isSampled } from "../../support/share.ts";
 import { type FileSystem, watchedFs } from "./faulty-fs.ts";
 import { litter, place, sandbox } from "./sandbox.ts";
-import { header, idsOf, lines, message, onDisk, user } from "./sessions.ts";
+import { getIds, header, lines, message, onDisk, user } from "./sessions.ts";
 
 const SECRET = "hunter2";
 
@@ -59,7 +59,7 @@ class Stage {
       await session.close();
     }
     const disk = onDisk(this.path);
-    const ids = new Set(idsOf(disk));
+    const ids = new Set(getIds(disk));
     expect(
       this.acknowledged.filter((id) => !ids.has(id)),
       `lost, ${where}`,

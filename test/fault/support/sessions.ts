@@ -65,7 +65,7 @@ export const DAMAGED = lines(
 ).concat('{"type":"message","id":"00000010","parentId":"0000000f","ti');
 
 /** The texts of entries with a user's message. */
-export function textsOf(entries: readonly SessionEntry[]): unknown[] {
+export function getTexts(entries: readonly SessionEntry[]): unknown[] {
   return entries.flatMap((entry) =>
     entry.type === "message" && "content" in entry.message ? [entry.message.content] : [],
   );
@@ -89,6 +89,6 @@ export function onDisk(path: string, options: SessionOptions = {}): SessionManag
 }
 
 /** Ids of a session's entries, in file order. */
-export function idsOf(session: SessionManager): string[] {
+export function getIds(session: SessionManager): string[] {
   return session.getEntries().map(({ id }) => id);
 }

@@ -25,7 +25,7 @@ process.stdin.on("end", () => {
 process.stdin.resume();
 
 /** Attempts, 20 ms apart, after which something counts as refused for good. */
-const MOST_ATTEMPTS = 100;
+const MAX_ATTEMPTS = 100;
 
 let count = 0;
 let state = Number(seed);
@@ -48,7 +48,7 @@ async function persist<T>(work: () => T): Promise<T> {
       return work();
     } catch (error) {
       if (!isSessionError(error)) throw error;
-      if (attempt === MOST_ATTEMPTS) {
+      if (attempt === MAX_ATTEMPTS) {
         tell({ refused: error.message });
         throw error;
       }
@@ -162,7 +162,7 @@ while (!isOver) {
     }
   } catch (error) {
     if (!isSessionError(error)) throw error;
-    if (++failures === MOST_ATTEMPTS) tell({ refused: error.message });
+    if (++failures === MAX_ATTEMPTS) tell({ refused: error.message });
     await after(20);
   }
 }

@@ -9,7 +9,7 @@ export function sourceBeside(path: string): string {
 }
 
 /** Returns the ids of a transcript's records; an imported entry has the first eight characters. */
-export function recordIdsIn(text: string): string[] {
+export function findRecordIds(text: string): string[] {
   return Array.from(text.matchAll(/"uuid":"([^"]*)"/g), ([, uuid = ""]) => uuid);
 }
 
@@ -22,7 +22,7 @@ export function sourceRecord(text: string, content: string): string {
   const record = {
     type: "user",
     uuid: crypto.randomUUID(),
-    parentUuid: recordIdsIn(text).at(-1) ?? null,
+    parentUuid: findRecordIds(text).at(-1) ?? null,
     sessionId: SESSION_ID,
     timestamp: new Date().toISOString(),
     cwd: "/project",

@@ -8,7 +8,7 @@ import { fileStore } from "sessiontree/stores";
 import { removeFolder } from "../../support/remove-folder.ts";
 import { bundle } from "./bundle.ts";
 import { Lives } from "./lives.ts";
-import { recordIdsIn, sourceBeside, sourceRecord } from "./stress-source.ts";
+import { findRecordIds, sourceBeside, sourceRecord } from "./stress-source.ts";
 import type { System } from "./systems.ts";
 
 /** What a child tells, each when it has happened. */
@@ -183,7 +183,7 @@ class Round {
     report.lost.push(...this.#acknowledged.filter((id) => !ids.has(id)));
     // Each record of the transcript is an entry, redacted or not.
     const source = readFileSync(sourceBeside(this.#path), "utf8");
-    report.lost.push(...recordIdsIn(source).filter((uuid) => !ids.has(uuid.slice(0, 8))));
+    report.lost.push(...findRecordIds(source).filter((uuid) => !ids.has(uuid.slice(0, 8))));
     report.revealed.push(...this.#redacted.filter((secret) => text.includes(`${secret} `)));
     report.left.push(...readdirSync(this.#folder).filter((name) => name.startsWith(".")));
   }

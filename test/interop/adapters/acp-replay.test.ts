@@ -5,7 +5,7 @@ import { isSessionError, SessionManager } from "sessiontree";
 import { toAcpUpdates } from "sessiontree/adapters";
 import { describe, expect, test } from "vitest";
 import { assistant, call, toolResult, usage, user } from "../../support/messages.ts";
-import { sampleOf } from "../../support/share.ts";
+import { takeSample } from "../../support/share.ts";
 import { invalidUpdates } from "./support/acp-schema.ts";
 
 const PNG = "iVBORw0KGgo=";
@@ -33,7 +33,7 @@ describe.each([
         if (isSessionError(error)) continue;
         throw error;
       }
-      for (const { id } of sampleOf(session.getLeaves())) {
+      for (const { id } of takeSample(session.getLeaves())) {
         const updates = toAcpUpdates(session, id, { clientCapabilities: capabilities, contextWindow: 1000 });
         expect(invalidUpdates(updates), name).toEqual([]);
         const calls = updates.filter(({ sessionUpdate }) => sessionUpdate === "tool_call");

@@ -6,7 +6,7 @@ import { isSessionError, type SessionManager } from "sessiontree";
 import { SessionTreeSaver } from "sessiontree/langgraph";
 import { fileStore, memoryStore, type SessionStore } from "sessiontree/stores";
 import { describe, expect, test } from "vitest";
-import { shareOf } from "../../support/share.ts";
+import { scaleCount } from "../../support/share.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { answer, clerk, texts } from "./support/clerk.ts";
 import { testOtherProcesses } from "./support/other-processes.ts";
@@ -169,7 +169,7 @@ async function run(
 const human = (at: number) => new HumanMessage({ id: `h${at}`, content: `Message ${at}` });
 
 test("a thread grows with what its checkpoints change", async () => {
-  const most = 4 * shareOf(250);
+  const most = 4 * scaleCount(250);
   const bytesOf = async (count: number) => {
     const store = fileStore({ sessionDir: temporaryFolder() });
     const saver = new SessionTreeSaver(store);

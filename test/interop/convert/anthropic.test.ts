@@ -2,7 +2,7 @@ import { fromAnthropic, fromAnthropicResponse, toAnthropic } from "sessiontree/c
 import { describe, expect, it } from "vitest";
 import { user } from "../../support/messages.ts";
 import { checkAnthropicRequest } from "../../support/provider-rules/anthropic.ts";
-import { answerOf } from "./support/conversations.ts";
+import { makeAnswer } from "./support/conversations.ts";
 
 const model = "claude-sonnet-4-5";
 const identity = { api: "anthropic-messages", provider: "anthropic", model };
@@ -21,7 +21,7 @@ describe("toAnthropic", () => {
   it("puts all results of an answer into one message behind it, whatever came between", () => {
     const { messages, issues } = toAnthropic([
       user("Read both."),
-      answerOf([call("toolu_1"), call("toolu_2")], identity),
+      makeAnswer([call("toolu_1"), call("toolu_2")], identity),
       result("toolu_2"),
       { role: "system", content: "Be brief.", timestamp: 0 },
       result("toolu_1"),
@@ -70,7 +70,7 @@ describe("toAnthropic", () => {
   it("sends thinking of the model asked byte for byte, and none of others", () => {
     const messages = [
       user("Hi"),
-      answerOf([thinking, { type: "text", text: "Hello" }], identity),
+      makeAnswer([thinking, { type: "text", text: "Hello" }], identity),
       user("So?"),
     ];
     const block = { type: "thinking", thinking: "Hm.", signature: "c2lnbmVk" };
@@ -87,9 +87,9 @@ describe("toAnthropic", () => {
     const other = { api: "openai-responses", provider: "openai", model: "gpt-5" };
     const messages = [
       user("Hi"),
-      answerOf([thinking, { type: "text", text: "Hello" }], identity),
+      makeAnswer([thinking, { type: "text", text: "Hello" }], identity),
       user("So?"),
-      answerOf([{ type: "text", text: "So." }], other),
+      makeAnswer([{ type: "text", text: "So." }], other),
     ];
     expect(toAnthropic(messages).issues.map(({ code }) => code)).toEqual(["THINKING_DROPPED"]);
     expect(toAnthropic(messages, { model }).issues).toEqual([]);
@@ -98,7 +98,7 @@ describe("toAnthropic", () => {
   it("leaves out answers that failed or were stopped, with the results of their calls", () => {
     const { messages, issues } = toAnthropic([
       user("Hi"),
-      answerOf([{ type: "text", text: "Half" }, call("toolu_1")], { ...identity, stopReason: "aborted" }),
+      makeAnswer([{ type: "text", text: "Half" }, call("toolu_1")], { ...identity, stopReason: "aborted" }),
       result("toolu_1"),
       user("Again"),
     ]);
@@ -116,7 +116,7 @@ describe("toAnthropic", () => {
     const image = { type: "image" as const, data: "AAAA", mimeType: "image/png" };
     const request = toAnthropic([
       user("Look"),
-      answerOf([call("toolu_1"), call("toolu_2")], identity),
+      makeAnswer([call("toolu_1"), call("toolu_2")], identity),
       { ...result("toolu_1"), content: [image], isError: true },
       { ...result("toolu_2"), content: [image] },
     ]);
@@ -142,7 +142,7 @@ describe("toAnthropic", () => {
   it("gives ids of other providers the same new name in call and result, and different ones to different ids", () => {
     const { messages } = toAnthropic([
       user("Go"),
-      answerOf([call("a|fc_1"), call("a_fc_1"), call("x".repeat(80))], identity),
+      makeAnswer([call("a|fc_1"), call("a_fc_1"), call("x".repeat(80))], identity),
       result("a|fc_1"),
       result("a_fc_1"),
       result("x".repeat(80)),
@@ -156,9 +156,9 @@ describe("toAnthropic", () => {
   it("gives a call a result that says so, though an earlier answer used its id and a crash left it alone", () => {
     const { messages, issues } = toAnthropic([
       user("Go"),
-      answerOf([call("call_0")], identity),
+      makeAnswer([call("call_0")], identity),
       result("call_0"),
-      answerOf([call("call_0")], identity),
+      makeAnswer([call("call_0")], identity),
       user("Go on"),
     ]);
     expect(checkAnthropicRequest({ messages })).toEqual([]);
@@ -182,7 +182,7 @@ describe("toAnthropic", () => {
   });
 
   it("takes white space off an answer that the model is to go on from, and puts a user before one that is first", () => {
-    const { messages } = toAnthropic([answerOf([{ type: "text", text: "Once upon " }], identity)]);
+    const { messages } = toAnthropic([makeAnswer([{ type: "text", text: "Once upon " }], identity)]);
     expect(messages).toEqual([
       { role: "user", content: "(The conversation starts with an answer.)" },
       { role: "assistant", content: [{ type: "text", text: "Once upon" }] },
@@ -222,7 +222,7 @@ describe("fromAnthropic", () => {
     expect(messages).toEqual([
       { role: "system", content: "Help.", timestamp: 9 },
       { role: "user", content: "Go", timestamp: 10 },
-      { ...answerOf([call("toolu_1")], identity), timestamp: 11 },
+      { ...makeAnswer([call("toolu_1")], identity), timestamp: 11 },
       { ...result("toolu_1"), content: [{ type: "text", text: "text" }], isError: true, timestamp: 12 },
       { role: "user", content: [{ type: "text", text: "And now?" }], timestamp: 12 },
     ]);

@@ -14,9 +14,9 @@ import { describe, expect, it } from "vitest";
 import type { AgentMessage, Message } from "../../../src/core/format/message.ts";
 import fc from "../../support/fast-check.ts";
 import { toolResult, user } from "../../support/messages.ts";
-import { answerOf } from "./support/conversations.ts";
+import { makeAnswer } from "./support/conversations.ts";
 
-const said = (text: string) => answerOf([{ type: "text", text }], { timestamp: 1 });
+const said = (text: string) => makeAnswer([{ type: "text", text }], { timestamp: 1 });
 const system = (content: string): Message => ({ role: "system", content, timestamp: 1 });
 
 function textOf(message: AgentMessage): string {
@@ -95,7 +95,7 @@ describe("appendConversation", () => {
       timestamp: 1,
     });
     session.appendMessage({
-      ...answerOf([
+      ...makeAnswer([
         { type: "text", text: "Half" },
         { type: "toolCall", id: "t1", name: "read", arguments: {} },
       ]),
@@ -122,9 +122,9 @@ describe("appendConversation", () => {
     const session = SessionManager.inMemory();
     const call = { type: "toolCall" as const, id: "t1", name: "read", arguments: {} };
     session.appendMessage(user("a"));
-    session.appendMessage(answerOf([call]));
+    session.appendMessage(makeAnswer([call]));
     session.appendMessage(user("b"));
-    session.appendMessage(answerOf([{ type: "thinking", thinking: "Hm." }]));
+    session.appendMessage(makeAnswer([{ type: "thinking", thinking: "Hm." }]));
     const request = toAnthropic(session.buildSessionContext().messages);
     expect(request.messages).toHaveLength(4);
     const next = [...request.messages, { role: "assistant" as const, content: "c" }];
@@ -136,7 +136,7 @@ describe("appendConversation", () => {
 
   describe("where a server reuses the ids of calls", () => {
     const calling = (path: string) =>
-      answerOf([{ type: "toolCall", id: "call_0", name: "bash", arguments: { path } }], { timestamp: 1 });
+      makeAnswer([{ type: "toolCall", id: "call_0", name: "bash", arguments: { path } }], { timestamp: 1 });
 
     it("goes on behind a call that a crash left without a result", () => {
       const session = SessionManager.inMemory();
@@ -167,7 +167,7 @@ describe("appendConversation", () => {
   it("finds a result again behind one that a request made for the call before it", () => {
     const session = SessionManager.inMemory();
     const calls = ["c1", "c2"].map((id) => ({ type: "toolCall" as const, id, name: "bash", arguments: {} }));
-    const stored = [user("a"), answerOf(calls, { timestamp: 1 }), toolResult("c2", "done"), user("b")];
+    const stored = [user("a"), makeAnswer(calls, { timestamp: 1 }), toolResult("c2", "done"), user("b")];
     for (const message of stored) session.appendMessage(message);
     const model = "gemini-2.5-flash";
     const { contents } = toGemini(session.buildSessionContext().messages, { model });
@@ -184,7 +184,7 @@ describe("appendConversation", () => {
     const session = SessionManager.inMemory();
     session.appendMessage(user("a"));
     session.appendMessage({
-      ...answerOf([
+      ...makeAnswer([
         { type: "thinking", thinking: "Hm.", thinkingSignature: "s" },
         { type: "text", text: "b", textSignature: "x" },
       ]),
@@ -197,7 +197,7 @@ describe("appendConversation", () => {
   it("sees another thinking as another answer, if the array has thinking", () => {
     const session = SessionManager.inMemory();
     const thought = (thinking: string) =>
-      answerOf([
+      makeAnswer([
         { type: "thinking", thinking, thinkingSignature: "s" },
         { type: "text", text: "b" },
       ]);
@@ -285,7 +285,7 @@ describe("appendConversation", () => {
     const session = SessionManager.inMemory();
     const call = { type: "toolCall" as const, id: "c1", name: "read", arguments: {} };
     session.appendMessage(user("a"));
-    session.appendMessage(answerOf([{ type: "text", text: "\n\n" }, call], { timestamp: 1 }));
+    session.appendMessage(makeAnswer([{ type: "text", text: "\n\n" }, call], { timestamp: 1 }));
     session.appendMessage({ ...toolResult("c1", "\n"), toolName: "read" });
     for (const message of [said("b"), user(" "), said("c")]) session.appendMessage(message);
     const { messages } = again(session.buildSessionContext().messages);

@@ -21,7 +21,7 @@ import { checkGeminiRequest } from "../../support/provider-rules/gemini.ts";
 import { checkModelMessages } from "../../support/provider-rules/model-messages.ts";
 import { checkOpenAIChatRequest } from "../../support/provider-rules/openai-chat.ts";
 import { checkOpenAIResponsesRequest } from "../../support/provider-rules/openai-responses.ts";
-import { shareOf } from "../../support/share.ts";
+import { scaleCount } from "../../support/share.ts";
 import {
   anthropicMessages,
   geminiContents,
@@ -31,7 +31,7 @@ import {
 } from "./support/provider-messages.ts";
 
 const timestamp = 0;
-const numRuns = shareOf(150);
+const numRuns = scaleCount(150);
 
 /** What was said, with ids of calls left out: Gemini's may have none. */
 function withoutIds(contents: unknown): unknown {

@@ -1,7 +1,7 @@
 import { fromGemini, toGemini } from "sessiontree/convert";
 import { describe, expect, it } from "vitest";
 import { toolResult, user } from "../../support/messages.ts";
-import { answerOf } from "./support/conversations.ts";
+import { makeAnswer } from "./support/conversations.ts";
 
 describe("a response of a function", () => {
   const read = (response: Record<string, unknown>) =>
@@ -36,7 +36,7 @@ describe("results of parallel calls", () => {
   const call = (id: string) => ({ type: "toolCall" as const, id, name: "read", arguments: { id } });
   const messages = [
     user("Go"),
-    answerOf([call("a"), call("b"), call("c")], { api: "google-generative-ai", provider: "google" }),
+    makeAnswer([call("a"), call("b"), call("c")], { api: "google-generative-ai", provider: "google" }),
     toolResult("c", "c"),
     toolResult("a", "a"),
     user("So?"),
@@ -64,7 +64,7 @@ describe("names of functions", () => {
     const call = { type: "toolCall" as const, id: "c1", name, arguments: {} };
     const { contents, issues } = toGemini([
       user("Go"),
-      answerOf([call]),
+      makeAnswer([call]),
       { ...toolResult("c1", "a"), toolName: name },
     ]);
     const names = contents.flatMap(({ parts }) =>

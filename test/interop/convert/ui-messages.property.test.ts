@@ -9,7 +9,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { TextContent, ThinkingContent } from "../../../src/core/format/content.ts";
 import fc from "../../support/fast-check.ts";
-import { shareOf } from "../../support/share.ts";
+import { scaleCount } from "../../support/share.ts";
 import { hostile, imageBlock, type Sayable, sayable, textBlock, words } from "./support/conversations.ts";
 
 const itemId = fc.uuid().map((id) => id.replaceAll("-", ""));
@@ -52,7 +52,7 @@ describe("toUIMessages and fromUIMessages", () => {
         const said = messages.filter(({ role }) => role !== "system");
         expect(fromUIMessages(shown, { timestamp: 0, model: "m" })).toEqual({ messages: said, issues: [] });
       }),
-      { numRuns: shareOf(200) },
+      { numRuns: scaleCount(200) },
     );
   });
 
@@ -69,7 +69,7 @@ describe("toUIMessages and fromUIMessages", () => {
         const answers = converted.filter(({ role }) => role === "assistant");
         expect(JSON.parse(JSON.stringify(answers))).toEqual(asked.filter(({ role }) => role === "assistant"));
       }),
-      { numRuns: shareOf(100) },
+      { numRuns: scaleCount(100) },
     );
   });
 
@@ -85,7 +85,7 @@ describe("toUIMessages and fromUIMessages", () => {
         const converted = await convertToModelMessages(validated, { ignoreIncompleteToolCalls: true });
         expect(() => z.array(modelMessageSchema).parse(converted)).not.toThrow();
       }),
-      { numRuns: shareOf(300) },
+      { numRuns: scaleCount(300) },
     );
   });
 
@@ -97,7 +97,7 @@ describe("toUIMessages and fromUIMessages", () => {
         const parts = (list: readonly { parts: unknown }[]) => list.map((message) => message.parts);
         expect(parts(toUIMessages(read).messages)).toEqual(parts(shown));
       }),
-      { numRuns: shareOf(300) },
+      { numRuns: scaleCount(300) },
     );
   });
 });

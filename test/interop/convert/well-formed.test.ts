@@ -15,7 +15,7 @@ import { describe, expect, it } from "vitest";
 import type { AgentMessage, Message } from "../../../src/core/format/message.ts";
 import { assistant, call, toolResult, user } from "../../support/messages.ts";
 import { unicodeFaults } from "../../support/provider-rules/json.ts";
-import { answerOf } from "./support/conversations.ts";
+import { makeAnswer } from "./support/conversations.ts";
 
 const HALF = "cut \ud83d";
 const WHOLE = "cut \ufffd";
@@ -95,7 +95,7 @@ describe("halves of surrogate pairs", () => {
     const text = { type: "text" as const, text: HALF, textSignature: "c2ln" };
     const asked = (api: string, provider: string) => [
       user("Go"),
-      answerOf([thinking, text, { ...call("c1", "read", { a: HALF }), thoughtSignature: "c2ln" }], {
+      makeAnswer([thinking, text, { ...call("c1", "read", { a: HALF }), thoughtSignature: "c2ln" }], {
         api,
         provider,
       }),
@@ -115,7 +115,7 @@ describe("halves of surrogate pairs", () => {
 
   it("leave reasoning of Chat in its field", () => {
     const thinking = { type: "thinking" as const, thinking: HALF, thinkingSignature: "reasoning_content" };
-    const answer = answerOf([thinking, { type: "text", text: "So." }], { api: "openai-completions" });
+    const answer = makeAnswer([thinking, { type: "text", text: "So." }], { api: "openai-completions" });
     expect(toOpenAIChat([user("Go"), answer]).messages[1]).toMatchObject({ reasoning_content: WHOLE });
   });
 
@@ -125,11 +125,11 @@ describe("halves of surrogate pairs", () => {
     ["OpenAI", (given) => fromOpenAIChat(toOpenAIChat(given).messages, { timestamp: 1 }).messages],
   ])("are no change in an array made of a request to %s", (_name, again) => {
     const session = SessionManager.inMemory();
-    const calls = answerOf([call("c1", "read", { [HALF]: HALF })], { timestamp: 1 });
+    const calls = makeAnswer([call("c1", "read", { [HALF]: HALF })], { timestamp: 1 });
     for (const message of [user(HALF), calls, toolResult("c1", HALF)]) session.appendMessage(message);
     const array = [
       ...again(session.buildSessionContext().messages),
-      answerOf([{ type: "text", text: "So." }]),
+      makeAnswer([{ type: "text", text: "So." }]),
     ];
     expect(appendConversation(session, array)).toMatchObject({ matched: 3, hasBranched: false });
     expect(session.getEntryCount()).toBe(4);

@@ -14,7 +14,7 @@ import { fileStore } from "../../../src/stores/file/file-store.ts";
 import { memoryStore } from "../../../src/stores/remote/remote-store.ts";
 import { failing } from "../../support/failing-calls.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { linesOf, SESSION_ID, user } from "../import/support/claude-records.ts";
+import { joinLines, SESSION_ID, user } from "../import/support/claude-records.ts";
 import { Places } from "./support/places.ts";
 import { CLAUDE_PATH, forget, put } from "./support/transcript.ts";
 
@@ -47,7 +47,7 @@ async function twoSources(): Promise<Places> {
   await places.import();
   places.put(
     CLAUDE_PATH.replace(SESSION_ID, OTHER_ID),
-    linesOf([{ ...user("f", null, "other"), sessionId: OTHER_ID }]),
+    joinLines([{ ...user("f", null, "other"), sessionId: OTHER_ID }]),
   );
   return places;
 }

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import type { ImportSessionsOptions } from "../../../src/interop/history/import-sessions.ts";
 import { SessionManager } from "../../../src/session/manager/session-manager.ts";
 import { memoryStore } from "../../../src/stores/remote/remote-store.ts";
-import { linesOf, part, SESSION_ID, text, user } from "../import/support/claude-records.ts";
+import { joinLines, part, SESSION_ID, text, user } from "../import/support/claude-records.ts";
 import { Places } from "./support/places.ts";
 
 const FORK_ID = "99999999-2222-4333-8444-555555555555";
@@ -34,7 +34,7 @@ const ORIGINAL = [
 function copyWith(...more: readonly object[]): string {
   const begun = { type: "queue-operation", timestamp: "2026-11-22T09:00:00.000Z" };
   const copied = [...ONE, ...TWO].map((one) => ({ ...one, sessionId: FORK_ID }));
-  return linesOf([begun, ...copied, ...more]);
+  return joinLines([begun, ...copied, ...more]);
 }
 
 const OWN = [user("f", "a2", "in the copy"), part("g", "f", "msg_f", text("no"))];
@@ -52,7 +52,7 @@ function forget({ cacheDir }: Places): void {
 
 test("dollars that a copy's totals begin with count in the original only, and its entries have ids of their own", async () => {
   const places = new Places();
-  places.put(PARENT_PATH, linesOf(ORIGINAL));
+  places.put(PARENT_PATH, joinLines(ORIGINAL));
   places.put(FORK_PATH, copyWith(...OWN, totals(0.4), user("f2", "g", "more"), totals(0.45)));
   const [parent, fork] = (await places.import()).map(({ path }) => costsIn(path));
   expect(parent?.dollars).toBeCloseTo(0.5, 9);
@@ -63,7 +63,7 @@ test("dollars that a copy's totals begin with count in the original only, and it
 
 test("what the original had spent is known after its file is gone, even if the copy had spent nothing yet", async () => {
   const places = new Places();
-  const original = places.put(PARENT_PATH, linesOf(ORIGINAL));
+  const original = places.put(PARENT_PATH, joinLines(ORIGINAL));
   places.put(FORK_PATH, copyWith(totals(0.3)));
   const [, fork] = await places.import();
   expect(costsIn(fork?.path).dollars).toBe(0);
@@ -85,7 +85,7 @@ test("what was imported before the original was known stays as it is", async () 
   const places = new Places();
   const copy = places.put(FORK_PATH, copyWith(...OWN, totals(0.4)));
   const [fork] = await places.import({ paths: [copy] });
-  places.put(PARENT_PATH, linesOf(ORIGINAL));
+  places.put(PARENT_PATH, joinLines(ORIGINAL));
   forget(places);
   const before = readFileSync(fork?.path ?? "", "utf8");
   await places.import();
@@ -99,7 +99,7 @@ test("a copy whose totals come after its first import is told what the original 
   const places = new Places();
   const store = memoryStore();
   const into: Partial<ImportSessionsOptions> = { store, storeName: "memory" };
-  const original = places.put(PARENT_PATH, linesOf(ORIGINAL));
+  const original = places.put(PARENT_PATH, joinLines(ORIGINAL));
   places.put(FORK_PATH, copyWith(...OWN));
   await places.import(into);
   const session = await store.open(FORK_ID);

@@ -7,15 +7,15 @@ import {
 } from "../../../src/interop/history/import-sessions.ts";
 import { canReadDatabases, withDatabase } from "../../../src/interop/history/sqlite.ts";
 import { fileStore } from "../../../src/stores/file/file-store.ts";
-import { linesOf, part, SESSION_ID, text as said, user } from "../import/support/claude-records.ts";
-import { answer, documentOf, prompt, text } from "../import/support/opencode-records.ts";
+import { joinLines, part, SESSION_ID, text as said, user } from "../import/support/claude-records.ts";
+import { answer, makeDocument, prompt, text } from "../import/support/opencode-records.ts";
 import { ProgramsDatabase, SCHEMA } from "./support/opencode-database.ts";
 import { Places } from "./support/places.ts";
 import { buildReader } from "./support/reader-program.ts";
 
-const HELLO = documentOf([prompt("msg_1", 1, "hello"), answer("msg_2", 2, [text("hi")])]);
-const OTHER = documentOf([prompt("msg_3", 1, "more")], { id: "ses_two" });
-const GOOD = linesOf([user("q", null, "hello"), part("a", "q", "msg_1", said("hi"))]);
+const HELLO = makeDocument([prompt("msg_1", 1, "hello"), answer("msg_2", 2, [text("hi")])]);
+const OTHER = makeDocument([prompt("msg_3", 1, "more")], { id: "ses_two" });
+const GOOD = joinLines([user("q", null, "hello"), part("a", "q", "msg_1", said("hi"))]);
 
 let program: URL;
 beforeAll(async () => {

@@ -2,8 +2,8 @@ import { readdirSync } from "node:fs";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { deleteSession } from "../../../src/catalog/trash/trash.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { linesOf } from "../import/support/claude-records.ts";
-import { documentOf, prompt } from "../import/support/opencode-records.ts";
+import { joinLines } from "../import/support/claude-records.ts";
+import { makeDocument, prompt } from "../import/support/opencode-records.ts";
 import { Places } from "./support/places.ts";
 
 beforeEach(() => {
@@ -19,7 +19,7 @@ function circles(): Places {
   const places = new Places();
   const parents = { ses_a: "ses_b", ses_b: "ses_a", "../../up": "..", "..": "../../up" };
   for (const [i, [id, parentID]] of Object.entries(parents).entries()) {
-    const document = documentOf([prompt("msg_1", 1, "hello")], { id, parentID });
+    const document = makeDocument([prompt("msg_1", 1, "hello")], { id, parentID });
     places.put(`.local/share/opencode/storage/session/${i}.json`, JSON.stringify(document));
   }
   const starters = { one: "two", two: "one", "../../out": "main" };
@@ -33,7 +33,7 @@ function circles(): Places {
     const front = { type: "metadata", protocol_version: "1.5", created_at: 1 };
     places.put(
       `.kimi-code/sessions/wd/session_1/agents/${agentId}/wire.jsonl`,
-      linesOf([front, ...spawned, said]),
+      joinLines([front, ...spawned, said]),
     );
   }
   return places;

@@ -5,8 +5,8 @@ import { expect, onTestFinished, test } from "vitest";
 import type { ImportSessionsOptions } from "../../../src/interop/history/import-sessions.ts";
 import { cli } from "../../apps/cli/support/cli.ts";
 import { failing } from "../../support/failing-calls.ts";
-import { sampleOf } from "../../support/share.ts";
-import { call, linesOf, part, result, SESSION_ID, text, user } from "../import/support/claude-records.ts";
+import { takeSample } from "../../support/share.ts";
+import { call, joinLines, part, result, SESSION_ID, text, user } from "../import/support/claude-records.ts";
 import { meta, numbered, said, THREAD_ID, turn } from "../import/support/codex-records.ts";
 import { Places } from "./support/places.ts";
 
@@ -20,7 +20,7 @@ const idOf = (number: number) => `00000000-2222-4333-8444-${String(number).padSt
 
 function mine(number: number, fields: object = {}) {
   const sessionId = idOf(number);
-  return linesOf([
+  return joinLines([
     { ...user(`q${number}`, null, "hello"), sessionId, ...fields },
     { ...part(`a${number}`, `q${number}`, `msg_${number}`, text("hi")), sessionId },
   ]);
@@ -39,12 +39,12 @@ class HostileHome extends Places {
     this.#deepRecord(levels);
     this.#pipes();
     this.put(`${PROJECTS}/${idOf(1)}.jsonl`, mine(1, { cwd: "/code/\0project" }));
-    this.put(`${PROJECTS}/${SESSION_ID}.jsonl`, linesOf(GOOD));
+    this.put(`${PROJECTS}/${SESSION_ID}.jsonl`, joinLines(GOOD));
     const thread = numbered([
       meta({ timestamp: "2026-11-22T04:00:00.000Z" }),
       ...turn("Count the taps", said("assistant", "Three.")),
     ]);
-    this.put(`.codex/sessions/2026/11/22/rollout-2026-11-22T05-00-00-${THREAD_ID}.jsonl`, linesOf(thread));
+    this.put(`.codex/sessions/2026/11/22/rollout-2026-11-22T05-00-00-${THREAD_ID}.jsonl`, joinLines(thread));
     const messages = [{ id: "m1", type: "user", content: "hello", timestamp: "2026-11-22T06:00:00.000Z" }];
     const document = {
       sessionId: "g1",
@@ -89,7 +89,7 @@ class HostileHome extends Places {
   #deepRecord(levels: number): void {
     const deep = `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
     this.#odd(`${PROJECTS}/${idOf(3)}.jsonl`);
-    const records = linesOf([
+    const records = joinLines([
       user("d", null, "x"),
       part("e", "d", "m", call("t")),
       result("f", "e", "t", "y", { toolUseResult: "DEEP" }),
@@ -166,7 +166,7 @@ const WAYS: ReadonlyMap<string, () => Promise<void>> = new Map([
   ["from the command line", importFromCommandLine],
 ]);
 
-test.skipIf(process.platform === "win32").each(sampleOf([...WAYS.keys()]))(
+test.skipIf(process.platform === "win32").each(takeSample([...WAYS.keys()]))(
   "each odd file is reported once and everything else is imported, %s",
   async (way) => WAYS.get(way)?.(),
   120_000,

@@ -4,18 +4,18 @@ import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { deleteSession } from "../../../src/catalog/trash/trash.ts";
 import { type ImportSessionsOptions, importSessions } from "../../../src/interop/history/import-sessions.ts";
-import { linesOfSession } from "../../../src/interop/history/sync-plan.ts";
+import { writeSessionLines } from "../../../src/interop/history/sync-plan.ts";
 import { importClaudeCode } from "../../../src/interop/import/claude-code/import-claude-code.ts";
 import { readSourceText } from "../../../src/interop/import/source-text.ts";
-import { projectFolderIn } from "../../../src/session/log/session-paths.ts";
+import { joinProjectFolder } from "../../../src/session/log/session-paths.ts";
 import { SessionManager } from "../../../src/session/manager/session-manager.ts";
 import { fileStore } from "../../../src/stores/file/file-store.ts";
 import { memoryStore } from "../../../src/stores/remote/remote-store.ts";
 import { IS_WINDOWS } from "../../support/platform.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { call, linesOf, part, result, SESSION_ID, text, user } from "../import/support/claude-records.ts";
+import { call, joinLines, part, result, SESSION_ID, text, user } from "../import/support/claude-records.ts";
 import {
-  documentOf,
+  makeDocument,
   answer as openCodeAnswer,
   call as openCodeCall,
   prompt as openCodePrompt,
@@ -106,7 +106,7 @@ describe("what was redacted here", () => {
     const grow = (count: number) =>
       places.put(
         CLAUDE_PATH,
-        linesOf([
+        joinLines([
           user("q", null, "hello"),
           ...["one", "two", "three"]
             .slice(0, count)
@@ -169,7 +169,7 @@ describe("what was deleted here", () => {
     // A subagent of it that is new belongs to it.
     places.put(
       agentPath,
-      linesOf([user("u", null, "look", agent), part("v", "u", "msg_s", text("seen"), agent)]),
+      joinLines([user("u", null, "look", agent), part("v", "u", "msg_s", text("seen"), agent)]),
     );
     for (const count of [4, 4, 6]) {
       put(places, count);
@@ -222,7 +222,7 @@ describe("what was deleted here", () => {
 
 /** The session that the records make. */
 function imported(count: number) {
-  const main = readSourceText(linesOf(RECORDS.slice(0, count)));
+  const main = readSourceText(joinLines(RECORDS.slice(0, count)));
   const [one] = importClaudeCode({ main, sessionId: SESSION_ID, importedAt: "2026-11-23T00:00:00.000Z" });
   if (one === undefined) throw new Error("no session");
   return one;
@@ -260,7 +260,7 @@ describe("a session file", () => {
       ...nodeFs,
       linkSync: ((from: string, to: string) => {
         if (!nodeFs.existsSync(path))
-          writeFileSync(path, [...linesOfSession(one.header, one.entries)].join(""));
+          writeFileSync(path, [...writeSessionLines(one.header, one.entries)].join(""));
         nodeFs.linkSync(from, to);
       }) as typeof nodeFs.linkSync,
     };
@@ -370,7 +370,7 @@ describe("the version of the mapping", () => {
       part("y", "q2", "msg_4", text("done"), { stop: "end_turn" }),
     ];
     const places = new Places();
-    places.put(CLAUDE_PATH, linesOf(records.slice(0, 6)));
+    places.put(CLAUDE_PATH, joinLines(records.slice(0, 6)));
     const [one] = await places.import();
     const path = one?.path ?? "";
     // The first mapping left the second call on a branch of its own.
@@ -387,7 +387,7 @@ describe("the version of the mapping", () => {
       [8, "grown", 1],
       [8, "unchanged", 0],
     ] as const) {
-      places.put(CLAUDE_PATH, linesOf(records.slice(0, count)));
+      places.put(CLAUDE_PATH, joinLines(records.slice(0, count)));
       forget(places);
       const before = readFileSync(path, "utf8");
       expect(await places.import()).toMatchObject([{ status }]);
@@ -406,7 +406,7 @@ describe("the version of the mapping", () => {
       user("q2", "n", "go on"),
     ];
     const places = new Places();
-    places.put(CLAUDE_PATH, linesOf(records.slice(0, -2)));
+    places.put(CLAUDE_PATH, joinLines(records.slice(0, -2)));
     const [one] = await places.import();
     const path = one?.path ?? "";
     // Earlier mappings put them into the context.
@@ -420,7 +420,7 @@ describe("the version of the mapping", () => {
     writeFileSync(path, older);
     forget(places);
     expect(await places.import()).toMatchObject([{ status: "unchanged" }]);
-    places.put(CLAUDE_PATH, linesOf(records));
+    places.put(CLAUDE_PATH, joinLines(records));
     forget(places);
     expect(await places.import()).toMatchObject([{ status: "grown" }]);
     const after = readFileSync(path, "utf8");
@@ -443,7 +443,7 @@ describe("the version of the mapping", () => {
       openCodeAnswer(`a${n}`, n * 10 + 1, [{ ...openCodeCall(`c${n}`, "read"), metadata }]),
     ];
     const places = new Places();
-    const paths = [places.put("session.json", JSON.stringify(documentOf(turnOf(1))))];
+    const paths = [places.put("session.json", JSON.stringify(makeDocument(turnOf(1))))];
     const [one] = await places.import({ paths });
     const path = one?.path ?? "";
     const whole = readFileSync(path, "utf8");
@@ -455,7 +455,7 @@ describe("the version of the mapping", () => {
     writeFileSync(path, older);
     forget(places);
     expect(await places.import({ paths })).toMatchObject([{ status: "unchanged" }]);
-    places.put("session.json", JSON.stringify(documentOf([...turnOf(1), ...turnOf(2)])));
+    places.put("session.json", JSON.stringify(makeDocument([...turnOf(1), ...turnOf(2)])));
     expect(await places.import({ paths })).toMatchObject([{ status: "grown" }]);
     const after = readFileSync(path, "utf8");
     expect(after.startsWith(older)).toBe(true);
@@ -502,7 +502,7 @@ test("imports go to a folder of their own, and sessions imported earlier stay wh
   rmSync(old?.path ?? "");
   const [one] = await run();
   const root = join(process.env["XDG_DATA_HOME"] ?? "", "sessiontree", "imported");
-  expect(dirname(one?.path ?? "")).toBe(projectFolderIn(root, "/code/project"));
+  expect(dirname(one?.path ?? "")).toBe(joinProjectFolder(root, "/code/project"));
   if (!IS_WINDOWS) expect(nodeFs.statSync(root).mode & 0o777).toBe(0o700);
 });
 

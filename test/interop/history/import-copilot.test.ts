@@ -4,15 +4,15 @@ import { describe, expect, test } from "vitest";
 import { readSession } from "../../../src/core/jsonl/read-session.ts";
 import { canReadDatabases } from "../../../src/interop/history/sqlite.ts";
 import { SessionManager } from "../../../src/session/manager/session-manager.ts";
-import { linesOf } from "../import/support/claude-records.ts";
+import { joinLines } from "../import/support/claude-records.ts";
 import {
   answer,
   COPILOT_ID,
   event,
+  makeTime,
   numbered,
   prompt,
   start,
-  timeOf,
   tokens,
 } from "../import/support/copilot-records.ts";
 import { Places } from "./support/places.ts";
@@ -30,13 +30,13 @@ function onlyFile(places: Places) {
 
 test("turns that are rewound between two imports stay, and the session goes on before them", async () => {
   const places = new Places();
-  places.put(`${FOLDER}/events.jsonl`, linesOf(numbered([...FIRST, ...SECOND])));
+  places.put(`${FOLDER}/events.jsonl`, joinLines(numbered([...FIRST, ...SECOND])));
   await places.import();
   const before = onlyFile(places);
   const rewind = numbered([event("session.info", { infoType: "rewind", message: "Rewound." })], 8);
   const third = numbered([prompt("three"), tokens("r3"), answer("r3", "third")], 9);
   for (const more of [rewind, [...rewind, ...third]]) {
-    places.put(`${FOLDER}/events.jsonl`, linesOf([...numbered(FIRST), ...more]));
+    places.put(`${FOLDER}/events.jsonl`, joinLines([...numbered(FIRST), ...more]));
     expect(await places.import()).toMatchObject([{ status: "grown", issues: [] }]);
     expect(onlyFile(places).entries.slice(0, before.entries.length)).toEqual(before.entries);
   }
@@ -60,16 +60,16 @@ describe.skipIf(!canReadDatabases())("the program's database (skipped without no
 
   test("tells turns that were rewound before the first import, from its log, and stays as it was", async () => {
     const places = new Places();
-    places.put(`${FOLDER}/events.jsonl`, linesOf([...numbered(FIRST), ...rewind]));
+    places.put(`${FOLDER}/events.jsonl`, joinLines([...numbered(FIRST), ...rewind]));
     const path = places.put(".copilot/session-store.db", "");
     const database = writableDatabase(path, SCHEMA);
     const turn = database.prepare("INSERT INTO turns VALUES (?, ?, ?, ?, ?)");
-    turn.run(COPILOT_ID, 0, "one", "first", timeOf(5));
-    turn.run(COPILOT_ID, 1, "two", "second", timeOf(9));
-    turn.run("another session", 1, "three", "third", timeOf(9));
+    turn.run(COPILOT_ID, 0, "one", "first", makeTime(5));
+    turn.run(COPILOT_ID, 1, "two", "second", makeTime(9));
+    turn.run("another session", 1, "three", "third", makeTime(9));
     database
       .prepare("INSERT INTO assistant_usage_events VALUES (?, ?, ?, ?, ?)")
-      .run(COPILOT_ID, "m-1", 70, 7, timeOf(8));
+      .run(COPILOT_ID, "m-1", 70, 7, makeTime(8));
     const stateOf = () =>
       readdirSync(dirname(path)).map((name) => [name, statSync(join(dirname(path), name)).mtimeMs]);
     const before = stateOf();
@@ -79,7 +79,7 @@ describe.skipIf(!canReadDatabases())("the program's database (skipped without no
     expect(entries.map((entry) => JSON.stringify(entry)).join("\n")).toMatch(/"two".*second.*"input":70/s);
     expect(readdirSync(places.cacheDir).filter((name) => name.includes(".tmp"))).toEqual([]);
     database.exec("DROP TABLE turns");
-    places.put(`${FOLDER}/events.jsonl`, linesOf([...numbered(FIRST), ...rewind, ...numbered(SECOND, 21)]));
+    places.put(`${FOLDER}/events.jsonl`, joinLines([...numbered(FIRST), ...rewind, ...numbered(SECOND, 21)]));
     expect(await places.import()).toMatchObject([{ status: "grown", issues: [] }]);
     expect(onlyFile(places).entries.slice(0, entries.length)).toEqual(entries);
   });
@@ -87,25 +87,25 @@ describe.skipIf(!canReadDatabases())("the program's database (skipped without no
   test("tells a turn whose row was written after the rewind, with the same prompt said again", async () => {
     const places = new Places();
     const again = numbered([prompt("two"), tokens("r3"), answer("r3", "third")], 21);
-    places.put(`${FOLDER}/events.jsonl`, linesOf([...numbered(FIRST), ...rewind, ...again]));
+    places.put(`${FOLDER}/events.jsonl`, joinLines([...numbered(FIRST), ...rewind, ...again]));
     const database = writableDatabase(places.put(".copilot/session-store.db", ""), SCHEMA);
     const turn = database.prepare("INSERT INTO turns VALUES (?, ?, ?, ?, ?)");
-    turn.run(COPILOT_ID, 0, "one", "first", timeOf(6.5));
-    turn.run(COPILOT_ID, 1, "two", "second", timeOf(21.5));
-    turn.run(COPILOT_ID, 2, "two", "third", timeOf(30));
+    turn.run(COPILOT_ID, 0, "one", "first", makeTime(6.5));
+    turn.run(COPILOT_ID, 1, "two", "second", makeTime(21.5));
+    turn.run(COPILOT_ID, 2, "two", "third", makeTime(30));
     const call = database.prepare("INSERT INTO assistant_usage_events VALUES (?, ?, ?, ?, ?)");
     for (const [at, tokens] of [
       [3, 100],
       [8, 70],
       [22, 100],
     ] as const)
-      call.run(COPILOT_ID, "m-1", tokens, 10, timeOf(at));
+      call.run(COPILOT_ID, "m-1", tokens, 10, makeTime(at));
     expect(await places.import()).toMatchObject([
       { status: "new", counts: { userMessages: 3, assistantMessages: 3 } },
     ]);
     const { entries } = onlyFile(places);
     const answers = entries.filter((entry) => JSON.stringify(entry).includes('"role":"assistant"'));
-    expect(answers.map(({ timestamp }) => timestamp)).toEqual([4, 8, 23].map(timeOf));
+    expect(answers.map(({ timestamp }) => timestamp)).toEqual([4, 8, 23].map(makeTime));
     expect(JSON.stringify(answers[1])).toContain("second");
   });
 
@@ -114,9 +114,9 @@ describe.skipIf(!canReadDatabases())("the program's database (skipped without no
     const path = places.put(".copilot/session-store.db", "");
     const turn = writableDatabase(path, SCHEMA).prepare("INSERT INTO turns VALUES (?, ?, ?, ?, ?)");
     // Rows are written a moment after the next prompt, or at the end.
-    turn.run(COPILOT_ID, 0, "one", "first", timeOf(6.5));
-    turn.run(COPILOT_ID, 1, "the first secret", "second", timeOf(9));
-    turn.run(COPILOT_ID, 2, "the second secret", "third", timeOf(15));
+    turn.run(COPILOT_ID, 0, "one", "first", makeTime(6.5));
+    turn.run(COPILOT_ID, 1, "the first secret", "second", makeTime(9));
+    turn.run(COPILOT_ID, 2, "the second secret", "third", makeTime(15));
     // The first one is an event at the first import; the second one is only in the database.
     const secret = numbered([prompt("the first secret"), answer("r2", "second")], 6);
     const later = numbered([event("session.info", { infoType: "rewind", message: "Again." })], 30);
@@ -126,7 +126,7 @@ describe.skipIf(!canReadDatabases())("the program's database (skipped without no
       [...rewind, ...later, ...numbered([prompt("three")], 31)],
     ];
     for (const [i, state] of states.entries()) {
-      places.put(`${FOLDER}/events.jsonl`, linesOf([...numbered(FIRST), ...state]));
+      places.put(`${FOLDER}/events.jsonl`, joinLines([...numbered(FIRST), ...state]));
       const [made] = await places.import();
       expect(made?.status).toBe(i === 0 ? "new" : "grown");
       const session = SessionManager.open(made?.path ?? "");
@@ -139,7 +139,7 @@ describe.skipIf(!canReadDatabases())("the program's database (skipped without no
 
   test("is named where it cannot be read, and the events are imported", async () => {
     const places = new Places();
-    places.put(`${FOLDER}/events.jsonl`, linesOf([...numbered(FIRST), ...rewind]));
+    places.put(`${FOLDER}/events.jsonl`, joinLines([...numbered(FIRST), ...rewind]));
     places.put(".copilot/session-store.db", "no database");
     const [made] = await places.import();
     expect(made).toMatchObject({ status: "new", issues: [{ code: "SOURCE_LEFT_OUT" }] });
@@ -157,12 +157,12 @@ test("the folder of the environment, files of older versions, names beside event
     event("subagent.started", { toolCallId: "c1" }, agent),
     prompt("look", {}, agent),
   ]);
-  places.put("../own/session-state/up/events.jsonl", linesOf(events));
+  places.put("../own/session-state/up/events.jsonl", joinLines(events));
   places.put("../own/session-state/up/workspace.yaml", 'name: "Mine"\nuser_named: true\n');
-  places.put("../own/session-state/up/rewind-file-snapshots/backups/a.jsonl", linesOf(events));
+  places.put("../own/session-state/up/rewind-file-snapshots/backups/a.jsonl", joinLines(events));
   places.put(
     "../own/session-state/flat.jsonl",
-    linesOf(numbered([start({ sessionId: "flat" }), prompt("old")])),
+    joinLines(numbered([start({ sessionId: "flat" }), prompt("old")])),
   );
   const env = { HOME: places.home, COPILOT_HOME: own };
   const made = await places.import({ env });
@@ -179,7 +179,7 @@ test("the folder of the environment, files of older versions, names beside event
   expect(again.map(({ status }) => status)).toEqual(["grown", "unchanged", "unchanged"]);
   // A folder of the user's may have any name.
   const chat = numbered([start({ sessionId: "elsewhere" }), prompt("found")]);
-  places.put("../checkpoints/rewind-file-snapshots/chat.jsonl", linesOf(chat));
+  places.put("../checkpoints/rewind-file-snapshots/chat.jsonl", joinLines(chat));
   expect(await places.import({ paths: [join(places.root, "checkpoints")] })).toMatchObject([
     { status: "new" },
   ]);

@@ -16,7 +16,7 @@ import { temporaryFolder } from "../../support/temporary-folder.ts";
 import {
   type ClaudeRecord,
   importAll,
-  linesOf,
+  joinLines,
   part,
   SESSION_ID,
   text,
@@ -192,7 +192,7 @@ test("a session that is asked for again and deleted meanwhile stays deleted", as
 test("prompts of a lost session that is deleted since they were found are not kept", async () => {
   const places = new Places();
   const prompt = { display: "hello", timestamp: 1, project: "/code/project", sessionId: SESSION_ID };
-  places.put(".claude/history.jsonl", linesOf([prompt]));
+  places.put(".claude/history.jsonl", joinLines([prompt]));
   const store = fileStore({ sessionDir: places.sessions });
   const options = { store, env: { HOME: places.home }, cacheDir: places.cacheDir };
   const [lost] = await findLost(options);
@@ -213,7 +213,7 @@ describe("the cache of imports", () => {
     await one.save();
     await other.save();
     const after = new ImportCache("there", folder);
-    expect([after.factsOf(file("/a")), after.factsOf(file("/b"))]).toEqual([facts("a"), facts("b")]);
+    expect([after.getFacts(file("/a")), after.getFacts(file("/b"))]).toEqual([facts("a"), facts("b")]);
   });
 
   test("does not bring back what a redaction has removed from it", async () => {
@@ -228,7 +228,7 @@ describe("the cache of imports", () => {
       await cache.save();
     }
     const after = new ImportCache("there", folder);
-    expect([after.factsOf(file("/a")), after.factsOf(file("/b"))]).toEqual([undefined, facts("b")]);
+    expect([after.getFacts(file("/a")), after.getFacts(file("/b"))]).toEqual([undefined, facts("b")]);
   });
 });
 

@@ -7,7 +7,7 @@ import {
   entry,
   HEADER_A,
   HEADER_B,
-  linesOf,
+  joinLines,
   set,
   tip,
   user,
@@ -51,11 +51,11 @@ test.each([
   async (_, lines) => {
     const atOnce = new Places();
     const path = "old/session.jsonl";
-    const whole = atOnce.put(path, linesOf(...lines));
+    const whole = atOnce.put(path, joinLines(...lines));
     await atOnce.import({ paths: [whole] });
     const inSteps = new Places();
     for (let end = 2; end <= lines.length; end++) {
-      const grown = inSteps.put(path, linesOf(...lines.slice(0, end)));
+      const grown = inSteps.put(path, joinLines(...lines.slice(0, end)));
       const [first] = await inSteps.import({ paths: [grown] });
       expect(first).toMatchObject({ source: "pi-v4", status: end === 2 ? "new" : "grown", issues: [] });
       expect(await inSteps.import({ paths: [grown], again: true })).toMatchObject([{ status: "unchanged" }]);
@@ -71,11 +71,11 @@ test.each([
 test("what was added here stays the leaf, and only what is new is added beside it", async () => {
   const places = new Places();
   const path = "old/session.jsonl";
-  const [one] = await places.import({ paths: [places.put(path, linesOf(...LINES_OF_B.slice(0, 4)))] });
+  const [one] = await places.import({ paths: [places.put(path, joinLines(...LINES_OF_B.slice(0, 4)))] });
   const session = SessionManager.open(one?.path ?? "");
   const own = session.appendMessage({ role: "user", content: "Here", timestamp: 1 });
   await session.close();
-  const file = places.put(path, linesOf(...LINES_OF_B));
+  const file = places.put(path, joinLines(...LINES_OF_B));
   for (const status of ["grown", "unchanged"]) {
     expect(await places.import({ paths: [file], again: true })).toMatchObject([{ status }]);
     const { entries, leafId, issues } = readSession([...places.files().values()].join(""));
@@ -97,7 +97,7 @@ test("in a store, where nothing is written anew, the last entry of a branch's na
   const store = memoryStore();
   const path = "old/session.jsonl";
   for (let end = 2; end <= LINES_OF_B.length; end++) {
-    const file = places.put(path, linesOf(...LINES_OF_B.slice(0, end)));
+    const file = places.put(path, joinLines(...LINES_OF_B.slice(0, end)));
     expect(await places.import({ paths: [file], store, storeName: "m" })).toHaveLength(1);
   }
   const session = await store.open("b-1");
@@ -117,11 +117,11 @@ test("in a store, where nothing is written anew, the last entry of a branch's na
 test("of two files with one id the larger is imported, and a fork is linked to its parent", async () => {
   const places = new Places();
   const paths = [
-    places.put("one/x.jsonl", linesOf(...LINES_OF_B)),
-    places.put("two/x.jsonl", linesOf(...LINES_OF_B.slice(0, 3))),
+    places.put("one/x.jsonl", joinLines(...LINES_OF_B)),
+    places.put("two/x.jsonl", joinLines(...LINES_OF_B.slice(0, 3))),
     places.put(
       "fork.jsonl",
-      linesOf({ ...HEADER_B, id: "b-2", parentSessionId: "b-1" }, entry(1, "b1", null, user("1"))),
+      joinLines({ ...HEADER_B, id: "b-2", parentSessionId: "b-1" }, entry(1, "b1", null, user("1"))),
     ),
   ];
   const found = await places.import({ paths });

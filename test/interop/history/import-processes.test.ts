@@ -6,7 +6,7 @@ import { beforeAll, expect, test } from "vitest";
 import { SessionManager } from "../../../src/session/manager/session-manager.ts";
 import { buildProgram, PROGRAM } from "../../support/program.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { linesOf, part, SESSION_ID, text, user } from "../import/support/claude-records.ts";
+import { joinLines, part, SESSION_ID, text, user } from "../import/support/claude-records.ts";
 
 const SESSIONS = 12;
 const TURNS = 40;
@@ -32,7 +32,7 @@ function write(home: string, turns: number): void {
     });
     const path = join(home, ".claude/projects/-code-project", `${idOf(number)}.jsonl`);
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, linesOf(records.flat()));
+    writeFileSync(path, joinLines(records.flat()));
   }
 }
 

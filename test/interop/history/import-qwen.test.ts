@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { collectUsage } from "../../../src/catalog/usage/collect-usage.ts";
-import { linesOf } from "../import/support/claude-records.ts";
+import { joinLines } from "../import/support/claude-records.ts";
 import { answered, asked, chat, QWEN_ID, report } from "../import/support/qwen-records.ts";
 import { Places } from "./support/places.ts";
 
@@ -22,8 +22,8 @@ test("calls of the program and its subagents count once, also in a copy", async 
   const places = new Places();
   const forkedFrom = { sessionId: QWEN_ID };
   const copy = CHAT.map((one) => ({ ...one, sessionId: "copy", forkedFrom }));
-  places.put(`${FOLDER}/${QWEN_ID}.jsonl`, linesOf(CHAT));
-  places.put(`${FOLDER}/copy.jsonl`, linesOf(copy));
+  places.put(`${FOLDER}/${QWEN_ID}.jsonl`, joinLines(CHAT));
+  places.put(`${FOLDER}/copy.jsonl`, joinLines(copy));
   expect(await places.import()).toMatchObject([
     { sourceId: QWEN_ID, status: "new", issues: [] },
     { sourceId: "copy", status: "new", issues: [] },
@@ -36,8 +36,8 @@ test("a subagent's transcript in a file of its own belongs to its session, and t
   const places = new Places();
   const lane = { isSidechain: true, agentId: "explore-1" };
   const said = chat([asked("s1", "where?"), answered("s2", [{ text: "there" }])]);
-  places.put(`${FOLDER}/agent.jsonl`, linesOf(said.map((one) => ({ ...one, ...lane }))));
-  places.put(`${FOLDER}/${QWEN_ID}.jsonl`, linesOf(CHAT));
+  places.put(`${FOLDER}/agent.jsonl`, joinLines(said.map((one) => ({ ...one, ...lane }))));
+  places.put(`${FOLDER}/${QWEN_ID}.jsonl`, joinLines(CHAT));
   expect(await places.import()).toMatchObject([
     { sourceId: QWEN_ID, status: "new", issues: [] },
     { sourceId: `${QWEN_ID}.agent-explore-1`, status: "new", issues: [] },

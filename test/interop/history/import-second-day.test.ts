@@ -7,11 +7,11 @@ import { listSessions } from "../../../src/catalog/list/list-sessions.ts";
 import { deleteSession } from "../../../src/catalog/trash/trash.ts";
 import { importClaudeCode } from "../../../src/interop/import/claude-code/import-claude-code.ts";
 import { readSourceText } from "../../../src/interop/import/source-text.ts";
-import { defaultCacheFolder } from "../../../src/session/files/user-folders.ts";
+import { getCacheFolder } from "../../../src/session/files/user-folders.ts";
 import { SessionManager } from "../../../src/session/manager/session-manager.ts";
 import { memoryStore } from "../../../src/stores/remote/remote-store.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { linesOf, part, SESSION_ID, text, user } from "../import/support/claude-records.ts";
+import { joinLines, part, SESSION_ID, text, user } from "../import/support/claude-records.ts";
 import { Places } from "./support/places.ts";
 import { syncFile } from "./support/sync-file.ts";
 import { CLAUDE_PATH, forget, put, RECORDS, SECRET } from "./support/transcript.ts";
@@ -49,7 +49,7 @@ async function begin(): Promise<{ places: Places; path: string }> {
 
 /** The session that the records make. */
 function imported(count: number) {
-  const main = readSourceText(linesOf(RECORDS.slice(0, count)));
+  const main = readSourceText(joinLines(RECORDS.slice(0, count)));
   const [one] = importClaudeCode({ main, sessionId: SESSION_ID, importedAt: "2026-11-23T00:00:00.000Z" });
   if (one === undefined) throw new Error("no session");
   return one;
@@ -147,7 +147,7 @@ describe("what was redacted here", () => {
     const grow = (words: readonly string[]) =>
       places.put(
         CLAUDE_PATH,
-        linesOf([
+        joinLines([
           user("q", null, "hello"),
           ...words.map((word, at) => part(`a${at}`, at === 0 ? "q" : `a${at - 1}`, "msg_1", text(word))),
         ]),
@@ -196,7 +196,7 @@ describe("what was redacted here", () => {
     }));
     places.put(
       CLAUDE_PATH.replace(SESSION_ID, forkId),
-      linesOf([...copied, { ...user("f", "a2", "otherwise"), sessionId: forkId }]),
+      joinLines([...copied, { ...user("f", "a2", "otherwise"), sessionId: forkId }]),
     );
     const all = await places.import();
     const fork = all.find(({ sourceId }) => sourceId === forkId);
@@ -292,11 +292,11 @@ test("what records no longer say does not stay in the caches of lists", async ()
   const sessionDir = dirname(path);
   expect(await listSessions({ sessionDir })).toMatchObject([{ firstMessage: `the key is ${SECRET}` }]);
   const cached = () => {
-    const folder = defaultCacheFolder();
+    const folder = getCacheFolder();
     return readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8"));
   };
   expect(cached().join()).toContain(SECRET);
-  places.put(CLAUDE_PATH, linesOf(RECORDS).replaceAll(SECRET, "[gone]"));
+  places.put(CLAUDE_PATH, joinLines(RECORDS).replaceAll(SECRET, "[gone]"));
   forget(places);
   await places.import();
   expect(readFileSync(path, "utf8")).not.toContain(SECRET);

@@ -4,7 +4,7 @@ import * as zlib from "node:zlib";
 import { expect, test } from "vitest";
 import { isSessionError } from "../../../src/core/format/errors.ts";
 import { previewImport, type SessionImport } from "../../../src/interop/history/import-sessions.ts";
-import { claudeFolderName } from "../../../src/interop/history/sources/claude-code.ts";
+import { makeClaudeFolderName } from "../../../src/interop/history/sources/claude-code.ts";
 import { collectStats } from "../../../src/session/controller/stats.ts";
 import { SessionManager } from "../../../src/session/manager/session-manager.ts";
 import type { SessionStore } from "../../../src/stores/contract/session-store.ts";
@@ -14,7 +14,7 @@ import { overwrite } from "../../support/opened-files.ts";
 import {
   type ClaudeRecord,
   call,
-  linesOf,
+  joinLines,
   part,
   record,
   result,
@@ -91,20 +91,20 @@ function withoutCounts(file: string | undefined): string {
 test("a source without a message is told of, by every run, and of its first message a session is made", async () => {
   const places = new Places();
   const notice = record("system", "n", null, { content: "Welcome back." });
-  places.put(CLAUDE_PATH, linesOf([notice]));
+  places.put(CLAUDE_PATH, joinLines([notice]));
   for (const _run of ["new", "known"]) {
     const [one, ...others] = await places.import();
     expect(one).toMatchObject({ source: "claude-code", status: "empty", path: null, counts: { records: 0 } });
     expect(others).toEqual([]);
     expect(existsSync(places.sessions)).toBe(false);
   }
-  places.put(CLAUDE_PATH, linesOf([notice, user("q", "n", "hello")]));
+  places.put(CLAUDE_PATH, joinLines([notice, user("q", "n", "hello")]));
   expect(await places.import()).toMatchObject([{ status: "new" }]);
 });
 
 test.each([
-  ["Claude Code", CLAUDE_PATH, linesOf(conversation())],
-  ["Codex", CODEX_PATH, linesOf(thread())],
+  ["Claude Code", CLAUDE_PATH, joinLines(conversation())],
+  ["Codex", CODEX_PATH, joinLines(thread())],
 ])("three steps make the same bytes as one, wherever a file of %s is cut", async (_, path, whole) => {
   const atOnce = new Places();
   const source = atOnce.put(path, whole);
@@ -131,7 +131,7 @@ test("a session that grows by whole turns is only appended to", async () => {
   const records = conversation();
   let before = "";
   for (const count of [10, 13, 15, 17, records.length]) {
-    places.put(CLAUDE_PATH, linesOf(records.slice(0, count)));
+    places.put(CLAUDE_PATH, joinLines(records.slice(0, count)));
     const [one] = await places.import();
     expect(one?.status).toBe(before === "" ? "new" : "grown");
     const [file = ""] = places.files().values();
@@ -142,8 +142,8 @@ test("a session that grows by whole turns is only appended to", async () => {
 
 test("a second run writes nothing and reads nothing, and without what is remembered it writes nothing", async () => {
   const places = new Places();
-  places.put(CLAUDE_PATH, linesOf(conversation()));
-  places.put(CODEX_PATH, linesOf(thread()));
+  places.put(CLAUDE_PATH, joinLines(conversation()));
+  places.put(CODEX_PATH, joinLines(thread()));
   const first = await places.import();
   const state = () => [...places.files().keys()].map((name) => statSync(join(places.sessions, name)));
   const marks = state().map(({ ino, mtimeMs, size }) => ({ ino, mtimeMs, size }));
@@ -159,7 +159,7 @@ test("a second run writes nothing and reads nothing, and without what is remembe
 
 test("a source that was rewritten in place with the same size and a restored modification time is read again", async () => {
   const places = new Places();
-  const path = places.put(CLAUDE_PATH, linesOf([user("q", null, "the key is hunter2")]));
+  const path = places.put(CLAUDE_PATH, joinLines([user("q", null, "the key is hunter2")]));
   // A time that can be restored exactly.
   utimesSync(path, 1, 1);
   await places.import();
@@ -171,7 +171,7 @@ test("a source that was rewritten in place with the same size and a restored mod
 test("a session that was continued here keeps what was added, as its leaf, and gets what is new beside it", async () => {
   const places = new Places();
   const records = conversation();
-  places.put(CLAUDE_PATH, linesOf(records.slice(0, 5)));
+  places.put(CLAUDE_PATH, joinLines(records.slice(0, 5)));
   const [one] = await places.import();
   const path = one?.path ?? "";
   const session = SessionManager.open(path);
@@ -179,7 +179,7 @@ test("a session that was continued here keeps what was added, as its leaf, and g
   await session.close();
   const continued = readFileSync(path, "utf8");
   for (const count of [12, records.length]) {
-    places.put(CLAUDE_PATH, linesOf(records.slice(0, count)));
+    places.put(CLAUDE_PATH, joinLines(records.slice(0, count)));
     expect((await places.import())[0]?.status).toBe("grown");
   }
   expect(readFileSync(path, "utf8").startsWith(continued)).toBe(true);
@@ -199,7 +199,7 @@ test("a session that was continued here keeps what was added, as its leaf, and g
 
 test("a session whose file was moved or whose import was cut short is found and completed", async () => {
   const places = new Places();
-  places.put(CLAUDE_PATH, linesOf(conversation().slice(0, 10)));
+  places.put(CLAUDE_PATH, joinLines(conversation().slice(0, 10)));
   const [one] = await places.import();
   const path = one?.path ?? "";
   const whole = readFileSync(path);
@@ -209,13 +209,13 @@ test("a session whose file was moved or whose import was cut short is found and 
   expect(readFileSync(path)).toEqual(whole);
   const moved = join(places.sessions, `renamed_${SESSION_ID}.jsonl`);
   renameSync(path, moved);
-  places.put(CLAUDE_PATH, linesOf(conversation()));
+  places.put(CLAUDE_PATH, joinLines(conversation()));
   expect((await places.import())[0]).toMatchObject({ status: "grown", path: moved });
 });
 
 test("a dry run says what would be done, and does nothing", async () => {
   const places = new Places();
-  places.put(CLAUDE_PATH, linesOf(conversation()));
+  places.put(CLAUDE_PATH, joinLines(conversation()));
   const [one] = await places.import({ dryRun: true });
   expect(one).toMatchObject({
     status: "new",
@@ -238,8 +238,8 @@ test("a dry run says what would be done, and does nothing", async () => {
 
 test("sessions are chosen by program, project and time, and found where variables say", async () => {
   const places = new Places();
-  places.put(CLAUDE_PATH, linesOf(conversation()));
-  places.put(CODEX_PATH, linesOf(thread()));
+  places.put(CLAUDE_PATH, joinLines(conversation()));
+  places.put(CODEX_PATH, joinLines(thread()));
   const sourcesOf = async (more: Parameters<Places["import"]>[0]) =>
     (await places.import({ dryRun: true, ...more })).map(({ source }) => source);
   expect(await sourcesOf({})).toEqual(["codex", "claude-code"]);
@@ -261,12 +261,12 @@ test("a fork names its parent's file, and what it has from there counts there", 
   const forkId = "99999999-2222-4333-8444-555555555555";
   const copied = records.map((one) => (one["sessionId"] === undefined ? one : { ...one, sessionId: forkId }));
   const begun = { type: "queue-operation", timestamp: "2026-11-22T09:00:00.000Z", sessionId: forkId };
-  places.put(CLAUDE_PATH, linesOf(records));
+  places.put(CLAUDE_PATH, joinLines(records));
   const own = [
     user("f", "a4", "in the fork", { sessionId: forkId }),
     part("g", "f", "msg_f", text("yes"), { output: 77, sessionId: forkId }),
   ];
-  places.put(`.claude/projects/-code-project/${forkId}.jsonl`, linesOf([begun, ...copied, ...own]));
+  places.put(`.claude/projects/-code-project/${forkId}.jsonl`, joinLines([begun, ...copied, ...own]));
   const found = await places.import();
   const [parent, fork] = found.map(({ path }) => SessionManager.open(path ?? "", { mode: "read-only" }));
   expect(fork?.getHeader()?.parentSession).toBe(parent?.getSessionFile());
@@ -283,7 +283,7 @@ test("a fork names its parent though it begins with a compaction, or nothing in 
   const put = (id: string, records: readonly object[]) =>
     places.put(
       `.claude/projects/-code-project/${id}.jsonl`,
-      linesOf(records.map((one) => ({ ...one, sessionId: id }))),
+      joinLines(records.map((one) => ({ ...one, sessionId: id }))),
     );
   const snapshot = (messageId: string) => ({ type: "file-history-snapshot", messageId, snapshot: {} });
   put(SESSION_ID, [snapshot(uuid("q")), ...original]);
@@ -318,8 +318,8 @@ test("a fork names its parent though it begins with a compaction, or nothing in 
 test("subagents have files of their own, wherever the program keeps theirs", async () => {
   const places = new Places();
   const side = { isSidechain: true, agentId: "abc" };
-  const agent = linesOf([user("u1", null, "look", side), part("v1", "u1", "msg_s", text("seen"), side)]);
-  places.put(CLAUDE_PATH, linesOf(conversation()));
+  const agent = joinLines([user("u1", null, "look", side), part("v1", "u1", "msg_s", text("seen"), side)]);
+  places.put(CLAUDE_PATH, joinLines(conversation()));
   const folder = CLAUDE_PATH.replace(/\.jsonl$/, "");
   places.put(`${folder}/subagents/deep/agent-abc.jsonl`, agent);
   places.put(
@@ -344,12 +344,12 @@ test("a subagent of a subagent names that one's file as the one it descends from
   const folder = `${CLAUDE_PATH.replace(/\.jsonl$/, "")}/subagents`;
   const records = (agentId: string, block: object) => {
     const side = { isSidechain: true, agentId };
-    return linesOf([
+    return joinLines([
       user(`u${agentId}`, null, "look", side),
       part(`v${agentId}`, `u${agentId}`, agentId, block, side),
     ]);
   };
-  places.put(CLAUDE_PATH, linesOf(conversation()));
+  places.put(CLAUDE_PATH, joinLines(conversation()));
   places.put(`${folder}/agent-z.jsonl`, records("z", call("t9", "Agent")));
   places.put(`${folder}/agent-a.jsonl`, records("a", text("seen")));
   places.put(`${folder}/agent-a.meta.json`, JSON.stringify({ toolUseId: "t9" }));
@@ -366,15 +366,15 @@ test("into a store, too: what is new is appended, and what was continued there s
   const store = memoryStore();
   const into = { store, storeName: "memory" };
   const records = conversation();
-  places.put(CLAUDE_PATH, linesOf(records.slice(0, 10)));
+  places.put(CLAUDE_PATH, joinLines(records.slice(0, 10)));
   expect(await places.import(into)).toMatchObject([{ status: "new", path: SESSION_ID }]);
   expect(await places.import(into)).toMatchObject([{ status: "unchanged" }]);
-  places.put(CLAUDE_PATH, linesOf(records.slice(0, 13)));
+  places.put(CLAUDE_PATH, joinLines(records.slice(0, 13)));
   expect(await places.import(into)).toMatchObject([{ status: "grown" }]);
   const session = await store.open(SESSION_ID);
   const mine = session.appendMessage({ role: "user", content: "mine", timestamp: 0 });
   await session.close();
-  places.put(CLAUDE_PATH, linesOf(records));
+  places.put(CLAUDE_PATH, joinLines(records));
   expect(await places.import(into)).toMatchObject([{ status: "grown" }]);
   const after = await store.open(SESSION_ID);
   expect(after.issues).toEqual([]);
@@ -386,10 +386,10 @@ test("into a store, too: what is new is appended, and what was continued there s
 test("Codex's list of names, its archive and packed files are read", async (context) => {
   const places = new Places();
   const archived = CODEX_PATH.replace("sessions/2026/11/22", "archived_sessions");
-  places.put(archived, linesOf(thread()));
+  places.put(archived, joinLines(thread()));
   places.put(
     ".codex/session_index.jsonl",
-    linesOf([
+    joinLines([
       { id: THREAD_ID, thread_name: "Old" },
       { id: THREAD_ID, thread_name: "New" },
     ]),
@@ -397,7 +397,7 @@ test("Codex's list of names, its archive and packed files are read", async (cont
   const [one] = await places.import();
   expect(readFileSync(one?.path ?? "", "utf8")).toContain('"name":"New"');
   // The same file under both folders is one session.
-  places.put(CODEX_PATH, linesOf(thread()));
+  places.put(CODEX_PATH, joinLines(thread()));
   expect(await places.import()).toHaveLength(1);
   rmSync(join(places.home, ".codex"), { recursive: true });
   const { zstdCompressSync } = Object(zlib);
@@ -410,7 +410,7 @@ test("Codex's list of names, its archive and packed files are read", async (cont
     context.skip("this version of Node cannot pack with zstd: only the refusal was tested");
     return;
   }
-  places.put(`${CODEX_PATH}.zst`, zstdCompressSync(Buffer.from(linesOf(thread()))));
+  places.put(`${CODEX_PATH}.zst`, zstdCompressSync(Buffer.from(joinLines(thread()))));
   expect(await places.import()).toMatchObject([{ source: "codex", sourceId: THREAD_ID }]);
 });
 
@@ -520,17 +520,17 @@ test("an array of messages that was changed leaves the leaf alone where somebody
 test("a working directory that no record names is that of the folder", async () => {
   const places = new Places();
   const bare = conversation().map(({ cwd: _, ...one }) => one);
-  places.put(CLAUDE_PATH, linesOf(bare));
+  places.put(CLAUDE_PATH, joinLines(bare));
   places.put(".claude.json", JSON.stringify({ projects: { "/code.project": {} } }));
   const [one] = await places.import();
   expect(readFileSync(one?.path ?? "", "utf8").split("\n")[0]).toContain('"cwd":"/code.project"');
-  expect(claudeFolderName("/code.project")).toBe("-code-project");
-  expect(claudeFolderName(`/${"x".repeat(250)}`)).toMatch(/^-x{199}-[0-9a-z]+$/);
+  expect(makeClaudeFolderName("/code.project")).toBe("-code-project");
+  expect(makeClaudeFolderName(`/${"x".repeat(250)}`)).toMatch(/^-x{199}-[0-9a-z]+$/);
 });
 
 test("an import that is ended throws, and the next one goes on", async () => {
   const places = new Places();
-  places.put(CLAUDE_PATH, linesOf(conversation()));
+  places.put(CLAUDE_PATH, joinLines(conversation()));
   const controller = new AbortController();
   controller.abort();
   await expect(places.import({ signal: controller.signal })).rejects.toMatchObject({ code: "ABORTED" });
@@ -554,7 +554,7 @@ test("a session that Gemini CLI resumed in a file of its new format has what bot
   const before = readFileSync(first?.path ?? "", "utf8");
   const added = [geminiMessage("m3"), geminiMessage("m4", "gemini")];
   for (const resumed of [[...old, ...added], added, [old[1], ...added]]) {
-    places.put(`${chats}/session-x.jsonl`, linesOf([head, ...resumed]));
+    places.put(`${chats}/session-x.jsonl`, joinLines([head, ...resumed]));
     rmSync(places.sessions, { recursive: true });
     const [one] = await places.import();
     const text = readFileSync(one?.path ?? "", "utf8");
@@ -573,7 +573,7 @@ test("a session that Gemini CLI resumed in a file of its new format has what bot
   }
   // What differs behind a shared message is a branch, and the newer end is the leaf.
   places.put(`${chats}/session-x.json`, JSON.stringify({ ...head, messages: [...old, geminiMessage("m9")] }));
-  places.put(`${chats}/session-x.jsonl`, linesOf([head, ...old, ...added]));
+  places.put(`${chats}/session-x.jsonl`, joinLines([head, ...old, ...added]));
   rmSync(places.sessions, { recursive: true });
   const [one] = await places.import();
   const session = SessionManager.open(one?.path ?? "", { mode: "read-only" });
@@ -585,10 +585,10 @@ test("of two files of one id in two project folders the larger is imported, and 
   const places = new Places();
   const records = conversation();
   const other = CLAUDE_PATH.replace("-code-project", "-code-other");
-  places.put(CLAUDE_PATH, linesOf(records));
-  const copy = places.put(other, linesOf(records.slice(0, 4)));
+  places.put(CLAUDE_PATH, joinLines(records));
+  const copy = places.put(other, joinLines(records.slice(0, 4)));
   expect(await places.import()).toMatchObject([{ status: "new", issues: [] }]);
-  places.put(other, linesOf([...records.slice(0, 4), user("z", "a1", "elsewhere")]));
+  places.put(other, joinLines([...records.slice(0, 4), user("z", "a1", "elsewhere")]));
   const [one] = await places.import();
   expect(one?.issues).toMatchObject([{ code: "SOURCE_LEFT_OUT" }]);
   expect(one?.issues[0]?.message).toContain(`1 record of ${copy}`);
@@ -609,8 +609,8 @@ test("of several copies of a rollout the longest is imported, wherever it is", a
   const places = new Places();
   const records = thread();
   const longer = [...records, said("assistant", "only in the archive")];
-  places.put(CODEX_PATH, linesOf(records));
-  places.put(CODEX_PATH.replace("sessions/2026/11/22", "archived_sessions"), linesOf(longer));
+  places.put(CODEX_PATH, joinLines(records));
+  places.put(CODEX_PATH.replace("sessions/2026/11/22", "archived_sessions"), joinLines(longer));
   const [one, ...others] = await places.import();
   expect(others).toEqual([]);
   expect(readFileSync(one?.path ?? "", "utf8")).toContain("only in the archive");

@@ -14,7 +14,7 @@ import { assistant } from "../../support/messages.ts";
 import {
   type ClaudeRecord,
   call,
-  linesOf,
+  joinLines,
   part,
   record,
   result,
@@ -77,7 +77,7 @@ function bodyOf(path: string | null | undefined): string {
 /** What one import of everything makes. */
 async function importedAtOnce(records: readonly ClaudeRecord[]) {
   const places = new Places();
-  places.put(CLAUDE_PATH, linesOf(records));
+  places.put(CLAUDE_PATH, joinLines(records));
   const [one] = await places.import();
   return { body: bodyOf(one?.path), counts: one?.counts, dropped: one?.dropped };
 }
@@ -86,11 +86,11 @@ async function importedAtOnce(records: readonly ClaudeRecord[]) {
 async function importedLong() {
   const places = new Places();
   const records = turns(0, TURNS);
-  const source = places.put(CLAUDE_PATH, linesOf(records));
+  const source = places.put(CLAUDE_PATH, joinLines(records));
   await places.import();
   spoilBeginning(source);
   const importAfter = async (more: readonly ClaudeRecord[]) => {
-    appendFileSync(source, linesOf(more));
+    appendFileSync(source, joinLines(more));
     const [one] = await places.import();
     return one;
   };
@@ -204,7 +204,7 @@ test("a torn line is read once it is whole", async () => {
 test("wherever a transcript is cut, reading on makes what reading everything makes", async () => {
   const records = turns(0, TURNS + 6);
   const { body } = await importedAtOnce(records);
-  const lines = records.map((one) => linesOf([one]));
+  const lines = records.map((one) => joinLines([one]));
   for (let cut = 0; cut < 8; cut++) {
     const places = new Places();
     const source = places.put(CLAUDE_PATH, "");

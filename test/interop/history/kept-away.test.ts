@@ -13,7 +13,7 @@ import * as pi4 from "../import/support/pi4-records.ts";
 import * as qwen from "../import/support/qwen-records.ts";
 import { Places } from "./support/places.ts";
 
-const { linesOf } = claude;
+const { joinLines: linesOf } = claude;
 
 const SECRET = "hunter2";
 const SAID = `the key is ${SECRET}`;
@@ -124,7 +124,7 @@ const GROWTHS: { readonly [source in (typeof IMPORTED_SOURCES)[number]]: Growth 
   messages: { ...document("chat.json", (items) => items, MESSAGES), isNamed: true },
   opencode: document(
     ".local/share/opencode/storage/session/exported.json",
-    (items) => ({ ...opencode.documentOf([]), messages: items }),
+    (items) => ({ ...opencode.makeDocument([]), messages: items }),
     [
       opencode.prompt("msg_1", 1, SAID),
       opencode.answer("msg_2", 2, [opencode.text("Noted.")]),

@@ -19,13 +19,13 @@ import { findSourceSessions } from "../../../src/interop/history/source-query.ts
 import { SourceReader } from "../../../src/interop/history/source-reader.ts";
 import { canReadDatabases } from "../../../src/interop/history/sqlite.ts";
 import { purgeCache } from "../../../src/session/files/cache-files.ts";
-import { temporaryPath } from "../../../src/session/fs/temporary-files.ts";
+import { makeTemporaryPath } from "../../../src/session/fs/temporary-files.ts";
 import { SessionManager } from "../../../src/session/manager/session-manager.ts";
-import { linesOf, part, SESSION_ID, text as said, user } from "../import/support/claude-records.ts";
+import { joinLines, part, SESSION_ID, text as said, user } from "../import/support/claude-records.ts";
 import {
   answer,
   call,
-  documentOf,
+  makeDocument,
   type OpenCodeMessage,
   prompt,
   text,
@@ -34,7 +34,7 @@ import { briefMessage } from "../import/support/session-view.ts";
 import { DATA, type Document, ProgramsDatabase, SCHEMA } from "./support/opencode-database.ts";
 import { Places } from "./support/places.ts";
 
-const GOOD = linesOf([user("q", null, "hello"), part("a", "q", "msg_1", said("hi"))]);
+const GOOD = joinLines([user("q", null, "hello"), part("a", "q", "msg_1", said("hi"))]);
 
 const HELLO = [prompt("msg_1", 1, "hello"), answer("msg_2", 2, [text("hi")])];
 const MORE = [prompt("msg_3", 3, "more"), answer("msg_4", 4, [text("no")])];
@@ -49,14 +49,14 @@ const COPIED = HELLO.map(({ info, parts }) => ({
 const FORK = [...COPIED, prompt("msg_f", 20, "in the fork")];
 
 const LATER = { created: Date.UTC(2026, 10, 22, 5, 0, 15), updated: 0 };
-const ORIGINAL = documentOf([...HELLO, ...START]);
-const AGENT = documentOf(CHILD, {
+const ORIGINAL = makeDocument([...HELLO, ...START]);
+const AGENT = makeDocument(CHILD, {
   id: "ses_child",
   parentID: "ses_one",
   title: "Work",
   time: { created: Date.UTC(2026, 10, 22, 5, 0, 6), updated: 0 },
 });
-const FORKED = documentOf(FORK, { id: "ses_two", title: "Side answer (fork #1)", time: LATER });
+const FORKED = makeDocument(FORK, { id: "ses_two", title: "Side answer (fork #1)", time: LATER });
 
 /** Returns what each session says on the path to its leaf, by its id in the program. */
 function saidIn(found: readonly SessionImport[]): Record<string, string[]> {
@@ -175,7 +175,7 @@ describe.skipIf(!canReadDatabases())("the database (skipped without node:sqlite)
     const places = new Places();
     const database = new ProgramsDatabase(places);
     const begun = answer("msg_2", 2, [text("I think")], { finish: undefined, tokens: {}, cost: 0 });
-    database.put(documentOf([prompt("msg_1", 1, "hello"), begun]));
+    database.put(makeDocument([prompt("msg_1", 1, "hello"), begun]));
     expect(saidIn(await places.import())).toEqual({ ses_one: ["user hello", "assistant I think"] });
     const [first] = begun.parts;
     const whole = answer("msg_2", 2, [{ ...first, text: "I think so" }, call("c1", "read")]);
@@ -192,10 +192,10 @@ describe.skipIf(!canReadDatabases())("the database (skipped without node:sqlite)
   test("still has what was reverted and then deleted: in its events", async () => {
     const places = new Places();
     const database = new ProgramsDatabase(places);
-    database.put(documentOf([...HELLO, ...MORE], { revert: { messageID: "msg_3" } }));
+    database.put(makeDocument([...HELLO, ...MORE], { revert: { messageID: "msg_3" } }));
     expect(saidIn(await places.import())).toEqual({ ses_one: ["user hello", "assistant hi"] });
     for (const message of MORE) database.deleteMessage("ses_one", message);
-    database.put(documentOf([prompt("msg_9", 9, "instead")]));
+    database.put(makeDocument([prompt("msg_9", 9, "instead")]));
     const [made] = await places.import();
     expect(saidIn(made === undefined ? [] : [made])).toEqual({
       ses_one: ["user hello", "assistant hi", "user instead"],
@@ -257,8 +257,8 @@ describe.skipIf(!canReadDatabases())("the database (skipped without node:sqlite)
     const places = new Places();
     new ProgramsDatabase(places).put(ORIGINAL);
     const { pid } = spawnSync(process.execPath, ["--version"]);
-    const left = temporaryPath(places.cacheDir).replace(`-${process.pid}-`, `-${pid}-`);
-    const mine = temporaryPath(places.cacheDir);
+    const left = makeTemporaryPath(places.cacheDir).replace(`-${process.pid}-`, `-${pid}-`);
+    const mine = makeTemporaryPath(places.cacheDir);
     mkdirSync(places.cacheDir, { recursive: true });
     const remove = [() => places.import(), () => purgeCache(places.cacheDir, () => true)];
     for (const one of remove) {
@@ -271,7 +271,7 @@ describe.skipIf(!canReadDatabases())("the database (skipped without node:sqlite)
   test("that is written to while it is copied is copied again", async () => {
     const places = new Places();
     const database = new ProgramsDatabase(places);
-    database.put(documentOf(HELLO));
+    database.put(makeDocument(HELLO));
     const [message] = MORE;
     let copies = 0;
     fs.copyFileSync = (...args: Parameters<typeof copyFileSync>) => {
@@ -386,7 +386,7 @@ describe.skipIf(!canReadDatabases())("the database (skipped without node:sqlite)
   test("that another program has locked is read", async () => {
     const places = new Places();
     const database = new ProgramsDatabase(places);
-    database.put(documentOf(HELLO));
+    database.put(makeDocument(HELLO));
     database.run("BEGIN EXCLUSIVE");
     expect(saidIn(await places.import())).toEqual({ ses_one: ["user hello", "assistant hi"] });
     database.run("ROLLBACK");
@@ -395,7 +395,7 @@ describe.skipIf(!canReadDatabases())("the database (skipped without node:sqlite)
   test("has rows that are no JSON: each is left out with an issue", async () => {
     const places = new Places();
     const database = new ProgramsDatabase(places);
-    database.put(documentOf(HELLO));
+    database.put(makeDocument(HELLO));
     database.run("UPDATE part SET data = '{' WHERE message_id = 'msg_1'");
     database.run("INSERT INTO message VALUES ('msg_0', 'ses_one', 0, 0, x'00')");
     const [made] = await places.import();

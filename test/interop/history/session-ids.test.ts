@@ -9,7 +9,7 @@ import { SessionManager } from "../../../src/session/manager/session-manager.ts"
 import { fileStore } from "../../../src/stores/file/file-store.ts";
 import { memoryStore } from "../../../src/stores/remote/remote-store.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { call, importAll, linesOf, part, result, text, user } from "../import/support/claude-records.ts";
+import { call, importAll, joinLines, part, result, text, user } from "../import/support/claude-records.ts";
 import { meta, numbered, said, THREAD_ID, turn } from "../import/support/codex-records.ts";
 import { Places } from "./support/places.ts";
 import { syncFile } from "./support/sync-file.ts";
@@ -162,10 +162,10 @@ test("a session that another import made at the same moment under the same id is
 test("sessions of two programs with one id are two sessions", async () => {
   const places = new Places();
   const thread = numbered([meta(), ...turn("of Codex", said("assistant", "Three."))]);
-  places.put(`.codex/sessions/2026/11/22/rollout-2026-11-22T05-00-00-${THREAD_ID}.jsonl`, linesOf(thread));
+  places.put(`.codex/sessions/2026/11/22/rollout-2026-11-22T05-00-00-${THREAD_ID}.jsonl`, joinLines(thread));
   places.put(
     `.claude/projects/-code-project/${THREAD_ID}.jsonl`,
-    linesOf([user("q", null, "of Claude"), part("a", "q", "m", text("hi"))]),
+    joinLines([user("q", null, "of Claude"), part("a", "q", "m", text("hi"))]),
   );
   const ids = idsOf(await places.import());
   expect(ids.get(`codex ${THREAD_ID}`)).toBe(THREAD_ID);
@@ -180,7 +180,7 @@ test("a session under a derived id links its subagents, and they link it", async
     const timestamp = `2026-11-22T0${minute}:00:00.000Z`;
     places.put(
       `.claude/projects/-code-project/${id}.jsonl`,
-      linesOf([
+      joinLines([
         user("q", null, "go", { timestamp }),
         part("a", "q", "m", call("t1", "Task", { prompt: "look" }), { timestamp }),
         result("r", "a", "t1", "seen", { timestamp, toolUseResult: { agentId: "ab12" } }),
@@ -189,7 +189,7 @@ test("a session under a derived id links its subagents, and they link it", async
     const mine = { timestamp, isSidechain: true, agentId: "ab12" };
     places.put(
       `.claude/projects/-code-project/${id}/subagents/agent-ab12.jsonl`,
-      linesOf([user("s", null, "look", mine), part("b", "s", "m2", text("seen"), mine)]),
+      joinLines([user("s", null, "look", mine), part("b", "s", "m2", text("seen"), mine)]),
     );
   };
   put("x y", 1);
@@ -215,13 +215,13 @@ test.each([["is imported with it"], ["was imported before, and its file is gone"
     const places = new Places();
     const parent = places.put(
       ".claude/projects/-code-project/my session.jsonl",
-      linesOf([user("q", null, "hello"), part("a", "q", "m", text("hi"))]),
+      joinLines([user("q", null, "hello"), part("a", "q", "m", text("hi"))]),
     );
     const forkedFrom = { sessionId: "my session", messageUuid: "m" };
     const putFork = () =>
       places.put(
         ".claude/projects/-code-project/fork.jsonl",
-        linesOf([user("f", null, "hello", { forkedFrom }), part("g", "f", "m2", text("hi"))]),
+        joinLines([user("f", null, "hello", { forkedFrom }), part("g", "f", "m2", text("hi"))]),
       );
     if (when === "is imported with it") putFork();
     else {
@@ -261,8 +261,8 @@ test("a session that another import makes while its id is chosen keeps that id",
     timestamp: "2026-11-22T06:01:00.000Z",
     cwd: "",
   } as const;
-  expect(await ids.baseOf(origin, header)).toBe("x");
-  expect(await ids.baseOf({ ...origin, sourceId: "another" }, header)).toMatch(/^[0-9a-f]{8}\.x$/);
+  expect(await ids.getBaseId(origin, header)).toBe("x");
+  expect(await ids.getBaseId({ ...origin, sourceId: "another" }, header)).toMatch(/^[0-9a-f]{8}\.x$/);
 });
 
 test("a session that got another id keeps it, although the one with the plain id is deleted while its id is chosen", async () => {
@@ -282,5 +282,5 @@ test("a session that got another id keeps it, although the one with the plain id
   const ids = idsFor(target);
   const header = { type: "session", version: 3, id: "x-y", timestamp: "", cwd: "" } as const;
   expect(other?.id).toMatch(/^[0-9a-f]{8}\.x-y$/);
-  expect(await ids.baseOf({ source: "gemini", sourceId: "x/y" }, header)).toBe(other?.id);
+  expect(await ids.getBaseId({ source: "gemini", sourceId: "x/y" }, header)).toBe(other?.id);
 });

@@ -19,7 +19,7 @@ import { SourceProcess } from "../../../src/interop/history/source-process.ts";
 import { fileStore } from "../../../src/stores/file/file-store.ts";
 import { memoryStore } from "../../../src/stores/remote/remote-store.ts";
 import { removeFolder } from "../../support/remove-folder.ts";
-import { linesOf, part, SESSION_ID, text, user } from "../import/support/claude-records.ts";
+import { joinLines, part, SESSION_ID, text, user } from "../import/support/claude-records.ts";
 import { Places } from "./support/places.ts";
 import { buildReader } from "./support/reader-program.ts";
 
@@ -37,14 +37,14 @@ beforeAll(async () => {
 function twoSessions(large = LARGE): Places {
   const places = new Places();
   const mine = { sessionId: LARGE_ID };
-  const records = linesOf([
+  const records = joinLines([
     { ...user("q1", null, "look"), ...mine },
     part("a1", "q1", "msg_1", text("LARGE"), mine),
   ]);
   places.put(LARGE_PATH, records.replace('"LARGE"', `"${large}"`));
   places.put(
     `.claude/projects/-code/${SESSION_ID}.jsonl`,
-    linesOf([user("q", null, "hello"), part("a", "q", "msg_1", text("hi"))]),
+    joinLines([user("q", null, "hello"), part("a", "q", "msg_1", text("hi"))]),
   );
   return places;
 }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { importOriginOf } from "../../../src/catalog/list/deleted-imports.ts";
+import { readImportOrigin } from "../../../src/catalog/list/deleted-imports.ts";
 import { collectUsage } from "../../../src/catalog/usage/collect-usage.ts";
 import type { UsageGroup } from "../../../src/catalog/usage/usage-groups.ts";
 import { canReadDatabases } from "../../../src/interop/history/sqlite.ts";
@@ -86,7 +86,7 @@ describe.skipIf(!isThere)("sums over what other programs wrote", () => {
     const tokensOf = ({ usage }: (typeof calls)[number]) => usage ?? NONE;
     const bySession = await collectUsage({ ...scope, by: ["session"] });
     const main = bySession.groups.filter(({ subagentOf }) => subagentOf === undefined);
-    const sourceOf = ({ by }: UsageGroup) => importOriginOf(by.session?.path ?? "")?.sourceId ?? "";
+    const sourceOf = ({ by }: UsageGroup) => readImportOrigin(by.session?.path ?? "")?.sourceId ?? "";
     expect(sumsBy(main, sourceOf, tokensOfGroup)).toEqual(
       sumsBy(calls, ({ session }) => session ?? "", tokensOf),
     );

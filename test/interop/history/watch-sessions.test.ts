@@ -6,7 +6,7 @@ import { watchSessions } from "../../../src/interop/history/watch-sessions.ts";
 import { SessionManager } from "../../../src/session/manager/session-manager.ts";
 import { fileStore } from "../../../src/stores/file/file-store.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { linesOf, part, SESSION_ID, text, user } from "../import/support/claude-records.ts";
+import { joinLines, part, SESSION_ID, text, user } from "../import/support/claude-records.ts";
 import { Places } from "./support/places.ts";
 import { CLAUDE_PATH, RECORDS, SECRET } from "./support/transcript.ts";
 
@@ -52,16 +52,16 @@ function watch(places: Places, more: Partial<ImportSessionsOptions> = {}) {
 
 /** Writes the first records of the transcript, and half of the next one; returns what appends the rest of it. */
 function putTorn(places: Places, count: number): () => void {
-  const whole = linesOf(RECORDS.slice(0, count));
-  const next = linesOf(RECORDS.slice(count, count + 1));
+  const whole = joinLines(RECORDS.slice(0, count));
+  const next = joinLines(RECORDS.slice(count, count + 1));
   const path = places.put(CLAUDE_PATH, whole + next.slice(0, 40));
-  return () => appendFileSync(path, next.slice(40) + linesOf(RECORDS.slice(count + 1)));
+  return () => appendFileSync(path, next.slice(40) + joinLines(RECORDS.slice(count + 1)));
 }
 
 /** What an import of the whole transcript into an empty folder makes. */
 async function importedAtOnce(): Promise<string> {
   const places = new Places();
-  places.put(CLAUDE_PATH, linesOf(RECORDS));
+  places.put(CLAUDE_PATH, joinLines(RECORDS));
   await places.import();
   return bodyOf([...places.files().values()][0] ?? "");
 }
@@ -93,20 +93,20 @@ test("a watch imports what is there and what is appended, beside another watch, 
 
 test("a watch keeps away what was redacted or deleted here", async () => {
   const places = new Places();
-  const path = places.put(CLAUDE_PATH, linesOf(RECORDS.slice(0, 4)));
+  const path = places.put(CLAUDE_PATH, joinLines(RECORDS.slice(0, 4)));
   const watching = watch(places);
   const session = SessionManager.open((await watching.next()).path ?? "");
   const secret = session.getEntries().find((entry) => JSON.stringify(entry).includes(SECRET));
   session.redact(secret?.id ?? "");
   session.close();
-  appendFileSync(path, linesOf(RECORDS.slice(4)));
+  appendFileSync(path, joinLines(RECORDS.slice(4)));
   const grown = await watching.next();
   expect(grown.status).toBe("grown");
   const content = readFileSync(grown.path ?? "", "utf8");
   expect([content.includes(SECRET), content.includes("done")]).toEqual([false, true]);
   await deleteSession(grown.path ?? "", { permanent: true });
-  appendFileSync(path, linesOf([user("q9", "a3", "and now?")]));
-  places.put(OTHER_PATH, linesOf([{ ...user("o", null, "other"), sessionId: OTHER_ID }]));
+  appendFileSync(path, joinLines([user("q9", "a3", "and now?")]));
+  places.put(OTHER_PATH, joinLines([{ ...user("o", null, "other"), sessionId: OTHER_ID }]));
   // The deleted one is looked at before or with this one.
   expect(await watching.next()).toMatchObject({ status: "new", sourceId: OTHER_ID });
   expect(places.files().size).toBe(1);
@@ -114,21 +114,21 @@ test("a watch keeps away what was redacted or deleted here", async () => {
 
 test("what cannot be written is reported once, however often it is tried again", async () => {
   const places = new Places();
-  const failing = places.put(CLAUDE_PATH, linesOf(RECORDS.slice(0, 4)));
+  const failing = places.put(CLAUDE_PATH, joinLines(RECORDS.slice(0, 4)));
   const [{ path } = { path: null }] = await places.import();
   rmSync(path ?? "");
   mkdirSync(path ?? "");
   const other = { ...user("o", null, "other"), sessionId: OTHER_ID };
-  const good = places.put(OTHER_PATH, linesOf([other]));
+  const good = places.put(OTHER_PATH, joinLines([other]));
   const watching = watch(places);
   expect(await watching.next()).toMatchObject({ status: "new", sourceId: OTHER_ID });
   const grow = async (uuid: string) => {
-    appendFileSync(good, linesOf([{ ...user(uuid, "o", "more"), sessionId: OTHER_ID }]));
+    appendFileSync(good, joinLines([{ ...user(uuid, "o", "more"), sessionId: OTHER_ID }]));
     expect(await watching.next()).toMatchObject({ status: "grown", sourceId: OTHER_ID });
   };
   // In this round the other one is not tried again.
   await grow("o2");
-  appendFileSync(failing, linesOf(RECORDS.slice(4)));
+  appendFileSync(failing, joinLines(RECORDS.slice(4)));
   await grow("o3");
   await grow("o4");
   expect(watching.problems).toHaveLength(1);
@@ -136,14 +136,14 @@ test("what cannot be written is reported once, however often it is tried again",
 
 test("a source that is deleted is told of once, its session stays, and it goes on when the source is back", async () => {
   const places = new Places();
-  const path = places.put(CLAUDE_PATH, linesOf(RECORDS.slice(0, 4)));
+  const path = places.put(CLAUDE_PATH, joinLines(RECORDS.slice(0, 4)));
   const watching = watch(places);
   const made = await watching.next();
   rmSync(path);
   expect(await watching.next()).toMatchObject({ status: "gone", path: made.path, id: made.id });
   expect((await places.import()).map(({ status }) => status)).toEqual(["gone"]);
   expect(await places.import({ sources: ["codex"] })).toEqual([]);
-  places.put(CLAUDE_PATH, linesOf([...RECORDS, part("a9", "a3", "msg_9", text("back"))]));
+  places.put(CLAUDE_PATH, joinLines([...RECORDS, part("a9", "a3", "msg_9", text("back"))]));
   expect(await watching.next()).toMatchObject({ status: "grown", path: made.path });
   watching.end();
   expect(await watching.rest()).toEqual([]);

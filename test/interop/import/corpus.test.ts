@@ -10,7 +10,7 @@ import { importCopilot } from "../../../src/interop/import/copilot/import-copilo
 import type { ImportedSession } from "../../../src/interop/import/imported-session.ts";
 import { importKimi, readKimiText } from "../../../src/interop/import/kimi/import-kimi.ts";
 import { importOpenCode } from "../../../src/interop/import/opencode/import-opencode.ts";
-import { sharedMessages } from "../../../src/interop/import/opencode/stored-messages.ts";
+import { countSharedMessages } from "../../../src/interop/import/opencode/stored-messages.ts";
 import { importQwen } from "../../../src/interop/import/qwen/import-qwen.ts";
 import { readSourceText, type SourceText } from "../../../src/interop/import/source-text.ts";
 import { expectTruth, readTruth, type Truth } from "./support/truth.ts";
@@ -132,7 +132,7 @@ function importOpenCodeCase(folder: string, truth: Truth): ImportedSession[] {
     .map((file) => JSON.parse(readFileSync(join(folder, file), "utf8")) as { info: { id: string } })
     .sort((one, other) => (one.info.id < other.info.id ? -1 : 1));
   return documents.flatMap((document) => {
-    const origin = documents.find((other) => other !== document && sharedMessages(document, other) > 0);
+    const origin = documents.find((other) => other !== document && countSharedMessages(document, other) > 0);
     const isFork = document.info.id === truth.forkedFrom?.forkSession;
     const forkedFrom = isFork && origin !== undefined ? { forkedFrom: origin.info.id } : {};
     return importOpenCode({ document, ...forkedFrom, importedAt }) ?? [];

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { convertToLlm } from "../../../src/core/context/convert-to-llm.ts";
-import { excerptOf } from "../../../src/core/facts/excerpt.ts";
+import { getExcerpt } from "../../../src/core/facts/excerpt.ts";
 import { importCline } from "../../../src/interop/import/cline/import-cline.ts";
 import { importGemini, readGeminiText } from "../../../src/interop/import/gemini/import-gemini.ts";
 import type { ImportedSession } from "../../../src/interop/import/imported-session.ts";
@@ -9,8 +9,8 @@ import { importOpenCode } from "../../../src/interop/import/opencode/import-open
 import * as claude from "./support/claude-records.ts";
 import * as codex from "./support/codex-records.ts";
 import * as copilot from "./support/copilot-records.ts";
-import { answer, documentOf, prompt, text } from "./support/opencode-records.ts";
-import { viewOf } from "./support/session-view.ts";
+import { answer, makeDocument, prompt, text } from "./support/opencode-records.ts";
+import { readView } from "./support/session-view.ts";
 
 const importedAt = "2027-01-01T00:00:00.000Z";
 
@@ -80,7 +80,7 @@ const SESSIONS: readonly (readonly [program: string, texts: number, sessions: ()
     2,
     () => {
       const said = (id: string, content: string) => ({ id, timestamp: importedAt, type: "user", content });
-      const lines = claude.linesOf([
+      const lines = claude.joinLines([
         { sessionId: "g", projectHash: "h", startTime: importedAt },
         said("u1", own(0, "<session_context>")),
         said("u2", own(1, "/memory ")),
@@ -94,7 +94,7 @@ const SESSIONS: readonly (readonly [program: string, texts: number, sessions: ()
     1,
     () => {
       const lines = [kimiMessage(1, own(0), "injection"), kimiMessage(2, "Count the taps", "user")];
-      const wire = { agentId: "main", ...readKimiText(claude.linesOf(lines)) };
+      const wire = { agentId: "main", ...readKimiText(claude.joinLines(lines)) };
       return importKimi({ sessionId: "k", wires: [wire], importedAt });
     },
   ],
@@ -117,7 +117,7 @@ const SESSIONS: readonly (readonly [program: string, texts: number, sessions: ()
     () => {
       const reminder = text(own(0, "<system-reminder>"), { synthetic: true });
       const messages = [prompt("q", 1, reminder, "Count the taps"), answer("a", 2, [text("Three.")])];
-      return [importOpenCode({ document: documentOf(messages), importedAt }) ?? []].flat();
+      return [importOpenCode({ document: makeDocument(messages), importedAt }) ?? []].flat();
     },
   ],
 ];
@@ -125,7 +125,7 @@ const SESSIONS: readonly (readonly [program: string, texts: number, sessions: ()
 test.each(SESSIONS)(
   "what %s writes by itself is kept in entries that no context has, and names no session",
   (_, texts, sessions) => {
-    const [view] = sessions().map(viewOf);
+    const [view] = sessions().map(readView);
     if (view === undefined) throw new Error("no session was made");
     expect([view.problems, view.read.issues]).toEqual([[], []]);
     expect(JSON.stringify(convertToLlm(view.messages))).not.toContain("RULES");
@@ -133,7 +133,7 @@ test.each(SESSIONS)(
     expect(JSON.stringify(first)).toContain("Count the taps");
     const kept = view.entries.filter((entry) => JSON.stringify(entry).includes("RULES"));
     expect(kept.map(({ type }) => type)).toEqual(kept.map(() => "custom"));
-    const told = kept.flatMap((entry) => excerptOf(entry, true).text.match(/(?<=RULES )\d/g) ?? []);
+    const told = kept.flatMap((entry) => getExcerpt(entry, true).text.match(/(?<=RULES )\d/g) ?? []);
     expect(told.toSorted()).toEqual(Array.from({ length: texts }, (_, n) => String(n)));
     const { counts } = view.session;
     expect(counts.mapped + counts.kept + counts.dropped).toBe(counts.records);
@@ -154,7 +154,7 @@ test("a compaction of Codex or Cline does not bring the program's own texts back
     compaction: { source_message_count: 1, messages: [summary, { ...user, id: "v" }] },
     sessionId: "c",
     importedAt,
-  }).map(viewOf);
+  }).map(readView);
   expect(cline?.messages.map(({ role }) => role)).toEqual(["compactionSummary", "user"]);
 });
 

@@ -8,7 +8,7 @@ import {
   type ClaudeRecord,
   call,
   importAll,
-  linesOf,
+  joinLines,
   part,
   record,
   result,
@@ -42,13 +42,13 @@ import { damage, damaged, place } from "./support/damage.ts";
 import {
   answered,
   asked,
-  callOf,
   chat,
   system as chatNote,
+  makeCall,
   report,
   resulted,
 } from "./support/qwen-records.ts";
-import { briefMessage, partsMade, viewOf } from "./support/session-view.ts";
+import { briefMessage, partsMade, readView } from "./support/session-view.ts";
 
 const claudeTurn = fc.record({
   calls: fc.nat({ max: 3 }),
@@ -127,7 +127,7 @@ test("of Claude Code's records nothing healthy is lost, doubled or orphaned, wha
       const hasTurn = left.some(({ type }) => type === "user" || type === "assistant");
       expect(session !== undefined).toBe(hasTurn);
       if (session === undefined) return;
-      const view = viewOf(session);
+      const view = readView(session);
       expect(view.read.issues).toEqual([]);
       expect(view.problems).toEqual([]);
       expect(partsMade(view)).toEqual(healthyParts(left));
@@ -141,8 +141,8 @@ test("of Claude Code's records nothing healthy is lost, doubled or orphaned, wha
 test("of whole records of Claude Code no pair needs a repair, and doubled ones change nothing", () => {
   fc.assert(
     fc.property(claudeRecords, damage, (records, { doubled }) => {
-      const [healthy] = importAll(records).map(viewOf);
-      const [twice] = importAll(damaged(records, { cut: [], doubled, moves: [] })).map(viewOf);
+      const [healthy] = importAll(records).map(readView);
+      const [twice] = importAll(damaged(records, { cut: [], doubled, moves: [] })).map(readView);
       expect(healthy?.repairs).toEqual([]);
       expect(twice?.messages.map(briefMessage)).toEqual(healthy?.messages.map(briefMessage));
     }),
@@ -194,7 +194,7 @@ test("of Codex's records nothing healthy is lost, doubled or orphaned, whatever 
         parts.length > 0 || left.some(({ payload }) => Object(payload).type === "user_message"),
       );
       if (session === undefined) return;
-      const view = viewOf(session);
+      const view = readView(session);
       expect(view.read.issues).toEqual([]);
       expect(view.problems).toEqual([]);
       // Without its item a prompt is that of its event: then there are no items at all, or it is not counted.
@@ -212,8 +212,10 @@ test("of whole records of Codex no pair needs a repair, and doubled ones change 
       const healthy = importThread([records]);
       const twice = importThread([damaged(records, { cut: [], doubled, moves: [] }, false)]);
       if (healthy === undefined || twice === undefined) throw new Error("no session was made");
-      expect(viewOf(healthy).repairs).toEqual([]);
-      expect(viewOf(twice).messages.map(briefMessage)).toEqual(viewOf(healthy).messages.map(briefMessage));
+      expect(readView(healthy).repairs).toEqual([]);
+      expect(readView(twice).messages.map(briefMessage)).toEqual(
+        readView(healthy).messages.map(briefMessage),
+      );
     }),
   );
 });
@@ -269,7 +271,7 @@ test("of Gemini CLI's records nothing healthy is lost or orphaned, whatever is c
       const hasHeader = left.some((one) => "sessionId" in one);
       expect(session !== undefined).toBe(hasHeader && parts.length > 0);
       if (session === undefined) return;
-      const view = viewOf(session);
+      const view = readView(session);
       expect(view.read.issues).toEqual([]);
       expect(view.problems).toEqual([]);
       expect(new Set(partsMade(view).filter((one) => !/^(?:of )?c\d/.test(one)))).toEqual(new Set(parts));
@@ -319,7 +321,7 @@ const CONVERSATIONS: readonly (readonly [
     chat([
       asked("q1", "one"),
       report("p1", "r1"),
-      answered("a1", [{ text: "hm", thought: true }, callOf("c1")]),
+      answered("a1", [{ text: "hm", thought: true }, makeCall("c1")]),
       resulted("t1", "c1", "Exit Code: 1"),
       report("p2", "r2", { subagent_name: "memory" }),
       asked("q2", "two"),
@@ -332,7 +334,8 @@ const CONVERSATIONS: readonly (readonly [
       chatNote("n1", "custom_title", { customTitle: "Walls" }),
       asked("q3", "three"),
     ]),
-    (records) => importQwen({ ...readSourceText(linesOf(records)), importedAt: "2027-01-01T00:00:00.000Z" }),
+    (records) =>
+      importQwen({ ...readSourceText(joinLines(records)), importedAt: "2027-01-01T00:00:00.000Z" }),
     (records) =>
       new Set(records.flatMap((one) => (Object(one).type === "user" ? [Object(one).uuid] : []))).size,
   ],
@@ -356,7 +359,7 @@ test.each(CONVERSATIONS)(
           i === other?.at ? { ...one, [other.field]: other.value } : one,
         );
         for (const session of [...made, ...importRecords(changed)]) {
-          const { read, problems } = viewOf(session);
+          const { read, problems } = readView(session);
           expect([...read.issues, ...problems]).toEqual([]);
           const { counts } = session;
           expect(counts.mapped + counts.kept + counts.dropped).toBe(counts.records);

@@ -32,7 +32,7 @@ test("records without an id are numbered, and what was taken back is no entry an
   expect(["a", "b", "a", "a"].map((key) => builder.numbered(key))).toEqual(["a", "b", "a 1", "a 2"]);
   const kept = builder.keep("one", undefined, undefined, "note", { said: 1 });
   expect(kept).toMatchObject({ type: "custom", customType: "codex.note", data: { said: 1 } });
-  expect(builder.draftOf(kept.id)).toBe(kept);
+  expect(builder.findDraft(kept.id)).toBe(kept);
   expect(builder.takeBack(kept)).toBe(true);
-  expect(builder.draftOf(kept.id)).toBeUndefined();
+  expect(builder.findDraft(kept.id)).toBeUndefined();
 });

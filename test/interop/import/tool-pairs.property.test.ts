@@ -14,7 +14,7 @@ import * as copilot from "./support/copilot-records.ts";
 import * as opencode from "./support/opencode-records.ts";
 import { entry, HEADER_A, tokens } from "./support/pi4-records.ts";
 import * as qwen from "./support/qwen-records.ts";
-import { viewOf } from "./support/session-view.ts";
+import { readView } from "./support/session-view.ts";
 
 const importedAt = "2027-01-01T00:00:00.000Z";
 
@@ -80,7 +80,7 @@ function openCodeSession(all: readonly Turn[]): ImportedSession[] {
       })),
     ),
   ]);
-  return [importOpenCode({ document: opencode.documentOf(messages), importedAt }) ?? []].flat();
+  return [importOpenCode({ document: opencode.makeDocument(messages), importedAt }) ?? []].flat();
 }
 
 function codexSession(all: readonly Turn[]): ImportedSession[] {
@@ -159,7 +159,7 @@ function geminiSession(all: readonly Turn[], isListed: boolean): ImportedSession
       ? []
       : [{ id: `r${n}`, timestamp, type: "user", content: results.map(geminiResponse) }]),
   ]);
-  const text = claude.linesOf([{ sessionId: "g", projectHash: "h", startTime: timestamp }, ...records]);
+  const text = claude.joinLines([{ sessionId: "g", projectHash: "h", startTime: timestamp }, ...records]);
   return [importGemini({ ...readGeminiText(text), importedAt }) ?? []].flat();
 }
 
@@ -192,7 +192,7 @@ function kimiSession(all: readonly Turn[]): ImportedSession[] {
     ),
     loop({ type: "step.end", uuid: `s${n}` }),
   ]);
-  const text = readKimiText(claude.linesOf(records));
+  const text = readKimiText(claude.joinLines(records));
   return importKimi({ sessionId: "k", wires: [{ agentId: "main", ...text }], importedAt });
 }
 
@@ -263,7 +263,7 @@ function pi4Session(all: readonly Turn[]): ImportedSession[] {
       }),
     ),
   ]);
-  const text = readPi4Text(claude.linesOf([HEADER_A, ...records]));
+  const text = readPi4Text(claude.joinLines([HEADER_A, ...records]));
   return [importPi4({ ...text, importedAt }) ?? []].flat();
 }
 
@@ -420,7 +420,7 @@ test.each(IMPORTERS)(
       fc.property(turns, (all) => {
         const [session] = importTurns(all);
         if (session === undefined) throw new Error("no session was made");
-        const { messages, problems } = viewOf(session);
+        const { messages, problems } = readView(session);
         expect(problems).toEqual([]);
         const expected = all
           .flatMap(({ calls }) => calls)

@@ -72,7 +72,7 @@ function readLine(whole: string, isUnterminated: boolean): { findings: Finding[]
   if (isUnterminated) return readUnterminated(text, zeroDamage);
   if (text === "") return { findings: zeroDamage, isTorn: false };
   const value = parsed(text);
-  const found = value === undefined ? partsOf(text) : [asFinding(value, text)];
+  const found = value === undefined ? splitParts(text) : [asFinding(value, text)];
   return { findings: [...found, ...zeroDamage], isTorn: false };
 }
 
@@ -101,7 +101,7 @@ function asFinding(value: unknown, text: string): Finding {
 }
 
 /** Takes a line apart that does not parse. */
-function partsOf(text: string): Finding[] {
+function splitParts(text: string): Finding[] {
   const findings: Finding[] = [];
   let border = 0;
   let hasRecord = false;
@@ -109,14 +109,14 @@ function partsOf(text: string): Finding[] {
     const end = text[at] === "{" ? endOfRecord(text, at, /^[ \t\r\0]*$/.test(text.slice(border, at))) : -1;
     if (end === -1) continue;
     findings.push(
-      ...damageIn(text.slice(border, at), false),
+      ...findDamage(text.slice(border, at), false),
       asFinding(parsed(text.slice(at, end)), text.slice(at, end)),
     );
     hasRecord = true;
     border = end;
     at = end - 1;
   }
-  return [...findings, ...damageIn(text.slice(border), !hasRecord)];
+  return [...findings, ...findDamage(text.slice(border), !hasRecord)];
 }
 
 function asOne(text: string): Finding | undefined {
@@ -164,17 +164,17 @@ function isRecord(value: unknown, isAtBorder: boolean): boolean {
   return hasTime && (hasPlace || KNOWN.split("|").includes(type));
 }
 
-function damageIn(gap: string, isWholeLine: boolean): Finding[] {
+function findDamage(gap: string, isWholeLine: boolean): Finding[] {
   if (BLANK.test(gap)) return [];
   const [, before = "", text = "", behind = ""] = /^([ \t\r\0]*)(.*?)([ \t\r\0]*)$/s.exec(gap) ?? [];
-  if (text === "") return zerosIn(before);
+  if (text === "") return findZeros(before);
   const head = headInFront(text) ?? (isWholeLine ? headAround(text) : undefined);
   if (head === undefined) return [{ kind: "damage", countsAs: isWholeLine || /[{"]/.test(text) ? 1 : 0 }];
-  return [...zerosIn(before), { kind: "head", fields: head, text }, ...zerosIn(behind)];
+  return [...findZeros(before), { kind: "head", fields: head, text }, ...findZeros(behind)];
 }
 
 /** Zero bytes are damage that stands for no record. */
-function zerosIn(blank: string): Finding[] {
+function findZeros(blank: string): Finding[] {
   return blank.includes("\0") ? [{ kind: "damage", countsAs: 0 }] : [];
 }
 

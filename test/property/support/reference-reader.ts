@@ -89,7 +89,7 @@ export function readPlainly(bytes: Uint8Array): ReferenceSession {
       line,
       isDamaged,
     })),
-    leafId: leafOf(entries, lines),
+    leafId: findLeaf(entries, lines),
     links,
     oddLines: [...odd].sort((a, b) => a - b),
   };
@@ -226,7 +226,7 @@ function breakCycles(entries: Draft[], links: string[]): void {
 }
 
 /** The last entry, unless the last line is a record of where the leaf is. */
-function leafOf(entries: readonly Draft[], lines: readonly ReferenceLine[]): string | null {
+function findLeaf(entries: readonly Draft[], lines: readonly ReferenceLine[]): string | null {
   const last = lines.flatMap(({ findings }) => findings).at(-1);
   const targetId =
     last?.kind === "record" && last.fields["type"] === "leaf" ? last.fields["targetId"] : undefined;

@@ -23,24 +23,24 @@ function leaves(value: unknown): string[] {
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(leaves) : [];
 }
 
-const roleOf = (entry: Json): string =>
+const getRole = (entry: Json): string =>
   entry["type"] === "message"
     ? String(record(entry["message"])["role"])
     : ({ custom_message: "custom", compaction: "compactionSummary", branch_summary: "branchSummary" }[
         String(entry["type"])
       ] ?? "");
 
-const blocksOf = (entry: Json) => list(record(entry["message"])["content"] ?? entry["content"]);
-const callsOf = (entry: Json) => blocksOf(entry).filter(({ type }) => type === "toolCall");
+const getBlocks = (entry: Json) => list(record(entry["message"])["content"] ?? entry["content"]);
+const getCalls = (entry: Json) => getBlocks(entry).filter(({ type }) => type === "toolCall");
 const callTexts = (call: Json) => [String(call["name"]), ...leaves(call["arguments"])];
 
-function textsOf(entry: Json): string[] {
+function getTexts(entry: Json): string[] {
   const { content = entry["content"], command, output } = record(entry["message"]);
-  const blocks = blocksOf(entry).flatMap(({ text, thinking }) => [text, thinking]);
+  const blocks = getBlocks(entry).flatMap(({ text, thinking }) => [text, thinking]);
   const all = [content, ...blocks, command, output, entry["summary"]];
   return [
     ...all.filter((text): text is string => typeof text === "string"),
-    ...callsOf(entry).flatMap(callTexts),
+    ...getCalls(entry).flatMap(callTexts),
   ];
 }
 
@@ -57,27 +57,28 @@ export function naiveSearch(lines: readonly string[], wanted: ModelQuery): strin
 
   const isAbout = (name: string, args: unknown) =>
     (names?.includes(name.toLowerCase()) ?? true) &&
-    (wanted.path === undefined || filesIn(args).some((file) => isAt(file, wanted.path ?? "", header["cwd"])));
+    (wanted.path === undefined ||
+      findFiles(args).some((file) => isAt(file, wanted.path ?? "", header["cwd"])));
   const madeBefore = (entry: Json) => {
     const { toolCallId } = record(entry["message"]);
     const before = entries.slice(0, entries.indexOf(entry));
-    return before.flatMap(callsOf).findLast(({ id }) => id === toolCallId);
+    return before.flatMap(getCalls).findLast(({ id }) => id === toolCallId);
   };
   /** The texts of an entry that passes the filters. */
   const narrowed = (entry: Json): string[] | undefined => {
     const { role, toolName, command } = record(entry["message"]);
-    const texts = textsOf(entry);
+    const texts = getTexts(entry);
     if (names === undefined && wanted.path === undefined) return texts;
     if (role === "toolResult")
       return isAbout(String(toolName), madeBefore(entry)?.["arguments"]) ? texts : undefined;
     if (role === "bashExecution") return isAbout("", { command }) ? texts : undefined;
-    const calls = callsOf(entry).filter((call) => isAbout(String(call["name"]), call["arguments"]));
+    const calls = getCalls(entry).filter((call) => isAbout(String(call["name"]), call["arguments"]));
     return calls.length === 0 ? undefined : calls.flatMap(callTexts);
   };
   const isHit = (entry: Json) => {
     const { role, isError, exitCode, toolName } = record(entry["message"]);
     const timeMs = Date.parse(String(entry["timestamp"]));
-    if (roleOf(entry) === "" || roles?.includes(roleOf(entry)) === false) return false;
+    if (getRole(entry) === "" || roles?.includes(getRole(entry)) === false) return false;
     if ((since && timeMs < since.getTime()) || (until && timeMs >= until.getTime())) return false;
     if (branch === "active" && !active.has(entry["id"])) return false;
     let texts = narrowed(entry);
@@ -86,13 +87,13 @@ export function naiveSearch(lines: readonly string[], wanted: ModelQuery): strin
       if (isError !== true && (role !== "bashExecution" || exitCode === 0)) return false;
       const args =
         role === "toolResult" ? [String(toolName), ...leaves(madeBefore(entry)?.["arguments"])] : [];
-      texts = [...textsOf(entry), ...args];
+      texts = [...getTexts(entry), ...args];
     }
     return texts.some((text) => text !== "") && holds(texts, wanted);
   };
   return entries
     .filter(isHit)
-    .map((entry) => `${entry["id"]} ${roleOf(entry)} ${active.has(entry["id"]) ? "active" : "left"}`);
+    .map((entry) => `${entry["id"]} ${getRole(entry)} ${active.has(entry["id"]) ? "active" : "left"}`);
 }
 
 /** Every word and phrase stands in one of the texts, or the expression fits one. */
@@ -108,7 +109,7 @@ function holds(
 }
 
 /** The files that a call names: its path, and the words of its command. */
-function filesIn(args: unknown): string[] {
+function findFiles(args: unknown): string[] {
   const { path, command } = record(args);
   return [path, ...String(command ?? "").split(" ")].filter(
     (one): one is string => typeof one === "string" && one !== "",

@@ -19,7 +19,7 @@ const IDS = [
   "",
 ] as const;
 
-const idOf = (n: number) => n.toString(16).padStart(8, "0");
+const makeId = (n: number) => n.toString(16).padStart(8, "0");
 const anyId = fc.constantFrom(...IDS);
 const words = fc.constantFrom(
   "hello",
@@ -153,7 +153,7 @@ const lines = fc
       cwd: "/x",
       ...(kind === 0 && { kind: "other" }),
     };
-    const ids = entries.map((one, i) => (one.id === "own" ? idOf(i + 0x100) : one.id));
+    const ids = entries.map((one, i) => (one.id === "own" ? makeId(i + 0x100) : one.id));
     const spelled = entries.map((one, i) => {
       const parentId =
         typeof one.parent === "number" && Number.isInteger(one.parent)

@@ -4,13 +4,13 @@ import { SessionIndex } from "../../../src/core/jsonl/session-index.ts";
 import { NONE } from "../../../src/core/tree/entry-tree.ts";
 
 /** An index over bytes that are in memory. */
-export function indexOf(bytes: Uint8Array): SessionIndex {
+export function indexBytes(bytes: Uint8Array): SessionIndex {
   return new SessionIndex({ readBytes: (offset, length) => bytes.subarray(offset, offset + length) });
 }
 
 /** Reads bytes at once. */
 export function readAtOnce(bytes: Uint8Array): SessionIndex {
-  const index = indexOf(bytes);
+  const index = indexBytes(bytes);
   index.feed(bytes);
   index.end();
   return index;
@@ -33,7 +33,7 @@ export function readBodies(index: SessionIndex, bytes: Uint8Array): boolean[] {
 }
 
 /** All that an index says of a file, ready to be compared. */
-export function snapshotOf(index: SessionIndex) {
+export function takeSnapshot(index: SessionIndex) {
   const { tree, spans, storedLeaf } = index;
   return {
     header: index.header,
@@ -54,7 +54,7 @@ export function snapshotOf(index: SessionIndex) {
 }
 
 /** Issues as `CODE line entry`, each once, in the order of the file. */
-export function issuesOf(index: SessionIndex): string[] {
+export function listIssues(index: SessionIndex): string[] {
   const issues = index.issues.map(({ code, line, entryId }) => `${line} ${code} ${entryId ?? ""}`);
   return [...new Set(issues)].sort();
 }

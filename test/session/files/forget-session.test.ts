@@ -14,8 +14,8 @@ import { deleteSession, type FileRow, type IterateOptions, iterateSessions } fro
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { CatalogCache } from "../../../src/catalog/list/catalog-cache.ts";
 import { summarizeFile } from "../../../src/catalog/list/file-summary.ts";
-import { isKeptAt, markOf } from "../../../src/session/files/file-mark.ts";
-import { sessionFilesIn } from "../../../src/session/files/session-files.ts";
+import { isKeptAt, toFileMark } from "../../../src/session/files/file-mark.ts";
+import { listSessionFiles } from "../../../src/session/files/session-files.ts";
 import { Pace } from "../../../src/session/files/time-slices.ts";
 import { Chain, header, put, touch } from "../../catalog/support/sessions.ts";
 import { beforeCall } from "../../support/before-call.ts";
@@ -113,7 +113,7 @@ describe("what a cache of lists holds of a session", () => {
 
   test("does not come back by a list that writes it meanwhile", async () => {
     const cache = new CatalogCache({ cacheDir });
-    const files = [...sessionFilesIn(sessionDir, () => undefined)];
+    const files = [...listSessionFiles(sessionDir, () => undefined)];
     for (const file of files) cache.putSummary(file, await summarizeFile(file.path, undefined, new Pace()));
     // Everything that is checked before the file is written has been.
     const saved = cache.save([sessionDir], files);
@@ -214,7 +214,7 @@ test.each([
 
 test("what is known of a file is not kept for a larger one that got its number", () => {
   const stats = statSync(path);
-  const shorter = { ...markOf(stats), size: stats.size - 1 };
+  const shorter = { ...toFileMark(stats), size: stats.size - 1 };
   expect(isKeptAt(path, shorter)).toBe(stats.ino !== 0);
   expect(isKeptAt(path, { ...shorter, birthtimeMs: stats.birthtimeMs - 1 })).toBe(false);
 });

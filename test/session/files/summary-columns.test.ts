@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { listSessions } from "../../../src/catalog/list/list-sessions.ts";
 import type { FileSummary } from "../../../src/session/files/summary-columns.ts";
-import { columnsOf, readColumns } from "../../../src/session/files/summary-columns.ts";
+import { readColumns, toColumns } from "../../../src/session/files/summary-columns.ts";
 import { readAtomicJson, writeAtomicJson } from "../../../src/session/fs/atomic-json.ts";
 import { Chain, header, put } from "../../catalog/support/sessions.ts";
 import fc from "../../support/fast-check.ts";
@@ -58,7 +58,7 @@ test("what is kept comes back as it was, through a file, too", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(text, summaries), { maxLength: 8 }), async (all) => {
       const files = new Map(all);
-      const { columns, ...beside } = columnsOf(files);
+      const { columns, ...beside } = toColumns(files);
       await writeAtomicJson(path, columns, beside);
       const kept = readAtomicJson(path);
       expect(kept?.text).toBe(beside.text);
@@ -80,7 +80,7 @@ test("columns of another shape, or with another text, are no summaries", () => {
     messageCount: 1,
     firstMessage: "hello",
   };
-  const { columns, text: apart } = columnsOf(
+  const { columns, text: apart } = toColumns(
     new Map([
       [
         "a",

@@ -2,10 +2,10 @@ import { appendFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SessionManager } from "sessiontree";
 import { expect, test } from "vitest";
-import { FileFollower, fileIdentity } from "../../../src/apps/cli/page/page-server.ts";
+import { FileFollower, getFileIdentity } from "../../../src/apps/cli/page/page-server.ts";
 import { summarizeFile } from "../../../src/catalog/list/file-summary.ts";
 import { Pace } from "../../../src/session/files/time-slices.ts";
-import { isSameFile, isUnchanged, stateAt } from "../../../src/session/fs/file-identity.ts";
+import { findFileState, isSameFile, isSameState } from "../../../src/session/fs/file-identity.ts";
 import { realFileSystem } from "../../../src/session/fs/file-system.ts";
 import { place, sandbox } from "../../fault/support/sandbox.ts";
 import { header, lines, message } from "../../fault/support/sessions.ts";
@@ -35,7 +35,7 @@ function redactTwice(path: string): void {
 test.skipIf(IS_WINDOWS)("a page that is followed is told of two replacements between two looks", () => {
   useOneFileNumber();
   const path = place(sandbox(), "s.jsonl", SESSION);
-  const follower = new FileFollower(path, statSync(path).size, fileIdentity(path) ?? "");
+  const follower = new FileFollower(path, statSync(path).size, getFileIdentity(path) ?? "");
   appendFileSync(path, lines(message("0000000d", "0000000c", "grown")));
   expect(follower.poll()).toMatchObject({ kind: "grown" });
   redactTwice(path);
@@ -88,10 +88,10 @@ test("a file that was rewritten in place with the same size and a restored modif
   const path = join(temporaryFolder(), "a");
   writeFileSync(path, "first");
   utimesSync(path, 1, 1);
-  const before = stateAt(realFileSystem, path);
-  expect(isUnchanged(before, stateAt(realFileSystem, path))).toBe(true);
+  const before = findFileState(realFileSystem, path);
+  expect(isSameState(before, findFileState(realFileSystem, path))).toBe(true);
   overwrite(path, "first", "other");
-  const now = stateAt(realFileSystem, path);
+  const now = findFileState(realFileSystem, path);
   expect([now?.size, now?.mtimeNs]).toEqual([before?.size, before?.mtimeNs]);
-  expect([isSameFile(before, now), isUnchanged(before, now)]).toEqual([true, false]);
+  expect([isSameFile(before, now), isSameState(before, now)]).toEqual([true, false]);
 });

@@ -1,6 +1,11 @@
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { ageIn, hasStartedSince, isStillRunning, startOf } from "../../../src/session/fs/process-identity.ts";
+import {
+  findProcessStart,
+  hasStartedSince,
+  isStillRunning,
+  parseAge,
+} from "../../../src/session/fs/process-identity.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 
@@ -15,7 +20,7 @@ test.each([
   ["ELAPSED", undefined],
   ["-1:00", undefined],
 ])("the age %j of a process is %s ms", (text, age) => {
-  expect(ageIn(text)).toBe(age);
+  expect(parseAge(text)).toBe(age);
 });
 
 test.runIf(hasPs)(
@@ -33,7 +38,7 @@ test("a machine that started after a moment runs no process from before", () => 
 test("a process whose start is not known is neither gone nor sure to be the same", () => {
   expect(isStillRunning(process.pid, "")).toBe("unclear");
   expect(isStillRunning(process.pid, "", -1)).toBe("unclear");
-  expect(isStillRunning(process.pid, startOf(process.pid) ?? "")).toBe(
+  expect(isStillRunning(process.pid, findProcessStart(process.pid) ?? "")).toBe(
     process.platform === "linux" ? true : "unclear",
   );
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { copyOpenFile, underFreeName, writeWhole } from "../../../src/session/fs/write-whole.ts";
+import { copyOpenFile, makeUnderFreeName, writeWhole } from "../../../src/session/fs/write-whole.ts";
 import { watchedFs } from "../../fault/support/faulty-fs.ts";
 import { names, place, sandbox, snapshot } from "../../fault/support/sandbox.ts";
 
@@ -83,8 +83,10 @@ test("an open file is copied to a path where nothing stands, and nowhere else", 
 test("a free name is found behind any number of others, and other errors end the search", () => {
   const folder = sandbox();
   for (let i = 0; i < 12; i++) {
-    const path = underFreeName(join(folder, "a"), (free) => fs.closeSync(fs.openSync(free, "wx")));
+    const path = makeUnderFreeName(join(folder, "a"), (free) => fs.closeSync(fs.openSync(free, "wx")));
     expect(basename(path)).toBe(i === 0 ? "a" : `a.${i}`);
   }
-  expect(() => underFreeName(join(folder, "missing/a"), (free) => fs.openSync(free, "wx"))).toThrow(/ENOENT/);
+  expect(() => makeUnderFreeName(join(folder, "missing/a"), (free) => fs.openSync(free, "wx"))).toThrow(
+    /ENOENT/,
+  );
 });

@@ -7,12 +7,12 @@ import { type FileSystem, watchedFs } from "../../fault/support/faulty-fs.ts";
 import { litter, place, sandbox } from "../../fault/support/sandbox.ts";
 import {
   BRANCHED,
+  getIds,
+  getTexts,
   header,
-  idsOf,
   lines,
   message,
   onDisk,
-  textsOf,
   user,
 } from "../../fault/support/sessions.ts";
 import { SYSTEMS, systemFs } from "../../fault/support/systems.ts";
@@ -57,7 +57,7 @@ describe.each(SYSTEMS.filter((system) => system !== "posix"))(
       const path = place(sandbox(), "s.jsonl", BRANCHED);
       const fs = inBetween(path, () => appendFileSync(path, STRAY));
       SessionManager.open(path, { fs }).redact("00000002");
-      expect(idsOf(onDisk(path))).toEqual(expect.arrayContaining([...BEFORE, "000000ff"]));
+      expect(getIds(onDisk(path))).toEqual(expect.arrayContaining([...BEFORE, "000000ff"]));
       expect(onDisk(path).getEntry("00000002")).toMatchObject({ message: { content: "[redacted]" } });
       expect(onDisk(path).issues).toEqual([]);
       expect(litter(dirname(path))).toEqual([]);
@@ -68,7 +68,7 @@ describe.each(SYSTEMS.filter((system) => system !== "posix"))(
       const other = lines(header({ id: "another" }), message("000000ff", null, "of another"));
       const fs = inBetween(path, () => writeFileSync(path, other));
       SessionManager.open(path, { fs }).redact("00000002");
-      expect(idsOf(onDisk(path))).not.toContain("000000ff");
+      expect(getIds(onDisk(path))).not.toContain("000000ff");
       expect(readFileSync(`${path}.bak`, "utf8")).toBe(other);
       expect(litter(dirname(path))).toEqual([]);
     });
@@ -77,18 +77,18 @@ describe.each(SYSTEMS.filter((system) => system !== "posix"))(
       const path = redactAndDie();
       appendFileSync(path, STRAY);
       const next = SessionManager.open(path, { fs: systemFs(system) });
-      expect(idsOf(next)).toEqual([...BEFORE, "000000ff"]);
+      expect(getIds(next)).toEqual([...BEFORE, "000000ff"]);
       next.redact("00000002");
       expect(litter(dirname(path))).toEqual([]);
     });
 
     test("is put back when it is only read, or listed", async () => {
       const path = redactAndDie();
-      expect(idsOf(SessionManager.open(path, { mode: "read-only", fs: systemFs(system) }))).toEqual(BEFORE);
+      expect(getIds(SessionManager.open(path, { mode: "read-only", fs: systemFs(system) }))).toEqual(BEFORE);
       const listed = redactAndDie();
       const rows = await SessionManager.list("/project", dirname(listed));
       expect(rows.map((row) => row.path)).toEqual([listed]);
-      expect(idsOf(onDisk(listed))).toEqual(BEFORE);
+      expect(getIds(onDisk(listed))).toEqual(BEFORE);
     });
 
     test("is put back when it is merged, in place or into another", () => {
@@ -99,8 +99,8 @@ describe.each(SYSTEMS.filter((system) => system !== "posix"))(
       const target = copy();
       mergeSessions(target, other, { inPlace: true, fs: systemFs(system) });
       for (const merged of [path, target])
-        expect(idsOf(onDisk(merged)).sort()).toEqual([...BEFORE, "000000cc"]);
-      expect(idsOf(onDisk(other))).toEqual(BEFORE);
+        expect(getIds(onDisk(merged)).sort()).toEqual([...BEFORE, "000000cc"]);
+      expect(getIds(onDisk(other))).toEqual(BEFORE);
     });
 
     test("is left to others to finish by a session that was denied the lease", () => {
@@ -111,7 +111,7 @@ describe.each(SYSTEMS.filter((system) => system !== "posix"))(
       writeFileSync(path, BRANCHED.replace("first question", "[redacted]"));
       const names = readdirSync(dirname(path));
       denied.refresh();
-      expect(textsOf(denied.getEntries())).toContain("[redacted]");
+      expect(getTexts(denied.getEntries())).toContain("[redacted]");
       expect(readdirSync(dirname(path))).toEqual(names);
     });
 
@@ -128,7 +128,7 @@ describe.each(SYSTEMS.filter((system) => system !== "posix"))(
       writer.appendMessage(user("one"));
       expect(() => SessionManager.open(path, { fs: dying(path) }).redact("00000002")).toThrow(/killed/);
       writer.appendMessage(user("two"));
-      expect(textsOf(onDisk(path).getEntries()).slice(-2)).toEqual(["one", "two"]);
+      expect(getTexts(onDisk(path).getEntries()).slice(-2)).toEqual(["one", "two"]);
       expect(litter(dirname(path)).filter((name) => !name.endsWith(".tmp"))).toEqual([]);
     });
   },
@@ -155,7 +155,7 @@ describe("a file that another program holds, such as a virus scanner", () => {
     const session = SessionManager.open(path, { fs });
     expect(() => session.redact("00000002")).toThrow(expect.objectContaining({ code: "WRITE_FAILED" }));
     session.appendMessage(user("next"));
-    expect(textsOf(onDisk(path).getEntries()).at(-1)).toBe("next");
+    expect(getTexts(onDisk(path).getEntries()).at(-1)).toBe("next");
     expect(litter(dirname(path))).toEqual([]);
   });
 });

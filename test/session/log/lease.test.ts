@@ -15,7 +15,7 @@ import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { Children } from "../../fault/support/children.ts";
 import { watchedFs } from "../../fault/support/faulty-fs.ts";
 import { litter, names, place, sandbox } from "../../fault/support/sandbox.ts";
-import { BRANCHED, onDisk, textsOf, user } from "../../fault/support/sessions.ts";
+import { BRANCHED, getTexts, onDisk, user } from "../../fault/support/sessions.ts";
 import { IS_WINDOWS } from "../../support/platform.ts";
 
 const children = new Children();
@@ -60,7 +60,7 @@ describe("a lease", () => {
     expect(names(dirname(path))).toEqual(["s.jsonl"]);
     open();
     b.appendMessage(user("three"));
-    expect(textsOf(onDisk(path).getEntries())).toContain("three");
+    expect(getTexts(onDisk(path).getEntries())).toContain("three");
   });
 
   test("keeps a second writer away and names the first", async () => {

@@ -2,7 +2,7 @@ import { closeSync, openSync, truncateSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { decodeText } from "../../../src/core/jsonl/decode.ts";
 import { realFileSystem } from "../../../src/session/fs/file-system.ts";
-import { readLinesOf } from "../../../src/session/log/read-lines.ts";
+import { readEntryLines } from "../../../src/session/log/read-lines.ts";
 import { place, sandbox } from "../../fault/support/sandbox.ts";
 import fc from "../../support/fast-check.ts";
 
@@ -40,12 +40,12 @@ describe("readLinesOf", () => {
           const expected = ordinals.map((ordinal) => Buffer.from(lines[ordinal] ?? []));
           // As texts of bytes, which compare faster than buffers.
           const bytes: string[] = [];
-          readLinesOf(realFileSystem, fd, placesOf(lines), ordinals, (_, one) =>
+          readEntryLines(realFileSystem, fd, placesOf(lines), ordinals, (_, one) =>
             bytes.push(Buffer.from(one).toString("latin1")),
           );
           expect(bytes).toEqual(expected.map((one) => one.toString("latin1")));
           const texts: [number, string][] = [];
-          readLinesOf(
+          readEntryLines(
             realFileSystem,
             fd,
             placesOf(lines),
@@ -69,7 +69,7 @@ describe("readLinesOf", () => {
     const fd = openSync(path, "r");
     truncateSync(path, 5);
     const read = () =>
-      readLinesOf(realFileSystem, fd, placesOf([Buffer.from("one"), Buffer.from("two")]), [0, 1], () =>
+      readEntryLines(realFileSystem, fd, placesOf([Buffer.from("one"), Buffer.from("two")]), [0, 1], () =>
         expect.unreachable(),
       );
     expect(read).toThrow("shorter");

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { type AnySessionEntry, isSessionError, SessionManager } from "sessiontree";
 import { describe, expect, test } from "vitest";
 import { names, place, sandbox, snapshot } from "../../fault/support/sandbox.ts";
-import { BRANCHED, header, idsOf, lines, NOW, onDisk, user } from "../../fault/support/sessions.ts";
+import { BRANCHED, getIds, header, lines, NOW, onDisk, user } from "../../fault/support/sessions.ts";
 
 const SECRET = "hunter2";
 
@@ -146,7 +146,7 @@ describe("redacting", () => {
   test("all entries leaves the secret nowhere: not in the file, not beside it, not in memory", () => {
     const path = place(sandbox(), "s.jsonl", file());
     const session = SessionManager.open(path, { now: () => NOW });
-    for (const id of idsOf(session)) session.redact(id);
+    for (const id of getIds(session)) session.redact(id);
     expect(everything(dirname(path))).not.toContain(SECRET);
     expect(names(dirname(path))).toEqual(["s.jsonl"]);
     const seen = [
@@ -172,7 +172,7 @@ describe("redacting", () => {
     const first = ofBodies?.getEntry("00000001");
     const context = ofContext?.buildSessionContext();
     const other = SessionManager.open(path);
-    for (const id of idsOf(other)) other.redact(id);
+    for (const id of getIds(other)) other.redact(id);
     expect(JSON.stringify([fresh?.getEntries(), fresh?.buildSessionContext()])).not.toContain(SECRET);
     // What a session has read or built already is in memory, and so are the objects that callers hold.
     expect(ofBodies?.getEntry("00000001")).toBe(first);

@@ -8,12 +8,12 @@ import { litter, names, place, sandbox, snapshot } from "../../fault/support/san
 import {
   BRANCHED,
   DAMAGED,
+  getIds,
+  getTexts,
   header,
-  idsOf,
   lines,
   message,
   onDisk,
-  textsOf,
   user,
   VERSION_1,
 } from "../../fault/support/sessions.ts";
@@ -71,8 +71,8 @@ describe("repair", () => {
     );
     const after = onDisk(path);
     expect(after.issues).toEqual([]);
-    expect(idsOf(after)).toEqual(idsOf(before));
-    expect(textsOf(after.getEntries())).toEqual(textsOf(before.getEntries()));
+    expect(getIds(after)).toEqual(getIds(before));
+    expect(getTexts(after.getEntries())).toEqual(getTexts(before.getEntries()));
     expect(readFileSync(path, "utf8")).toContain("0000000b");
     expect(after.getEntry("0000000b")).toMatchObject({ type: "custom", customType: "sessiontree.damaged" });
     expect(repairSession(path).actions).toEqual([]);
@@ -113,7 +113,7 @@ describe("repair", () => {
       timestamp: "2026-03-01T12:00:00.000Z",
       version: 3,
     });
-    expect(textsOf(onDisk(path).getEntries())).toEqual(["a", "b"]);
+    expect(getTexts(onDisk(path).getEntries())).toEqual(["a", "b"]);
   });
 
   test("rebuilds a header whatever the file's name and the first entry's time are", () => {
@@ -153,18 +153,18 @@ describe("repair", () => {
     });
     repairSession(path, { fs });
     expect(names(dirname(path))).toEqual(["s.jsonl", "s.jsonl.bak", "s.jsonl.damaged"]);
-    expect(textsOf(onDisk(path).getEntries())).toContain("meanwhile");
+    expect(getTexts(onDisk(path).getEntries())).toContain("meanwhile");
     expect(onDisk(path).issues.map(({ code }) => code)).toEqual([]);
   });
 
   test("is noticed by a session that has the file open", () => {
     const path = place(sandbox(), "s.jsonl", DAMAGED);
     const session = SessionManager.open(path);
-    const before = idsOf(session);
+    const before = getIds(session);
     repairSession(path);
     const id = session.appendMessage(user("after"));
-    expect(idsOf(session)).toEqual([...before, id]);
-    expect(idsOf(onDisk(path))).toEqual([...before, id]);
+    expect(getIds(session)).toEqual([...before, id]);
+    expect(getIds(onDisk(path))).toEqual([...before, id]);
     expect(onDisk(path).issues).toEqual([]);
   });
 });

@@ -7,12 +7,12 @@ import { type FileSystem, watchedFs } from "../../fault/support/faulty-fs.ts";
 import { litter, names, place, sandbox } from "../../fault/support/sandbox.ts";
 import {
   BRANCHED,
+  getIds,
+  getTexts,
   header,
-  idsOf,
   lines,
   message,
   onDisk,
-  textsOf,
   user,
   VERSION_1,
 } from "../../fault/support/sessions.ts";
@@ -100,7 +100,7 @@ describe("while a file is replaced", () => {
       said.push(other.appendMessage(user("meanwhile")));
     });
     SessionManager.open(path, { fs }).redact("00000000");
-    expect(idsOf(onDisk(path))).toEqual(expect.arrayContaining(said));
+    expect(getIds(onDisk(path))).toEqual(expect.arrayContaining(said));
     expect(onDisk(path).getEntryCount()).toBe(602);
     expect(readFileSync(path, "utf8")).not.toContain(SECRET);
   });
@@ -142,7 +142,7 @@ describe("while a file is replaced", () => {
       said.push(session.appendMessage(user("after")));
       await session.close();
     }
-    expect(idsOf(onDisk(path))).toEqual(expect.arrayContaining(said));
+    expect(getIds(onDisk(path))).toEqual(expect.arrayContaining(said));
     expect(onDisk(path).issues).toEqual([]);
   });
 
@@ -163,7 +163,7 @@ describe("while a file is replaced", () => {
       }
     }
     said.push(...sessions.map((session) => session.appendMessage(user("after"))));
-    expect(idsOf(onDisk(path))).toEqual(expect.arrayContaining(said));
+    expect(getIds(onDisk(path))).toEqual(expect.arrayContaining(said));
     expect(onDisk(path).issues).toEqual([]);
   });
 
@@ -176,10 +176,10 @@ describe("while a file is replaced", () => {
       const fs = once(isRename, () => said.push(writer.appendMessage(user("in the last moment"))));
       SessionManager.open(path, { fs }).redact("00000002");
       // Even if nobody looks again: the one who replaced the file has taken it along.
-      expect(idsOf(onDisk(path))).toEqual(expect.arrayContaining(said));
+      expect(getIds(onDisk(path))).toEqual(expect.arrayContaining(said));
       await writer.flush();
       await writer.close();
-      expect(idsOf(onDisk(path))).toEqual(expect.arrayContaining(said));
+      expect(getIds(onDisk(path))).toEqual(expect.arrayContaining(said));
     },
   );
 
@@ -211,9 +211,9 @@ describe("while a file is replaced", () => {
     isDue = true;
     const id = writer.appendMessage(user("two"));
     expect(isDue).toBe(false);
-    expect(idsOf(onDisk(path))).toContain(id);
+    expect(getIds(onDisk(path))).toContain(id);
     expect(onDisk(path).issues).toEqual([]);
-    expect(idsOf(writer)).toEqual(idsOf(onDisk(path)));
+    expect(getIds(writer)).toEqual(getIds(onDisk(path)));
   });
 
   test("refresh heals what another program has taken away, before the next write", () => {
@@ -224,7 +224,7 @@ describe("while a file is replaced", () => {
     rmSync(path);
     writeFileSync(path, before);
     expect(writer.refresh()).toEqual([]);
-    expect(idsOf(onDisk(path))).toContain(id);
+    expect(getIds(onDisk(path))).toContain(id);
   });
 
   test("opening follows to the new file", async () => {
@@ -410,7 +410,7 @@ describe("a writer whose file looks as if it had been replaced", () => {
     session.appendMessage(user("one"));
     chmodSync(path, 0o400);
     session.appendMessage(user("two"));
-    expect(textsOf(onDisk(path).getEntries()).slice(-2)).toEqual(["one", "two"]);
+    expect(getTexts(onDisk(path).getEntries()).slice(-2)).toEqual(["one", "two"]);
     expect(statSync(path).mode & 0o777).toBe(0o400);
   });
 
@@ -421,7 +421,7 @@ describe("a writer whose file looks as if it had been replaced", () => {
     session.appendMessage(user("one"));
     SessionManager.open(path).redact("00000002");
     session.appendMessage(user("two"));
-    expect(textsOf(onDisk(path).getEntries()).slice(-2)).toEqual(["one", "two"]);
+    expect(getTexts(onDisk(path).getEntries()).slice(-2)).toEqual(["one", "two"]);
     expect(readFileSync(`${path}.kept`, "utf8")).not.toContain("two");
   });
 });

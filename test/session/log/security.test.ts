@@ -26,11 +26,11 @@ import { names, place, sandbox, snapshot } from "../../fault/support/sandbox.ts"
 import {
   BRANCHED,
   DAMAGED,
+  getTexts,
   header,
   lines,
   message,
   onDisk,
-  textsOf,
   user,
   VERSION_1,
 } from "../../fault/support/sessions.ts";
@@ -260,7 +260,7 @@ describe("a session id that is no safe name", () => {
     const session = SessionManager.create("/project", folder, { id });
     session.appendMessage(user("secret"));
     session.redact(session.getLeafId() ?? "");
-    expect(textsOf(onDisk(session.getSessionFile() ?? "").getEntries())).toEqual(["[redacted]"]);
+    expect(getTexts(onDisk(session.getSessionFile() ?? "").getEntries())).toEqual(["[redacted]"]);
   });
 });
 
@@ -279,7 +279,7 @@ describe("a bound on the length of lines", () => {
       ["LINE_TOO_LONG", 3],
       ["PARENT_BRIDGED", 4],
     ]);
-    expect(textsOf(session.getEntries())).toEqual(["a", "c"]);
+    expect(getTexts(session.getEntries())).toEqual(["a", "c"]);
     session.appendMessage(user("d"));
     expect(SessionManager.open(path).getEntryCount()).toBe(4);
     expect(readFileSync(path, "utf8")).toContain("x".repeat(5000));

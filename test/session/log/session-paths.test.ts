@@ -5,13 +5,13 @@ import { pathToFileURL } from "node:url";
 import { getDefaultSessionDir, SessionManager, type SessionOptions } from "sessiontree";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import {
-  absolutePath,
+  findNamedSessionPath,
+  getProjectFolder,
+  getProjectKey,
+  getSessionsRoot,
   isRemotePath,
-  namedSessionPath,
-  projectFolder,
-  projectKey,
-  sessionFileName,
-  sessionsRoot,
+  makeSessionFileName,
+  toAbsolutePath,
 } from "../../../src/session/log/session-paths.ts";
 import { REMOTE_PATHS } from "../../support/paths-looked-at.ts";
 import { IS_WINDOWS } from "../../support/platform.ts";
@@ -58,17 +58,17 @@ describe.skipIf(IS_WINDOWS)("the sessions root", () => {
   test("an empty variable says nothing", () => {
     vi.stubEnv("PI_SESSIONS_DIR", "");
     vi.stubEnv("PI_CODING_AGENT_DIR", "");
-    expect(sessionsRoot()).toBe(join(home, ".pi", "agent", "sessions"));
+    expect(getSessionsRoot()).toBe(join(home, ".pi", "agent", "sessions"));
   });
 
   test("a tilde is the home folder, in variables and in options", () => {
     vi.stubEnv("PI_CODING_AGENT_DIR", "~/agent");
-    expect(sessionsRoot()).toBe(join(home, "agent", "sessions"));
+    expect(getSessionsRoot()).toBe(join(home, "agent", "sessions"));
     vi.stubEnv("PI_SESSIONS_DIR", "~/all");
-    expect(sessionsRoot()).toBe(join(home, "all"));
+    expect(getSessionsRoot()).toBe(join(home, "all"));
     vi.stubEnv("PI_SESSIONS_DIR", "~");
-    expect(sessionsRoot()).toBe(home);
-    expect(sessionsRoot({ agentDir: "~/mine" })).toBe(join(home, "mine", "sessions"));
+    expect(getSessionsRoot()).toBe(home);
+    expect(getSessionsRoot({ agentDir: "~/mine" })).toBe(join(home, "mine", "sessions"));
     expect(folderOf({ sessionDir: "~/flat" })).toBe(join(home, "flat"));
   });
 
@@ -80,19 +80,19 @@ describe.skipIf(IS_WINDOWS)("the sessions root", () => {
       agentDirVariable: "SESSIONTREE_TEST_AGENT",
       sessionsDirVariable: "SESSIONTREE_TEST_SESSIONS",
     };
-    expect(sessionsRoot(names)).toBe(join(home, "own-agent", "sessions"));
+    expect(getSessionsRoot(names)).toBe(join(home, "own-agent", "sessions"));
     vi.stubEnv("SESSIONTREE_TEST_SESSIONS", join(home, "own-sessions"));
-    expect(sessionsRoot(names)).toBe(join(home, "own-sessions"));
-    expect(sessionsRoot({ ...names, agentDir: home })).toBe(join(home, "sessions"));
-    expect(sessionsRoot()).toBe(join(home, "pi-sessions"));
+    expect(getSessionsRoot(names)).toBe(join(home, "own-sessions"));
+    expect(getSessionsRoot({ ...names, agentDir: home })).toBe(join(home, "sessions"));
+    expect(getSessionsRoot()).toBe(join(home, "pi-sessions"));
     vi.stubEnv("SESSIONTREE_TEST_SESSIONS", undefined);
     vi.stubEnv("SESSIONTREE_TEST_AGENT", undefined);
-    expect(sessionsRoot(names)).toBe(join(home, ".pi", "agent", "sessions"));
+    expect(getSessionsRoot(names)).toBe(join(home, ".pi", "agent", "sessions"));
   });
 
   test("only the default folder of a project is made by being asked for", () => {
     const agentDir = join(home, "agent");
-    const folder = projectFolder("/projects/project", { agentDir });
+    const folder = getProjectFolder("/projects/project", { agentDir });
     expect(existsSync(agentDir)).toBe(false);
     expect(getDefaultSessionDir("/projects/project", agentDir)).toBe(folder);
     expect(existsSync(folder)).toBe(true);
@@ -108,7 +108,7 @@ test.runIf(IS_WINDOWS).each([
   ["\\\\host\\share\\x", "---host-share-x--"],
   ["\\\\?\\UNC\\host\\share\\x", "---host-share-x--"],
 ])("the project %s has the folder %s, as other programs name it", (cwd, name) => {
-  expect(basename(projectFolder(cwd, { agentDir: home }))).toBe(name);
+  expect(basename(getProjectFolder(cwd, { agentDir: home }))).toBe(name);
 });
 
 test.skipIf(IS_WINDOWS).each([
@@ -121,13 +121,13 @@ test.skipIf(IS_WINDOWS).each([
   ["/projects/a b.c_d-é", "--projects-a b.c_d-é--"],
   ["/-", "-----"],
 ])("the project %s has the folder %s", (cwd, name) => {
-  expect(projectFolder(cwd, { agentDir: "/agent" })).toBe(`/agent/sessions/${name}`);
+  expect(getProjectFolder(cwd, { agentDir: "/agent" })).toBe(`/agent/sessions/${name}`);
 });
 
 // Paths have a drive on Windows, and so more characters.
 describe.skipIf(IS_WINDOWS)("a project whose path is too long for a folder's name", () => {
   const long = (length: number) => `/${"deep/".repeat(length)}`.slice(0, length);
-  const nameOf = (cwd: string) => basename(projectFolder(cwd, { agentDir: "/agent" }));
+  const nameOf = (cwd: string) => basename(getProjectFolder(cwd, { agentDir: "/agent" }));
 
   test("has one of its beginning and a digest; what fits is as it always was", () => {
     expect(nameOf(long(252))).toBe(`-${long(252).replaceAll("/", "-")}--`);
@@ -160,24 +160,26 @@ describe.skipIf(IS_WINDOWS)("a project whose path is too long for a folder's nam
 });
 
 test.skipIf(IS_WINDOWS)("a project is also named from the home folder, by a URL, or from here", () => {
-  const folder = (cwd: string) => projectFolder(cwd, { agentDir: "/agent" });
+  const folder = (cwd: string) => getProjectFolder(cwd, { agentDir: "/agent" });
   expect(folder("~/work")).toBe(folder(join(home, "work")));
   expect(folder(pathToFileURL("/projects/a b").href)).toBe(folder("/projects/a b"));
   expect(folder("work")).toBe(folder(resolve("work")));
 });
 
 test.skipIf(IS_WINDOWS)("a path becomes absolute; a tilde counts only as its first part", () => {
-  expect(absolutePath("~")).toBe(home);
-  expect(absolutePath("~/a/../b")).toBe(join(home, "b"));
-  expect(absolutePath("~a")).toBe(resolve("~a"));
-  expect(absolutePath("/a/~/b")).toBe("/a/~/b");
-  expect(absolutePath("")).toBe(process.cwd());
+  expect(toAbsolutePath("~")).toBe(home);
+  expect(toAbsolutePath("~/a/../b")).toBe(join(home, "b"));
+  expect(toAbsolutePath("~a")).toBe(resolve("~a"));
+  expect(toAbsolutePath("/a/~/b")).toBe("/a/~/b");
+  expect(toAbsolutePath("")).toBe(process.cwd());
 });
 
 test("a file's name holds the time without colons and points, and no other id than a valid one", () => {
-  expect(sessionFileName("2025-01-02T03:04:05.678Z", "my-id")).toBe("2025-01-02T03-04-05-678Z_my-id.jsonl");
+  expect(makeSessionFileName("2025-01-02T03:04:05.678Z", "my-id")).toBe(
+    "2025-01-02T03-04-05-678Z_my-id.jsonl",
+  );
   for (const id of ["../x", "x".repeat(201)]) {
-    expect(() => sessionFileName("2025-01-02T03:04:05.678Z", id)).toThrow(
+    expect(() => makeSessionFileName("2025-01-02T03:04:05.678Z", id)).toThrow(
       expect.objectContaining({ code: "INVALID_SESSION_ID" }),
     );
   }
@@ -203,7 +205,7 @@ test("a path that leads to another machine is known before Windows looks at it",
 });
 
 test("a path in a session leads to no other machine than the one from which the session comes", () => {
-  const onWindows = (name: string, from?: string) => namedSessionPath(name, from, "win32");
+  const onWindows = (name: string, from?: string) => findNamedSessionPath(name, from, "win32");
   for (const name of REMOTE_PATHS) {
     expect(onWindows(name, join(home, "a.jsonl")), name).toBeUndefined();
     expect(onWindows(name), name).toBeUndefined();
@@ -212,7 +214,7 @@ test("a path in a session leads to no other machine than the one from which the 
   expect(onWindows("//host/other/b", "//host/share/sessions/a")).toBeUndefined();
   expect(onWindows("b.jsonl", join(home, "a.jsonl"))).toBe(join(home, "b.jsonl"));
   for (const name of ["a\0b", "file://host/x", "file:///%00"]) expect(onWindows(name), name).toBeUndefined();
-  expect(namedSessionPath("~/b", undefined)).toBe(join(homedir(), "b"));
+  expect(findNamedSessionPath("~/b", undefined)).toBe(join(homedir(), "b"));
 });
 
 describe("the key of a project", () => {
@@ -221,26 +223,26 @@ describe("the key of a project", () => {
     mkdirSync(join(real, "inside"), { recursive: true });
     symlinkSync(real, join(home, "link"));
     symlinkSync(join(home, "link"), join(home, "link-to-link"));
-    expect(projectKey(real)).toBe(real);
-    expect(projectKey(join(home, "link"))).toBe(real);
-    expect(projectKey(join(home, "link-to-link", "inside"))).toBe(join(real, "inside"));
+    expect(getProjectKey(real)).toBe(real);
+    expect(getProjectKey(join(home, "link"))).toBe(real);
+    expect(getProjectKey(join(home, "link-to-link", "inside"))).toBe(join(real, "inside"));
   });
 
   test.skipIf(IS_WINDOWS)("knows no trailing separator and no detours", () => {
-    const key = projectKey(home);
-    expect(projectKey(`${home}/`)).toBe(key);
-    expect(projectKey(`${home}///`)).toBe(key);
-    expect(projectKey(join(home, "x", ".."))).toBe(key);
-    expect(projectKey("~")).toBe(key);
-    expect(projectKey(`\\\\?\\${home}`)).toBe(key);
+    const key = getProjectKey(home);
+    expect(getProjectKey(`${home}/`)).toBe(key);
+    expect(getProjectKey(`${home}///`)).toBe(key);
+    expect(getProjectKey(join(home, "x", ".."))).toBe(key);
+    expect(getProjectKey("~")).toBe(key);
+    expect(getProjectKey(`\\\\?\\${home}`)).toBe(key);
   });
 
   test("is the resolved path of a project that is missing", () => {
     const missing = join(home, "missing");
-    expect(projectKey(missing)).toBe(missing);
-    expect(projectKey(`${missing}/a/../`)).toBe(missing);
+    expect(getProjectKey(missing)).toBe(missing);
+    expect(getProjectKey(`${missing}/a/../`)).toBe(missing);
     symlinkSync(join(home, "nowhere"), join(home, "dangling"));
-    expect(projectKey(join(home, "dangling"))).toBe(join(home, "dangling"));
-    expect(projectKey(missing)).not.toBe(projectKey(join(home, "other")));
+    expect(getProjectKey(join(home, "dangling"))).toBe(join(home, "dangling"));
+    expect(getProjectKey(missing)).not.toBe(getProjectKey(join(home, "other")));
   });
 });

@@ -4,7 +4,7 @@ import { type SessionEntry, SessionManager } from "sessiontree";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { Children } from "../../fault/support/children.ts";
 import { names, place, sandbox, snapshot } from "../../fault/support/sandbox.ts";
-import { BRANCHED, header, lines, message, textsOf, user } from "../../fault/support/sessions.ts";
+import { BRANCHED, getTexts, header, lines, message, user } from "../../fault/support/sessions.ts";
 import { moveOver } from "../../support/move-over.ts";
 import { IS_WINDOWS } from "../../support/platform.ts";
 
@@ -89,13 +89,13 @@ describe("watching", () => {
     other.appendMessage(user("b"));
     session.refresh();
     other.appendMessage(user("c"));
-    expect(textsOf(await first)).toEqual(["a", "b", "c"]);
+    expect(getTexts(await first)).toEqual(["a", "b", "c"]);
     const rest = watch.take(50);
     for (let i = 0; i < 50; i++) {
       other.appendMessage(user(`${i}`));
       if (i % 10 === 0) await turn();
     }
-    expect(textsOf(await rest)).toEqual(Array.from({ length: 50 }, (_, i) => `${i}`));
+    expect(getTexts(await rest)).toEqual(Array.from({ length: 50 }, (_, i) => `${i}`));
   });
 
   test("goes on beside other watchers of the same session", async () => {
@@ -104,7 +104,7 @@ describe("watching", () => {
     const watches = [new Watch(session), new Watch(session)];
     const both = Promise.all(watches.map((watch) => watch.take(2)));
     appendFileSync(path, lines(message("000000f1", null, "a"), message("000000f2", null, "b")));
-    expect((await both).map(textsOf)).toEqual([
+    expect((await both).map(getTexts)).toEqual([
       ["a", "b"],
       ["a", "b"],
     ]);
@@ -196,10 +196,10 @@ describe("watching", () => {
     const other = SessionManager.open(path);
     other.appendMessage(user("a"));
     other.appendMessage(user("b"));
-    expect(textsOf(await next)).toEqual(["a", "b"]);
+    expect(getTexts(await next)).toEqual(["a", "b"]);
     expect(session.getSessionId()).toBe(other.getSessionId());
     session.appendMessage(user("c"));
-    expect(textsOf(SessionManager.open(path).getEntries())).toEqual(["a", "b", "c"]);
+    expect(getTexts(SessionManager.open(path).getEntries())).toEqual(["a", "b", "c"]);
   });
 
   test("sees a file that is made later in a folder that is made later", async () => {

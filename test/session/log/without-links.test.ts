@@ -7,11 +7,11 @@ import { litter, names, place, sandbox } from "../../fault/support/sandbox.ts";
 import {
   BRANCHED,
   DAMAGED,
+  getTexts,
   header,
   lines,
   message,
   onDisk,
-  textsOf,
   user,
   VERSION_1,
 } from "../../fault/support/sessions.ts";
@@ -44,7 +44,7 @@ describe.each(REFUSALS)("where links are refused with %s", (code) => {
     SessionManager.open(path).redact("00000002");
     other.appendMessage(user("later"));
     expect(readFileSync(path, "utf8")).not.toContain("first question");
-    expect(textsOf(onDisk(path).getEntries()).slice(-2)).toEqual(["by another", "later"]);
+    expect(getTexts(onDisk(path).getEntries()).slice(-2)).toEqual(["by another", "later"]);
     expect(litter(dirname(path))).toEqual([]);
   });
 
@@ -52,14 +52,14 @@ describe.each(REFUSALS)("where links are refused with %s", (code) => {
     const old = placed(VERSION_1);
     SessionManager.open(old).appendMessage(user("next"));
     expect(readFileSync(`${old}.v1.bak`, "utf8")).toBe(VERSION_1);
-    expect(textsOf(onDisk(old).getEntries())).toEqual(["first", "second", "third", "next"]);
+    expect(getTexts(onDisk(old).getEntries())).toEqual(["first", "second", "third", "next"]);
 
     const path = place(sandbox(), "s.jsonl", DAMAGED);
     expect(repairSession(path)).toMatchObject({ backup: `${path}.bak` });
     expect(readFileSync(`${path}.bak`, "utf8")).toBe(DAMAGED);
     const copy = place(dirname(path), "copy", lines(header(), message("000000cc", null, "only in the copy")));
     mergeSessions(path, copy, { inPlace: true });
-    expect(textsOf(onDisk(path).getEntries())).toContain("only in the copy");
+    expect(getTexts(onDisk(path).getEntries())).toContain("only in the copy");
 
     const fork = SessionManager.forkFrom(path, "/other", { sessionDir: join(dirname(path), "forks") });
     expect(fork.issues).toEqual([]);

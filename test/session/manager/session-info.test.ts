@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { iterateSessions } from "../../../src/catalog/list/list-sessions.ts";
 import { SessionManager } from "../../../src/session/manager/session-manager.ts";
 import { fileStore } from "../../../src/stores/file/file-store.ts";
-import { Chain, header, linesOf, put } from "../../catalog/support/sessions.ts";
+import { Chain, header, joinLines, put } from "../../catalog/support/sessions.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 /** Lists a folder with one session in it. */
@@ -18,7 +18,7 @@ async function infoOf(content: string) {
 
 describe("a session in pi's shape", () => {
   test("has the placeholder where there is no text, which no other list has", async () => {
-    const { folder, info } = await infoOf(linesOf([header()]));
+    const { folder, info } = await infoOf(joinLines([header()]));
     expect(info).toMatchObject({ firstMessage: "(no messages)", messageCount: 0, allMessagesText: "" });
     for await (const row of iterateSessions({ sessionDir: folder }))
       expect(row).not.toHaveProperty("firstMessage");
@@ -65,7 +65,7 @@ describe("the text of all messages", () => {
   test("counts a repeated line once, and finds text in any spelling", async () => {
     const chain = new Chain().user("é").assistant("b");
     const spaced = JSON.stringify({ ...chain.records[2], id: "00000009" }, null, 1).replaceAll("\n", "");
-    const { info } = await infoOf(`${chain.text}${linesOf([chain.records[1]])}${spaced}\n`);
+    const { info } = await infoOf(`${chain.text}${joinLines([chain.records[1]])}${spaced}\n`);
     expect(info.allMessagesText).toBe("é b b");
   });
 

@@ -2,10 +2,17 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { isSessionError, type SessionErrorCode } from "../../../src/core/format/errors.ts";
 import type { StoredLine } from "../../../src/stores/contract/session-backend.ts";
 import { migrate } from "../../../src/stores/postgres/migrate.ts";
-import { namesIn } from "../../../src/stores/postgres/names.ts";
+import { quoteNames } from "../../../src/stores/postgres/names.ts";
 import { PostgresBackend } from "../../../src/stores/postgres/postgres-backend.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
-import { headerLine, messageLine, otherLine, piecesOf, sessionFactsOf, TIME_MS } from "./support/lines.ts";
+import {
+  headerLine,
+  makeSessionFacts,
+  messageLine,
+  otherLine,
+  TIME_MS,
+  yieldPieces,
+} from "./support/lines.ts";
 
 const database = embeddedDatabase({ hasTrigrams: true });
 let backend: PostgresBackend;
@@ -22,7 +29,7 @@ let sessions = 0;
 /** Makes a session that holds its header alone. */
 async function newSession(): Promise<string> {
   const id = `session-${sessions++}`;
-  await backend.create(sessionFactsOf(id), piecesOf([headerLine(id)]));
+  await backend.create(makeSessionFacts(id), yieldPieces([headerLine(id)]));
   return id;
 }
 
@@ -54,7 +61,7 @@ test("lines come back to the byte, whatever they hold", async () => {
     ...raw.map((bytes) => ({ text: bytes.toString("base64"), encoding: "base64" as const })),
     { text: "torn", isUnterminated: true as const },
   ];
-  await backend.create(sessionFactsOf("bytes"), piecesOf(lines));
+  await backend.create(makeSessionFacts("bytes"), yieldPieces(lines));
   const page = await backend.read("bytes", 0, 100);
   const bare = ({ seq: _seq, ...line }: StoredLine) => line;
   expect(page.lines.map(bare)).toEqual(lines);
@@ -70,7 +77,7 @@ test("a session of several pieces is seen with the last of them, and keeps repea
       yield piece;
     }
   }
-  const receipt = await backend.create(sessionFactsOf("pieces"), pieces());
+  const receipt = await backend.create(makeSessionFacts("pieces"), pieces());
   expect(seen).toEqual([0, 0, 0]);
   expect(receipt).toEqual({ precedingSeq: 0, lastSeq: 5, revision: 0 });
   expect(await textsOf("pieces")).toEqual([line.text, line.text, line.text, line.text]);
@@ -83,29 +90,29 @@ test("of a session whose lines end in an error nothing is left", async () => {
     yield [messageLine("000000a2", null)];
     throw new Error("the source is gone");
   }
-  await expect(backend.create(sessionFactsOf("torn"), pieces())).rejects.toThrow("the source is gone");
+  await expect(backend.create(makeSessionFacts("torn"), pieces())).rejects.toThrow("the source is gone");
   const rows = await database().query("select 1 from sessiontree.sessions where id = 'torn'");
   expect(rows.rows).toEqual([]);
-  await backend.create(sessionFactsOf("torn"), piecesOf([headerLine("torn")]));
+  await backend.create(makeSessionFacts("torn"), yieldPieces([headerLine("torn")]));
 });
 
 test("what was abandoned by a crash is gone after a day", async () => {
   await database().query(
     "insert into sessiontree.sessions (id, cwd, project, created_ms, modified_ms, is_complete, made_at) values ('left', '', '', 0, 0, false, now() - interval '2 days')",
   );
-  const pieces = piecesOf([headerLine("later")], [messageLine("000000a1", null)]);
-  await backend.create(sessionFactsOf("later"), pieces);
+  const pieces = yieldPieces([headerLine("later")], [messageLine("000000a1", null)]);
+  await backend.create(makeSessionFacts("later"), pieces);
   expect((await database().query("select 1 from sessiontree.sessions where id = 'left'")).rows).toEqual([]);
 });
 
 test("an id is taken once, also by two at the same time", async () => {
   const id = await newSession();
-  await expect(backend.create(sessionFactsOf(id), piecesOf([headerLine(id)]))).rejects.toSatisfy(
+  await expect(backend.create(makeSessionFacts(id), yieldPieces([headerLine(id)]))).rejects.toSatisfy(
     fails("SESSION_EXISTS"),
   );
   const both = await Promise.allSettled(
     ["a", "b"].map((cwd) =>
-      backend.create(sessionFactsOf("raced", { cwd }), piecesOf([headerLine("raced")])),
+      backend.create(makeSessionFacts("raced", { cwd }), yieldPieces([headerLine("raced")])),
     ),
   );
   expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
@@ -127,10 +134,10 @@ test("what is not there is said to be missing", async () => {
 });
 
 test("an id that is no text is nobody's, and nothing is found by what is no text", async () => {
-  await backend.create(sessionFactsOf("\ufffd"), piecesOf([headerLine("\ufffd")]));
+  await backend.create(makeSessionFacts("\ufffd"), yieldPieces([headerLine("\ufffd")]));
   for (const id of ["a\0b", "\ud800"]) {
-    const facts = sessionFactsOf(id);
-    await expect(backend.create(facts, piecesOf([headerLine(id)]))).rejects.toSatisfy(
+    const facts = makeSessionFacts(id);
+    await expect(backend.create(facts, yieldPieces([headerLine(id)]))).rejects.toSatisfy(
       fails("INVALID_SESSION_ID"),
     );
     await expect(backend.read(id, 0, 1)).rejects.toSatisfy(fails("SESSION_NOT_FOUND"));
@@ -142,7 +149,7 @@ test("an id that is no text is nobody's, and nothing is found by what is no text
     await expect(stale).rejects.toSatisfy(fails("STALE_LEAF"));
   }
   const long = "x".repeat(513);
-  const tooLong = backend.create(sessionFactsOf(long), piecesOf([headerLine(long)]));
+  const tooLong = backend.create(makeSessionFacts(long), yieldPieces([headerLine(long)]));
   await expect(tooLong).rejects.toSatisfy(fails("INVALID_SESSION_ID"));
 });
 
@@ -249,7 +256,7 @@ describe("appending", () => {
       firstMessage: "the first",
       lastMessageMs: TIME_MS + 5,
     };
-    expect(facts).toEqual(sessionFactsOf(id, told));
+    expect(facts).toEqual(makeSessionFacts(id, told));
     expect(await backend.list({ limit: 5, name: "GRÖSSE 100%" })).toEqual([facts]);
     expect(await backend.list({ limit: 5, name: "_" })).toEqual([]);
     await backend.append(id, [otherLine("session_info", "000000a4", { name: " " })]);
@@ -259,7 +266,7 @@ describe("appending", () => {
 
 test("a search finds any part of a text, and takes nothing in it for a command", async () => {
   const [id, cwd] = ["searched", "/searched"];
-  await backend.create(sessionFactsOf(id, { cwd }), piecesOf([headerLine(id)]));
+  await backend.create(makeSessionFacts(id, { cwd }), yieldPieces([headerLine(id)]));
   await backend.append(id, [messageLine("000000a1", null, "100% of a_b\\c are ÄPFEL, 東京タワー")]);
   const find = async (...words: string[]) =>
     (await backend.search({ words, cwd, limit: 5 })).map(({ line }) => line.seq);
@@ -287,7 +294,7 @@ test("an embedded database tells of every append, until the signal", async () =>
 test("a session that nobody watches costs no notification, nor one that nobody watches any more", async () => {
   const id = await newSession();
   const told: string[] = [];
-  const stop = await database().listen(namesIn("sessiontree").channel, (payload) => told.push(payload));
+  const stop = await database().listen(quoteNames("sessiontree").channel, (payload) => told.push(payload));
   await backend.append(id, [messageLine("000000a1", null)]);
   expect(told).toEqual([]);
   const end = new AbortController();

@@ -1,15 +1,21 @@
 import { expect, test } from "vitest";
-import { columnKey, literalPattern, partPattern, searchForm } from "../../../src/stores/postgres/rows.ts";
+import {
+  makeColumnKey,
+  makeLikePattern,
+  makePartPattern,
+  searchForm,
+} from "../../../src/stores/postgres/rows.ts";
 import fc from "../../support/fast-check.ts";
 
 test("ids stand as they are, and long ones as something short that no other id has", () => {
-  expect(columnKey("000000a1")).toBe("000000a1");
+  expect(makeColumnKey("000000a1")).toBe("000000a1");
   const long = "x".repeat(5_000);
-  expect(columnKey(long)).toHaveLength("sha256:".length + 64);
+  expect(makeColumnKey(long)).toHaveLength("sha256:".length + 64);
   // An id that looks like the hash of another one is not taken for it.
-  expect(new Set([long, `${long}y`, columnKey(long), columnKey(columnKey(long))].map(columnKey)).size).toBe(
-    4,
-  );
+  expect(
+    new Set([long, `${long}y`, makeColumnKey(long), makeColumnKey(makeColumnKey(long))].map(makeColumnKey))
+      .size,
+  ).toBe(4);
 });
 
 test("what is a part of a text is a part of its form for searching", () => {
@@ -27,6 +33,6 @@ test("what is a part of a text is a part of its form for searching", () => {
 });
 
 test("patterns take every character for itself", () => {
-  expect(literalPattern("50%_\\")).toBe("50\\%\\_\\\\");
-  expect(partPattern("a%")).toBe("%A\\%%");
+  expect(makeLikePattern("50%_\\")).toBe("50\\%\\_\\\\");
+  expect(makePartPattern("a%")).toBe("%A\\%%");
 });

@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { Database } from "../../../src/stores/postgres/database.ts";
-import { migrate, schemaVersion } from "../../../src/stores/postgres/migrate.ts";
+import { migrate, readSchemaVersion } from "../../../src/stores/postgres/migrate.ts";
 import { postgresStore } from "../../../src/stores/postgres/open-postgres-store.ts";
 import { PostgresBackend } from "../../../src/stores/postgres/postgres-backend.ts";
 
@@ -54,7 +54,7 @@ test("a connection that fails in the packet in which it becomes ready does not e
 test("nor does it while tables are made or asked for, and nobody listens to the pool afterwards", async () => {
   const client = failingPool();
   await expect(migrate({ client })).rejects.toThrow();
-  await expect(schemaVersion({ client })).rejects.toThrow();
+  await expect(readSchemaVersion({ client })).rejects.toThrow();
   await client.end();
   expect(thrown).toEqual([]);
   expect(["error", "acquire"].map((event) => client.listenerCount(event))).toEqual([0, 0]);

@@ -4,7 +4,7 @@ import { migrate } from "../../../src/stores/postgres/migrate.ts";
 import { PostgresBackend } from "../../../src/stores/postgres/postgres-backend.ts";
 import { sqlBlocks } from "./support/document-statements.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
-import { headerLine, messageLine, piecesOf, sessionFactsOf, TIME_MS } from "./support/lines.ts";
+import { headerLine, makeSessionFacts, messageLine, TIME_MS, yieldPieces } from "./support/lines.ts";
 
 const database = embeddedDatabase();
 
@@ -23,7 +23,7 @@ beforeEach(async () => {
       ["new", TIME_MS + 5],
     ] as const) {
       const lines = [messageLine("000000a1", null, id, ms)];
-      await backendOf(tenant).create(sessionFactsOf(id), piecesOf([headerLine(id)], lines));
+      await backendOf(tenant).create(makeSessionFacts(id), yieldPieces([headerLine(id)], lines));
     }
   }
 });
@@ -65,7 +65,7 @@ test("sessions deleted by SQL leave marks as well, and ids begin with a greater 
   for (const id of ["old", "new"]) {
     const appended = backend.append(id, [messageLine("000000a2", null)], { afterSeq: 2 });
     await expect(appended).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
-    expect(await backend.create(sessionFactsOf(id), piecesOf([headerLine(id)]))).toMatchObject({
+    expect(await backend.create(makeSessionFacts(id), yieldPieces([headerLine(id)]))).toMatchObject({
       revision: 1,
     });
   }

@@ -3,12 +3,12 @@ import { isSessionError } from "../../../src/core/format/errors.ts";
 import {
   migrate,
   migrationSql,
+  readSchemaVersion,
   SCHEMA_VERSION,
-  schemaVersion,
 } from "../../../src/stores/postgres/migrate.ts";
 import { PostgresBackend } from "../../../src/stores/postgres/postgres-backend.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
-import { headerLine, messageLine, piecesOf, sessionFactsOf } from "./support/lines.ts";
+import { headerLine, makeSessionFacts, messageLine, yieldPieces } from "./support/lines.ts";
 
 const database = embeddedDatabase();
 const withTrigrams = embeddedDatabase({ hasTrigrams: true });
@@ -25,10 +25,10 @@ async function tablesIn(schema: string): Promise<string[]> {
 
 test("makes the tables, says between which versions, and does nothing the second time", async () => {
   const client = database();
-  expect(await schemaVersion({ client })).toBe(0);
+  expect(await readSchemaVersion({ client })).toBe(0);
   expect(await migrate({ client })).toEqual({ from: 0, to: SCHEMA_VERSION });
   expect(await migrate({ client })).toEqual({ from: SCHEMA_VERSION, to: SCHEMA_VERSION });
-  expect(await schemaVersion({ client })).toBe(SCHEMA_VERSION);
+  expect(await readSchemaVersion({ client })).toBe(SCHEMA_VERSION);
   expect(await tablesIn("sessiontree")).toEqual(TABLES);
 });
 
@@ -36,7 +36,7 @@ test("every step can be taken back, one by one and all at once, and made again",
   const client = database();
   for (let to = SCHEMA_VERSION - 1; to >= 0; to--) {
     expect(await migrate({ client, to })).toEqual({ from: to + 1, to });
-    expect(await schemaVersion({ client })).toBe(to);
+    expect(await readSchemaVersion({ client })).toBe(to);
   }
   expect(await tablesIn("sessiontree")).toEqual([]);
   for (let to = 1; to <= SCHEMA_VERSION; to++) await migrate({ client, to });
@@ -66,7 +66,7 @@ test.each(["elsewhere", "a.b 'c' $body$ $$"])(
     const statements = await migrationSql({ client, schema });
     expect(await tablesIn(schema)).toEqual([]);
     await client.exec(statements.join("\n"));
-    expect(await schemaVersion({ client, schema })).toBe(SCHEMA_VERSION);
+    expect(await readSchemaVersion({ client, schema })).toBe(SCHEMA_VERSION);
     expect(await tablesIn(schema)).toEqual(TABLES);
     expect(await migrationSql({ client, schema })).toEqual([]);
     expect(await migrate({ client, schema })).toEqual({ from: SCHEMA_VERSION, to: SCHEMA_VERSION });
@@ -98,7 +98,10 @@ test("the index for searching is dropped and built later, also one that was left
   };
   expect(await migrate({ client, searchIndex: true })).toEqual({ from: 0, to: SCHEMA_VERSION });
   const backend = new PostgresBackend({ client });
-  await backend.create(sessionFactsOf("one"), piecesOf([headerLine("one")], [messageLine("000000a1", null)]));
+  await backend.create(
+    makeSessionFacts("one"),
+    yieldPieces([headerLine("one")], [messageLine("000000a1", null)]),
+  );
   const found = async () => (await backend.search({ words: ["000000A1"], limit: 9 })).length;
   expect([await state(), await found()]).toEqual([[true], 1]);
   expect(await migrationSql({ client, searchIndex: true })).toEqual([]);

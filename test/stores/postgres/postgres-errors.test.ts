@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { isSessionError, SessionError } from "../../../src/core/format/errors.ts";
-import { translated } from "../../../src/stores/postgres/database.ts";
+import { translateError } from "../../../src/stores/postgres/database.ts";
 
 const withCode = (code: unknown) => Object.assign(new Error("it said so"), { code });
 
 test.each(["28P01", "42501", "42P01", "3D000", "22021", "54000", "0A000"])("%s is final", (code) => {
-  const error = translated(withCode(code), "sessions");
+  const error = translateError(withCode(code), "sessions");
   expect(isSessionError(error, "STORE_UNAVAILABLE")).toBe(true);
   expect(error).toMatchObject({ details: { sqlState: code }, cause: { message: "it said so" } });
 });
@@ -24,16 +24,16 @@ test.each([
   5,
 ])("%s may pass", (code) => {
   const error = withCode(code);
-  expect(translated(error, "sessions")).toBe(error);
+  expect(translateError(error, "sessions")).toBe(error);
 });
 
 test("what was missing is said how to get, and what is ours stays", () => {
-  expect(translated(withCode("42P01"), "sessions")).toMatchObject({
+  expect(translateError(withCode("42P01"), "sessions")).toMatchObject({
     message: expect.stringMatching(/migrate\(\).*sessions/),
   });
   const own = new SessionError("STALE_LEAF", "Look again.");
-  expect(translated(own, "sessions")).toBe(own);
-  expect(translated("a text", "sessions")).toBe("a text");
+  expect(translateError(own, "sessions")).toBe(own);
+  expect(translateError("a text", "sessions")).toBe("a text");
 });
 
 test.each([
@@ -51,7 +51,7 @@ test.each([
   "ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED",
   "ERR_SSL_TLSV1_ALERT_UNKNOWN_CA",
 ])("%s is told as a certificate that is refused", (code) => {
-  expect(translated(withCode(code), "sessions")).toMatchObject({
+  expect(translateError(withCode(code), "sessions")).toMatchObject({
     code: "STORE_UNAVAILABLE",
     message: expect.stringMatching(/^The certificate .*it said so/),
     details: { code },
@@ -63,7 +63,7 @@ test.each(["ERR_SSL_UNEXPECTED_EOF_WHILE_READING", "ERR_TLS_HANDSHAKE_TIMEOUT", 
   "%s may be a connection that was cut",
   (code) => {
     const error = withCode(code);
-    expect(translated(error, "sessions")).toBe(error);
+    expect(translateError(error, "sessions")).toBe(error);
   },
 );
 
@@ -71,7 +71,7 @@ test.each([
   "The server does not support SSL connections",
   "SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string",
 ])("what the driver refuses is final: %s", (message) => {
-  expect(translated(new Error(message), "sessions")).toMatchObject({
+  expect(translateError(new Error(message), "sessions")).toMatchObject({
     code: "STORE_UNAVAILABLE",
     message: expect.stringContaining(message),
   });

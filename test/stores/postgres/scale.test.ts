@@ -4,7 +4,7 @@ import { PostgresBackend } from "../../../src/stores/postgres/postgres-backend.t
 import { compareWithMemory } from "./support/compare-backends.ts";
 import { sqlBlocks } from "./support/document-statements.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
-import { headerLine, messageLine, piecesOf, sessionFactsOf, TIME_MS } from "./support/lines.ts";
+import { headerLine, makeSessionFacts, messageLine, TIME_MS, yieldPieces } from "./support/lines.ts";
 
 const database = embeddedDatabase({ hasTrigrams: true });
 
@@ -17,7 +17,10 @@ test("lines can be parted as docs/scale.md says, keep what is there, and behave 
   const client = database();
   await migrate({ client });
   const backend = new PostgresBackend({ client });
-  await backend.create(sessionFactsOf("one"), piecesOf([headerLine("one")], [messageLine("000000a1", null)]));
+  await backend.create(
+    makeSessionFacts("one"),
+    yieldPieces([headerLine("one")], [messageLine("000000a1", null)]),
+  );
   const before = await backend.read("one", 0, 10);
   await runStatements("partitions");
   expect(await backend.read("one", 0, 10)).toEqual(before);
@@ -47,7 +50,7 @@ test("sessions that were not used for long can be taken away in portions", async
     ["old", TIME_MS - 1e12],
     ["new", Date.now()],
   ] as const)
-    await backend.create(sessionFactsOf(id, { lastMessageMs }), piecesOf([headerLine(id)]));
+    await backend.create(makeSessionFacts(id, { lastMessageMs }), yieldPieces([headerLine(id)]));
   await runStatements("vacuum");
   await runStatements("retention");
   expect(await backend.list({ limit: 9 })).toMatchObject([{ id: "new" }]);

@@ -7,7 +7,7 @@ import { PostgresBackend } from "../../../src/stores/postgres/postgres-backend.t
 import { MemoryBackend } from "../../../src/stores/remote/memory-backend.ts";
 import { sqlBlocks } from "./support/document-statements.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
-import { headerLine, messageLine, piecesOf, sessionFactsOf } from "./support/lines.ts";
+import { headerLine, makeSessionFacts, messageLine, yieldPieces } from "./support/lines.ts";
 
 const database = embeddedDatabase({ hasTrigrams: true });
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
     const backend = new PostgresBackend({ client, tenant });
     for (const id of ["a", "b"]) {
       const lines = [messageLine("000000a1", null, `a needle of ${tenant}`), messageLine("000000a2", null)];
-      await backend.create(sessionFactsOf(id), piecesOf([headerLine(id)], lines));
+      await backend.create(makeSessionFacts(id), yieldPieces([headerLine(id)], lines));
     }
   }
 });
@@ -82,8 +82,8 @@ test("words that are everywhere are found session by session, rare ones by the i
     const lines = Array.from({ length: 500 }, (_, i) =>
       messageLine(String(i).padStart(8, "0"), null, `common ${i % 100 === 7 ? "rare" : "hay"} ${i}`),
     );
-    const facts = sessionFactsOf(id, { cwd: id === "a" ? "/a" : "/project" });
-    for (const one of [backend, memory]) await one.create(facts, piecesOf([headerLine(id)], lines));
+    const facts = makeSessionFacts(id, { cwd: id === "a" ? "/a" : "/project" });
+    for (const one of [backend, memory]) await one.create(facts, yieldPieces([headerLine(id)], lines));
   }
   await client.query("set role sessions_host");
   const found = async (one: SessionBackend, query: BackendSearchQuery) =>

@@ -4,7 +4,7 @@ import { migrate } from "../../../src/stores/postgres/migrate.ts";
 import { PostgresBackend } from "../../../src/stores/postgres/postgres-backend.ts";
 import { sqlBlocks } from "./support/document-statements.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
-import { headerLine, messageLine, piecesOf, sessionFactsOf } from "./support/lines.ts";
+import { headerLine, makeSessionFacts, messageLine, yieldPieces } from "./support/lines.ts";
 
 const database = embeddedDatabase();
 
@@ -26,7 +26,7 @@ const line = messageLine("000000a1", null, "a secret of acme");
 
 /** Makes a session of a tenant. */
 async function make(backend: PostgresBackend, id: string): Promise<void> {
-  await backend.create(sessionFactsOf(id), piecesOf([headerLine(id)], [line]));
+  await backend.create(makeSessionFacts(id), yieldPieces([headerLine(id)], [line]));
 }
 
 const missing = (error: unknown) => isSessionError(error, "SESSION_NOT_FOUND");

@@ -2,7 +2,7 @@ import type { SessionManager } from "sessiontree";
 import { remoteStore, type SessionBackend } from "sessiontree/stores";
 import { expect, test } from "vitest";
 import { MemoryBackend } from "../../../src/stores/remote/memory-backend.ts";
-import { all, assertWhole, exported } from "../../../src/stores/suite/kit.ts";
+import { all, assertWhole, exportText } from "../../../src/stores/suite/kit.ts";
 import fc from "../../support/fast-check.ts";
 import { overBackend } from "../support/over-backend.ts";
 
@@ -75,7 +75,7 @@ test("a session that was lost whole is made again with the same bytes, by whoeve
   await theirs.pull();
   say(mine, "c");
   await mine.flush();
-  const before = await exported(remoteStore(primary), "one");
+  const before = await exportText(remoteStore(primary), "one");
   const standby = new MemoryBackend();
   to(standby);
   const restored = restoredBy(mine);
@@ -85,7 +85,7 @@ test("a session that was lost whole is made again with the same bytes, by whoeve
   const last = say(mine, "d");
   await mine.flush();
   expect(restored).toEqual(known.slice(2));
-  const after = await exported(remoteStore(standby), "one");
+  const after = await exportText(remoteStore(standby), "one");
   expect(after.startsWith(before.split("\n").slice(0, 4).join("\n"))).toBe(true);
   const fresh = await remoteStore(standby).open("one");
   expect(fresh.getPathIds(last)).toEqual([...known, last]);
@@ -160,9 +160,9 @@ test("a redaction that was taken back is an issue, and nothing is appended again
   session.redact(secret);
   await session.flush();
   to(standby);
-  const before = await exported(remoteStore(standby), id);
+  const before = await exportText(remoteStore(standby), id);
   await expect(session.pull()).rejects.toMatchObject({ code: "WRITES_LOST" });
-  expect(await exported(remoteStore(standby), id)).toBe(before);
+  expect(await exportText(remoteStore(standby), id)).toBe(before);
   expect(session.issues).toMatchObject([{ code: "WRITES_LOST" }]);
 });
 

@@ -2,7 +2,7 @@ import { isSessionError } from "sessiontree";
 import { remoteStore, type SessionBackend, writesLost } from "sessiontree/stores";
 import { faultyBackend, sessionStoreSuite } from "sessiontree/testing";
 import { describe, expect, test } from "vitest";
-import { positionOf } from "../../../src/stores/contract/select-sessions.ts";
+import { getPosition } from "../../../src/stores/contract/select-sessions.ts";
 import type {
   FoundLine,
   NewEntryLine,
@@ -352,7 +352,7 @@ const WRONG: Readonly<Record<string, Wrong>> = {
   "lists sessions of the same time in any order": (memory) => ({
     list: async (query) =>
       [...(await memory.list(query))].sort(
-        (a, b) => positionOf(b).modifiedMs - positionOf(a).modifiedMs || (a.id < b.id ? 1 : -1),
+        (a, b) => getPosition(b).modifiedMs - getPosition(a).modifiedMs || (a.id < b.id ? 1 : -1),
       ),
   }),
   "gives the last of a page again": (memory) => ({

@@ -33,15 +33,15 @@ export function tinyBackend(): SessionBackend {
     },
     async append(id, given, { afterSeq, afterEntryId } = {}) {
       const session = find(id, afterSeq, afterEntryId);
-      const seqOf = ({ text }: NewLine) => session.lines.findIndex((line) => line.text === text) + 1;
-      const added = given.filter((line) => seqOf(line) === 0);
+      const getSeq = ({ text }: NewLine) => session.lines.findIndex((line) => line.text === text) + 1;
+      const added = given.filter((line) => getSeq(line) === 0);
       put(session, added);
-      const seqs = given.map(seqOf);
+      const seqs = given.map(getSeq);
       return { precedingSeq: Math.min(...seqs) - 1, lastSeq: Math.max(...seqs), revision: session.revision };
     },
-    list: async (query) => selectSessions(Array.from(sessions.values(), factsOf), query),
+    list: async (query) => selectSessions(Array.from(sessions.values(), getFacts), query),
     delete: async (id) => sessions.delete(id),
     close: async () => undefined,
   };
 }
-const factsOf = ({ facts }: Session) => facts;
+const getFacts = ({ facts }: Session) => facts;

@@ -46,13 +46,13 @@ export function checkAnthropicRequest(request: unknown, knowledge: AnthropicKnow
   return faults;
 }
 
-function blocksOf(message: unknown): readonly unknown[] {
+function getBlocks(message: unknown): readonly unknown[] {
   const { content } = fields(message);
   return typeof content === "string" ? [{ type: "text", text: content }] : list(content);
 }
 
 function ofType(message: unknown, type: string): { readonly [name: string]: unknown }[] {
-  return blocksOf(message)
+  return getBlocks(message)
     .map(fields)
     .filter((block) => block["type"] === type);
 }
@@ -76,7 +76,7 @@ function checkMessage(
 ): void {
   const { role } = fields(message);
   if (role !== "user" && role !== "assistant") fault(`${place}.role: Input should be 'user' or 'assistant'`);
-  const blocks = blocksOf(message);
+  const blocks = getBlocks(message);
   if (blocks.length === 0) fault(`${place}: ${String(role)} messages must have non-empty content`);
   checkTexts(blocks, place, fault);
   blocks.forEach((block, at) => {
@@ -144,14 +144,14 @@ function checkResult(block: unknown, place: string, fault: Fault): void {
 }
 
 function checkPairs(messages: readonly unknown[], fault: Fault): void {
-  const idOf = (block: { readonly [name: string]: unknown }) => text(block["id"] ?? block["tool_use_id"]);
-  for (const id of repeated(messages.flatMap((message) => ofType(message, "tool_use").map(idOf)))) {
+  const getId = (block: { readonly [name: string]: unknown }) => text(block["id"] ?? block["tool_use_id"]);
+  for (const id of repeated(messages.flatMap((message) => ofType(message, "tool_use").map(getId)))) {
     fault(`messages: \`tool_use\` ids must be unique: ${id}`);
   }
   messages.forEach((message, at) => {
-    const calls = ofType(message, "tool_use").map(idOf);
+    const calls = ofType(message, "tool_use").map(getId);
     const next = messages[at + 1];
-    const answers = fields(next)["role"] === "user" ? ofType(next, "tool_result").map(idOf) : [];
+    const answers = fields(next)["role"] === "user" ? ofType(next, "tool_result").map(getId) : [];
     const missing = calls.filter((id) => !answers.includes(id));
     if (missing.length > 0) {
       fault(
@@ -159,8 +159,8 @@ function checkPairs(messages: readonly unknown[], fault: Fault): void {
           "Each `tool_use` block must have a corresponding `tool_result` block in the next message.",
       );
     }
-    const asked = ofType(messages[at - 1], "tool_use").map(idOf);
-    const results = ofType(message, "tool_result").map(idOf);
+    const asked = ofType(messages[at - 1], "tool_use").map(getId);
+    const results = ofType(message, "tool_result").map(getId);
     for (const id of results.filter((one) => !asked.includes(one))) {
       fault(
         `messages.${at}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${id}. ` +
@@ -169,7 +169,7 @@ function checkPairs(messages: readonly unknown[], fault: Fault): void {
     }
     for (const id of repeated(results))
       fault(`messages.${at}: each tool_use must have a single result: ${id}`);
-    const types = blocksOf(message).map((block) => fields(block)["type"] === "tool_result");
+    const types = getBlocks(message).map((block) => fields(block)["type"] === "tool_result");
     if (types.lastIndexOf(true) > types.indexOf(false) && types.includes(false)) {
       fault(`messages.${at}: \`tool_result\` blocks must come first in the message`);
     }
@@ -183,7 +183,7 @@ function checkLatestThinking(
   fault: Fault,
 ): void {
   const latest = messages.findLast((message) => fields(message)["role"] === "assistant");
-  const sent = blocksOf(latest);
+  const sent = getBlocks(latest);
   if (!sent.some((block) => SIGNED.has(text(fields(block)["type"])))) return;
   if (issued.length === 0 || issued.some((content) => isSameInPlace(list(content), sent))) return;
   fault(
@@ -196,7 +196,7 @@ function checkLatestThinking(
 function checkStartsWithThinking(messages: readonly unknown[], fault: Fault): void {
   if (ofType(messages.at(-1), "tool_result").length === 0) return;
   const latest = messages.findLast((message) => fields(message)["role"] === "assistant");
-  const [first] = blocksOf(latest);
+  const [first] = getBlocks(latest);
   const type = text(fields(first)["type"]);
   if (SIGNED.has(type)) return;
   fault(

@@ -6,9 +6,9 @@ const FORMATS = new Set(["png", "jpeg", "gif", "webp"]);
 type Fault = (fault: string) => void;
 type Block = { readonly [name: string]: unknown };
 
-const blocksOf = (message: unknown): Block[] => list(fields(message)["content"]).map(fields);
+const getBlocks = (message: unknown): Block[] => list(fields(message)["content"]).map(fields);
 const all = (message: unknown, name: string): Block[] =>
-  blocksOf(message).flatMap((block) => (block[name] === undefined ? [] : [fields(block[name])]));
+  getBlocks(message).flatMap((block) => (block[name] === undefined ? [] : [fields(block[name])]));
 
 /**
  * Says what the Converse API would answer with status 400.
@@ -27,7 +27,7 @@ export function checkBedrockRequest(request: unknown): string[] {
     const place = `messages.${at}`;
     if (at > 0 && role === fields(messages[at - 1])["role"])
       fault(`${place}: A conversation must alternate between user and assistant roles.`);
-    const blocks = blocksOf(message);
+    const blocks = getBlocks(message);
     if (blocks.length === 0) fault(`${place}: The content field is empty.`);
     checkTexts(blocks, place, fault);
     for (const block of blocks) checkBlock(block, text(role), place, fault);
@@ -78,11 +78,11 @@ function checkImage({ format, source }: Block, place: string, fault: Fault): voi
 }
 
 function checkPairs(message: unknown, before: unknown, next: unknown, place: string, fault: Fault): void {
-  const idsOf = (one: unknown, name: string) => all(one, name).map((block) => text(block["toolUseId"]));
-  const results = idsOf(message, "toolResult");
-  const missing = idsOf(message, "toolUse").filter((id) => !idsOf(next, "toolResult").includes(id));
+  const getIds = (one: unknown, name: string) => all(one, name).map((block) => text(block["toolUseId"]));
+  const results = getIds(message, "toolResult");
+  const missing = getIds(message, "toolUse").filter((id) => !getIds(next, "toolResult").includes(id));
   if (missing.length > 0) fault(`${place}: Expected toolResult blocks for ${missing.join(", ")}.`);
-  const asked = idsOf(before, "toolUse");
+  const asked = getIds(before, "toolUse");
   for (const id of results)
     if (!asked.includes(id)) fault(`${place}: The toolResult ${id} exceeds the toolUse blocks.`);
   for (const id of repeated(results)) fault(`${place}: Two results of ${id}.`);

@@ -82,16 +82,16 @@ function checkPart(part: Part, place: string, generation: number, fault: Fault):
     fault("Multimodal function responses are not supported by this model.");
 }
 
-function partsOf(contents: readonly Part[], at: number, kind: string): Part[] {
+function findParts(contents: readonly Part[], at: number, kind: string): Part[] {
   return list(contents[at]?.["parts"])
     .map(fields)
     .filter((part) => part[kind] !== undefined);
 }
 
 function checkCalls(contents: readonly Part[], at: number, generation: number, fault: Fault): void {
-  const calls = partsOf(contents, at, "functionCall");
-  const asked = partsOf(contents, at - 1, "functionCall");
-  const answers = partsOf(contents, at + 1, "functionResponse");
+  const calls = findParts(contents, at, "functionCall");
+  const asked = findParts(contents, at - 1, "functionCall");
+  const answers = findParts(contents, at + 1, "functionResponse");
   if (calls.length > 0 && contents[at]?.["role"] !== "model")
     fault("Function calls belong to the role model.");
   if (calls.length !== answers.length) {
@@ -102,17 +102,17 @@ function checkCalls(contents: readonly Part[], at: number, generation: number, f
   if (calls.length > 0 && generation >= 3 && calls[0]?.["thoughtSignature"] === undefined) {
     fault(`Function call is missing a thought_signature in functionCall parts, position ${at}.`);
   }
-  const responses = partsOf(contents, at, "functionResponse");
+  const responses = findParts(contents, at, "functionResponse");
   if (responses.length > 0 && asked.length === 0) {
     fault("Please ensure that function response turn comes immediately after a function call turn.");
   }
-  const namesOf = (parts: readonly Part[], kind: string) => {
+  const getNames = (parts: readonly Part[], kind: string) => {
     const names = parts.map((part) => text(fields(part[kind])["name"]));
     // Without ids, only the order tells which response belongs to which call.
     return generation < 3 ? names : names.sort();
   };
-  const called = namesOf(asked, "functionCall");
-  if (responses.length > 0 && namesOf(responses, "functionResponse").join() !== called.join()) {
+  const called = getNames(asked, "functionCall");
+  if (responses.length > 0 && getNames(responses, "functionResponse").join() !== called.join()) {
     fault("Please ensure that the function responses have the names of the function calls.");
   }
 }

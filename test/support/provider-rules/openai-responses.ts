@@ -72,12 +72,12 @@ export function checkOpenAIResponsesRequest(request: unknown, knowledge: Respons
 }
 
 /** Kind of an item; messages may be written without one. */
-function typeOf(item: Item): string {
+function getType(item: Item): string {
   return text(item["type"] ?? (item["role"] === undefined ? "" : "message"));
 }
 
 function checkItem(item: Item, place: string, fault: Fault): void {
-  const type = typeOf(item);
+  const type = getType(item);
   const { id, call_id, name } = item;
   if (type === "") fault(`Missing required parameter: '${place}.type'.`);
   for (const [key, value] of Object.entries({ id, call_id })) {
@@ -132,17 +132,17 @@ function checkParts(parts: unknown, allowed: readonly string[], place: string, f
 
 /** Tells whether an item asks the host for a tool, of whatever kind; what the provider runs has no `call_id`. */
 function isCall(item: Item): boolean {
-  return typeOf(item).endsWith("_call") && text(item["call_id"]) !== "";
+  return getType(item).endsWith("_call") && text(item["call_id"]) !== "";
 }
 
 /** Tells whether an item is what the host gave back for a tool. */
 function isOutput(item: Item): boolean {
-  return typeOf(item).endsWith("_call_output");
+  return getType(item).endsWith("_call_output");
 }
 
 function checkStored(item: Item, fault: Fault): void {
-  const isKnown = typeOf(item) !== "item_reference";
-  if (isKnown && (typeOf(item) !== "reasoning" || text(item["encrypted_content"]) !== "")) return;
+  const isKnown = getType(item) !== "item_reference";
+  if (isKnown && (getType(item) !== "reasoning" || text(item["encrypted_content"]) !== "")) return;
   fault(
     `Item with id '${text(item["id"])}' not found. Items are not persisted when \`store\` is set to false. ` +
       "Try again with `store` set to true, or remove this item from your input.",
@@ -153,7 +153,7 @@ function checkPairs(items: readonly Item[], fault: Fault): void {
   const waiting = new Map<string, number>();
   for (const item of items) {
     // An output belongs to a call of its own kind.
-    const callId = `${typeOf(item).replace("_output", "")} ${text(item["call_id"])}`;
+    const callId = `${getType(item).replace("_output", "")} ${text(item["call_id"])}`;
     if (isCall(item)) waiting.set(callId, (waiting.get(callId) ?? 0) + 1);
     if (!isOutput(item)) continue;
     const open = waiting.get(callId) ?? 0;
@@ -169,16 +169,16 @@ function checkReasoning(items: readonly Item[], { issued = [] }: ResponsesKnowle
   items.forEach((item, at) => {
     const next = items[at + 1];
     const isFollowed = next !== undefined && !isOutput(next) && next["role"] !== "user";
-    if (typeOf(item) === "reasoning" && !isFollowed) {
+    if (getType(item) === "reasoning" && !isFollowed) {
       fault(
         `Item '${text(item["id"])}' of type 'reasoning' was provided without its required following item.`,
       );
     }
     const wanted = requiredReasoning(item, issued);
-    const before = items.slice(0, at).findLast((one) => typeOf(one) === "reasoning");
+    const before = items.slice(0, at).findLast((one) => getType(one) === "reasoning");
     if (wanted !== undefined && before?.["id"] !== wanted) {
       fault(
-        `Item '${text(item["id"])}' of type '${typeOf(item)}' was provided without its required 'reasoning' item: '${wanted}'.`,
+        `Item '${text(item["id"])}' of type '${getType(item)}' was provided without its required 'reasoning' item: '${wanted}'.`,
       );
     }
   });
@@ -186,11 +186,11 @@ function checkReasoning(items: readonly Item[], { issued = [] }: ResponsesKnowle
 
 /** The id of the reasoning that an item was made by, if the server remembers one. */
 function requiredReasoning(item: Item, issued: readonly (readonly unknown[])[]): string | undefined {
-  if (typeof item["id"] !== "string" || typeOf(item) === "reasoning") return undefined;
+  if (typeof item["id"] !== "string" || getType(item) === "reasoning") return undefined;
   for (const output of issued) {
     const at = output.findIndex((one) => fields(one)["id"] === item["id"]);
     const before = output.slice(0, Math.max(at, 0)).map(fields);
-    const reasoning = before.findLast((one) => typeOf(one) === "reasoning");
+    const reasoning = before.findLast((one) => getType(one) === "reasoning");
     if (reasoning !== undefined) return text(reasoning["id"]);
   }
   return undefined;

@@ -1,10 +1,10 @@
 import { checkAnthropicRequest } from "../provider-rules/anthropic.ts";
 import {
+  makeSignature,
   type NextId,
   pieces,
   type ScriptedAnswer,
   type SpokenAnswer,
-  signatureOf,
   USAGE,
 } from "./scripted-answer.ts";
 
@@ -14,7 +14,7 @@ type Block = { readonly type: string; readonly [field: string]: unknown };
 export function judgeAnthropic(request: unknown, issued: readonly (readonly object[])[]): string[] {
   return checkAnthropicRequest(request, {
     issued,
-    isSignature: (signature, thinking) => signature === signatureOf(thinking),
+    isSignature: (signature, thinking) => signature === makeSignature(thinking),
   });
 }
 
@@ -22,7 +22,7 @@ export function judgeAnthropic(request: unknown, issued: readonly (readonly obje
 export function speakAnthropic(answer: ScriptedAnswer, model: string, nextId: NextId): SpokenAnswer {
   const { thinking, text, calls = [], isCut = false } = answer;
   const content: Block[] = [
-    ...(thinking === undefined ? [] : [{ type: "thinking", thinking, signature: signatureOf(thinking) }]),
+    ...(thinking === undefined ? [] : [{ type: "thinking", thinking, signature: makeSignature(thinking) }]),
     ...(text === undefined ? [] : [{ type: "text", text, citations: null }]),
     ...calls.map(({ name, arguments: input }) => ({ type: "tool_use", id: nextId("toolu"), name, input })),
   ];
@@ -51,7 +51,7 @@ export function speakAnthropic(answer: ScriptedAnswer, model: string, nextId: Ne
 }
 
 function blockEvents(block: Block, index: number): { readonly type: string }[] {
-  const deltas = deltasOf(block).map((delta) => ({ type: "content_block_delta", index, delta }));
+  const deltas = makeDeltas(block).map((delta) => ({ type: "content_block_delta", index, delta }));
   return [
     { type: "content_block_start", index, content_block: emptied(block) } as { type: string },
     ...deltas,
@@ -64,7 +64,7 @@ function emptied(block: Block): Block {
   return block.type === "tool_use" ? { ...block, input: {} } : { ...block, thinking: "", signature: "" };
 }
 
-function deltasOf({ type, text, thinking, signature, input }: Block): object[] {
+function makeDeltas({ type, text, thinking, signature, input }: Block): object[] {
   if (type === "text") return pieces(String(text)).map((piece) => ({ type: "text_delta", text: piece }));
   if (type === "tool_use") {
     return pieces(JSON.stringify(input)).map((partial_json) => ({ type: "input_json_delta", partial_json }));

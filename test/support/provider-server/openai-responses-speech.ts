@@ -1,9 +1,9 @@
 import {
+  makeSignature,
   type NextId,
   pieces,
   type ScriptedAnswer,
   type SpokenAnswer,
-  signatureOf,
   USAGE,
 } from "./scripted-answer.ts";
 
@@ -20,7 +20,7 @@ const usage = {
 
 /** Speaks an answer as the Responses API does. */
 export function speakOpenAIResponses(answer: ScriptedAnswer, model: string, nextId: NextId): SpokenAnswer {
-  const output = itemsOf(answer, nextId);
+  const output = makeItems(answer, nextId);
   const isCut = answer.isCut === true;
   const base = {
     id: nextId("resp"),
@@ -62,7 +62,7 @@ export function speakOpenAIResponses(answer: ScriptedAnswer, model: string, next
 
 /** Makes what `responses.compact` gives for an input. */
 export function compactOpenAI(nextId: NextId): object {
-  const item = { type: "compaction", id: nextId("cmp"), encrypted_content: signatureOf("compaction") };
+  const item = { type: "compaction", id: nextId("cmp"), encrypted_content: makeSignature("compaction") };
   return {
     id: nextId("resp"),
     object: "response.compaction",
@@ -73,10 +73,10 @@ export function compactOpenAI(nextId: NextId): object {
 }
 
 function compactionItem(nextId: NextId): Item {
-  return { type: "compaction", id: nextId("cmp"), encrypted_content: signatureOf("compaction") };
+  return { type: "compaction", id: nextId("cmp"), encrypted_content: makeSignature("compaction") };
 }
 
-function itemsOf({ thinking, text, calls = [], compacts }: ScriptedAnswer, nextId: NextId): Item[] {
+function makeItems({ thinking, text, calls = [], compacts }: ScriptedAnswer, nextId: NextId): Item[] {
   return [
     ...(compacts === true ? [compactionItem(nextId)] : []),
     ...(thinking === undefined
@@ -86,7 +86,7 @@ function itemsOf({ thinking, text, calls = [], compacts }: ScriptedAnswer, nextI
             type: "reasoning",
             id: nextId("rs"),
             summary: [{ type: "summary_text", text: thinking }],
-            encrypted_content: signatureOf(thinking),
+            encrypted_content: makeSignature(thinking),
           },
         ]),
     ...(text === undefined

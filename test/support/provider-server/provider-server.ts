@@ -112,7 +112,7 @@ export class ProviderServer implements AsyncDisposable {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = new URL(request.url ?? "/", this.origin).pathname;
-    const body = fields(JSON.parse(await textOf(request)));
+    const body = fields(JSON.parse(await readText(request)));
     if (path === "/v1/responses/compact") {
       const faults = checkOpenAIResponsesRequest(body, { issued: this.#issued });
       this.requests.push({ path, body, faults });
@@ -140,7 +140,7 @@ export class ProviderServer implements AsyncDisposable {
   };
 }
 
-async function textOf(request: IncomingMessage): Promise<string> {
+async function readText(request: IncomingMessage): Promise<string> {
   let text = "";
   request.setEncoding("utf8");
   for await (const piece of request) text += String(piece);

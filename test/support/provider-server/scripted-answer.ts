@@ -32,7 +32,7 @@ export interface SpokenAnswer {
 export type NextId = (prefix: string) => string;
 
 /** The signature that this provider puts on thinking, and by which it knows its own. */
-export function signatureOf(thinking: string): string {
+export function makeSignature(thinking: string): string {
   return createHash("sha256").update(`thought: ${thinking}`).digest("base64");
 }
 

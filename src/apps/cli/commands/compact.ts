@@ -7,19 +7,19 @@ import {
 } from "../../../core/compaction/plan.ts";
 import { DEFAULT_COMPACTION_SETTINGS } from "../../../core/compaction/settings.ts";
 import { estimateAll, estimateProjectedContextTokens } from "../../../core/compaction/tokens.ts";
-import { excerptOf } from "../../../core/facts/excerpt.ts";
-import { count, counted } from "../../../core/facts/number-text.ts";
-import { plainLine } from "../../../core/facts/plain-text.ts";
+import { getExcerpt } from "../../../core/facts/excerpt.ts";
+import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
+import { toPlainLine } from "../../../core/facts/plain-text.ts";
 import type { SessionEntry } from "../../../core/format/entry.ts";
 import type { AgentMessage } from "../../../core/format/message.ts";
-import { type SessionManager, sessionOverLog } from "../../../session/manager/session-manager.ts";
-import { countKinds, kindOf, kindOfMessage } from "../../text/entry-kind.ts";
+import { openOverLog, type SessionManager } from "../../../session/manager/session-manager.ts";
+import { countKinds, getEntryKind, getMessageKind } from "../../text/entry-kind.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { changeSession, type SessionLocation } from "../named-session.ts";
 import type { Output } from "../output.ts";
 import { argument, flag, numberOption } from "../parameters.ts";
-import { column, truncate } from "../text/width.ts";
-import { excerptLine, paintOf } from "../view/entry-line.ts";
+import { fitColumn, truncateLine } from "../text/width.ts";
+import { choosePaint, formatExcerptLine } from "../view/entry-line.ts";
 
 const SESSION = argument("<session>", "the session");
 const KEEP = numberOption(
@@ -29,7 +29,7 @@ const KEEP = numberOption(
 const DRY_RUN = flag("--dry-run", "explain the plan, and do nothing");
 
 /** So many files are named; --json names all. */
-const MOST_FILES = 12;
+const MAX_FILES = 12;
 
 const SKIPPED: { readonly [reason in CompactionSkipReason]: string } = {
   empty: "the context holds no messages",
@@ -74,7 +74,7 @@ export const command: Command = {
     const named = await call.findSession(call.get(SESSION));
     const { location } = named;
     const { log } = await named.read();
-    if (call.get(DRY_RUN)) compactSession(call, location, sessionOverLog(log, {}));
+    if (call.get(DRY_RUN)) compactSession(call, location, openOverLog(log, {}));
     else await changeSession(named, (session) => compactSession(call, location, session));
   },
 };
@@ -91,8 +91,8 @@ function compactSession(call: CommandCall, { json: where }: SessionLocation, ses
     return;
   }
   const explained = explainPlan(session, plan.preparation);
-  const compacted = isDryRun ? undefined : append(session, plan.preparation);
-  if (json) out.json({ ...location, isDryRun, ...planJson(explained), ...(compacted && { compacted }) });
+  const compacted = isDryRun ? undefined : appendCompaction(session, plan.preparation);
+  if (json) out.json({ ...location, isDryRun, ...toPlanJson(explained), ...(compacted && { compacted }) });
   else writePlan(explained, compacted, out);
 }
 
@@ -105,24 +105,24 @@ function explainPlan(session: SessionManager, preparation: CompactionPreparation
   return {
     preparation,
     cutEntry: entries[cut]?.sourceEntry,
-    summarized: portionOf(messagesToSummarize),
-    turnPrefix: portionOf(turnPrefixMessages),
-    kept: portionOf(kept),
+    summarized: toPortion(messagesToSummarize),
+    turnPrefix: toPortion(turnPrefixMessages),
+    kept: toPortion(kept),
     isCounted: estimateProjectedContextTokens(projection, session.getBranch()).usageTokens > 0,
   };
 }
 
-function portionOf(messages: readonly AgentMessage[]): Portion {
+function toPortion(messages: readonly AgentMessage[]): Portion {
   return { messages, tokens: estimateAll(messages) };
 }
 
-function append(session: SessionManager, preparation: CompactionPreparation): Compacted {
+function appendCompaction(session: SessionManager, preparation: CompactionPreparation): Compacted {
   const { summary, firstKeptEntryId, tokensBefore, details } = compactWithoutModel(preparation);
   const entry = session.appendCompaction(summary, firstKeptEntryId, tokensBefore, details);
   return { entry, summary, tokensAfter: estimateAll(session.buildSessionContext().messages) };
 }
 
-function planJson({ preparation, summarized, turnPrefix, kept }: ExplainedPlan): object {
+function toPlanJson({ preparation, summarized, turnPrefix, kept }: ExplainedPlan): object {
   const { tokensBefore, estimatedTokensAfter, firstKeptEntryId, isSplitTurn, wouldShrink } = preparation;
   return {
     tokensBefore,
@@ -131,14 +131,14 @@ function planJson({ preparation, summarized, turnPrefix, kept }: ExplainedPlan):
     firstKeptEntryId,
     isSplitTurn,
     updatesSummary: preparation.previousSummary !== undefined,
-    summarized: portionJson(summarized),
-    turnPrefix: portionJson(turnPrefix),
-    kept: portionJson(kept),
+    summarized: toPortionJson(summarized),
+    turnPrefix: toPortionJson(turnPrefix),
+    kept: toPortionJson(kept),
     ...computeFileLists(preparation.fileOps),
   };
 }
 
-function portionJson({ messages, tokens }: Portion): object {
+function toPortionJson({ messages, tokens }: Portion): object {
   const byRole = new Map<string, number>();
   for (const { role } of messages) byRole.set(role, (byRole.get(role) ?? 0) + 1);
   return { messageCount: messages.length, estimatedTokens: tokens, byRole: Object.fromEntries(byRole) };
@@ -148,15 +148,15 @@ function writePlan(plan: ExplainedPlan, compacted: Compacted | undefined, out: O
   const { colors } = out;
   const { preparation, cutEntry } = plan;
   const { tokensBefore, estimatedTokensAfter, firstKeptEntryId, fileOps } = preparation;
-  const before = `${counted(tokensBefore, "token")}${plan.isCounted ? " as the provider counted" : ""}`;
-  const after = count(compacted?.tokensAfter ?? estimatedTokensAfter);
+  const before = `${formatCounted(tokensBefore, "token")}${plan.isCounted ? " as the provider counted" : ""}`;
+  const after = formatCount(compacted?.tokensAfter ?? estimatedTokensAfter);
   out.prose(`Context: ${before} → about ${after}`, colors.bold);
   out.line();
   writePortions(plan, out);
   out.line();
-  const kind = kindOf(cutEntry);
-  const facts = ["Cut before", plainLine(firstKeptEntryId), paintOf(colors, kind.tone)(kind.word)];
-  out.line(excerptLine(facts, excerptOf(cutEntry), out));
+  const kind = getEntryKind(cutEntry);
+  const facts = ["Cut before", toPlainLine(firstKeptEntryId), choosePaint(colors, kind.tone)(kind.word)];
+  out.line(formatExcerptLine(facts, getExcerpt(cutEntry), out));
   if (preparation.isSplitTurn)
     out.prose("The cut falls inside a turn; the beginning of that turn gets its own summary.");
   if (preparation.previousSummary !== undefined) out.line("The previous summary is updated.");
@@ -174,7 +174,7 @@ function writePlan(plan: ExplainedPlan, compacted: Compacted | undefined, out: O
 function writePortions({ summarized, turnPrefix, kept }: ExplainedPlan, out: Output): void {
   const { colors } = out;
   const row = (name: string, messages: string, tokens: string) =>
-    `${column(name, 11)} ${messages.padStart(8)} ${tokens.padStart(10)}`;
+    `${fitColumn(name, 11)} ${messages.padStart(8)} ${tokens.padStart(10)}`;
   const portions = [
     ["summarized", summarized],
     ["split turn", turnPrefix],
@@ -183,9 +183,9 @@ function writePortions({ summarized, turnPrefix, kept }: ExplainedPlan, out: Out
   out.line(colors.dim(row("", "messages", "tokens")));
   for (const [name, { messages, tokens }] of portions) {
     if (messages.length === 0) continue;
-    const facts = [row(name, count(messages.length), count(tokens))];
-    const { kinds } = countKinds({ kinds: messages.map(kindOfMessage), failures: new Set() });
-    out.line(excerptLine(facts, { text: kinds, isError: false }, out));
+    const facts = [row(name, formatCount(messages.length), formatCount(tokens))];
+    const { kinds } = countKinds({ kinds: messages.map(getMessageKind), failures: new Set() });
+    out.line(formatExcerptLine(facts, { text: kinds, isError: false }, out));
   }
 }
 
@@ -193,8 +193,8 @@ function writeFiles(what: string, files: readonly string[], out: Output): void {
   const { colors, width } = out;
   if (files.length === 0) return;
   out.line();
-  out.line(colors.dim(`${counted(files.length, "file")} ${what}`));
-  const others = files.length - MOST_FILES;
-  for (const file of files.slice(0, MOST_FILES)) out.line(`  ${truncate(plainLine(file), width - 2)}`);
-  if (others > 0) out.line(colors.dim(`  and ${count(others)} more`));
+  out.line(colors.dim(`${formatCounted(files.length, "file")} ${what}`));
+  const others = files.length - MAX_FILES;
+  for (const file of files.slice(0, MAX_FILES)) out.line(`  ${truncateLine(toPlainLine(file), width - 2)}`);
+  if (others > 0) out.line(colors.dim(`  and ${formatCount(others)} more`));
 }

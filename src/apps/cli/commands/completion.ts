@@ -1,6 +1,6 @@
 import type { Command, ListedCommand } from "../command.ts";
 import { SHELLS } from "../completion/candidates.ts";
-import { findCandidates, lineFor } from "../completion/find-candidates.ts";
+import { findCandidates, formatLineFor } from "../completion/find-candidates.ts";
 import { SCRIPTS, type Shell } from "../completion/scripts.ts";
 import { foreignWords, type Parameter } from "../parameters.ts";
 import { UsageError } from "../usage-error.ts";
@@ -20,7 +20,7 @@ const SHELL: Parameter<Shell> = {
 const WORDS = foreignWords("[words...]", "behind --, a command line: gives what may stand at its end");
 
 /** Makes `sessiontree completion`: prints the script for a shell, which calls it again with what was typed. */
-export function completionCommand(commands: readonly ListedCommand[]): Command {
+export function makeCompletionCommand(commands: readonly ListedCommand[]): Command {
   return {
     details: `Completes commands, options, sessions, and the ids and labels of entries. The first line of the script says where to put it. With a command line behind -- it prints what may stand at its end; the script does that.`,
     parameters: [SHELL, WORDS],
@@ -42,7 +42,7 @@ export function completionCommand(commands: readonly ListedCommand[]): Command {
       const asked = { io, dir, words, commands, isStored: stored !== undefined, isDescribed };
       for (const candidate of await findCandidates(asked)) {
         if (json) out.json(candidate);
-        else out.line(lineFor(shell, candidate));
+        else out.line(formatLineFor(shell, candidate));
       }
     },
   };

@@ -1,30 +1,30 @@
 import { estimateTokens } from "../../../core/compaction/tokens.ts";
 import { convertToLlm } from "../../../core/context/convert-to-llm.ts";
-import { type ModelChoice, modelSetBy } from "../../../core/context/path-settings.ts";
+import { findModel, type ModelChoice } from "../../../core/context/path-settings.ts";
 import type { SessionProjection } from "../../../core/context/session-context.ts";
 import { repairToolPairs, type ToolPairRepair } from "../../../core/context/tool-pairs.ts";
 import { isUnfinished } from "../../../core/context/unfinished-answer.ts";
-import { excerptOfMessage } from "../../../core/facts/excerpt.ts";
-import { count, counted } from "../../../core/facts/number-text.ts";
-import { plainLine } from "../../../core/facts/plain-text.ts";
-import { shortIdLength } from "../../../core/facts/short-id-length.ts";
-import { callOf } from "../../../core/facts/tool-calls.ts";
-import { usageOf } from "../../../core/facts/usage.ts";
+import { getMessageExcerpt } from "../../../core/facts/excerpt.ts";
+import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
+import { toPlainLine } from "../../../core/facts/plain-text.ts";
+import { getShortIdLength } from "../../../core/facts/short-id-length.ts";
+import { findCall } from "../../../core/facts/tool-calls.ts";
+import { findUsage } from "../../../core/facts/usage.ts";
 import type { UsageTotals } from "../../../core/facts/usage-tally.ts";
 import type { AgentMessage } from "../../../core/format/message.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import { listRequestChanges } from "../../../interop/convert/session/request-changes.ts";
-import { contextUsage } from "../../../session/controller/compact-if-needed.ts";
-import { type SessionManager, sessionOverLog } from "../../../session/manager/session-manager.ts";
+import { estimateContextUsage } from "../../../session/controller/compact-if-needed.ts";
+import { openOverLog, type SessionManager } from "../../../session/manager/session-manager.ts";
 import type { SessionView } from "../../../session/manager/session-view.ts";
-import { kindOf, kindOfMessage } from "../../text/entry-kind.ts";
-import { answerText, type ContextSize, contextSizeText, sizeBefore } from "../../text/usage-text.ts";
+import { getEntryKind, getMessageKind } from "../../text/entry-kind.ts";
+import { type ContextSize, formatAnswer, formatContextSize, getSizeBefore } from "../../text/usage-text.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { flag, numberOption, textOption } from "../parameters.ts";
 import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
-import { column, truncate, wrap } from "../text/width.ts";
+import { fitColumn, truncateLine, wrapText } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
-import { excerptLine, kindColumn, longestOf, shortId } from "../view/entry-line.ts";
+import { formatExcerptLine, formatKindColumn, measureLongest, takeShortId } from "../view/entry-line.ts";
 
 const LEAF = textOption(
   "--leaf <entry>",
@@ -96,7 +96,7 @@ Above them stands the size of the context, the number that stats and the page sh
 
 async function readContext(call: CommandCall): Promise<ShownContext> {
   const view = await (await call.findSession(call.get(SESSION))).read();
-  const session = sessionOverLog(view.log, {});
+  const session = openOverLog(view.log, {});
   const answer = moveTo(call, session, view);
   const { entries, model, thinkingLevel } = session.buildSessionProjection();
   const all = entries.flatMap(({ sourceEntry, messages }) =>
@@ -110,7 +110,7 @@ async function readContext(call: CommandCall): Promise<ShownContext> {
     // The path before an answer names the model of the answer before it.
     model: answer?.model ?? model,
     thinkingLevel,
-    size: sizeBefore(answer?.used, contextUsage(session)),
+    size: getSizeBefore(answer?.used, estimateContextUsage(session)),
     answer: answer?.text,
   };
 }
@@ -118,17 +118,17 @@ async function readContext(call: CommandCall): Promise<ShownContext> {
 async function writeChanges(call: CommandCall): Promise<void> {
   const { out } = call;
   const view = await (await call.findSession(call.get(SESSION))).read();
-  const session = sessionOverLog(view.log, {});
+  const session = openOverLog(view.log, {});
   moveTo(call, session, view);
   const changes = listRequestChanges(session);
   if (call.json) {
     out.json({ changes });
     return;
   }
-  out.prose(`${counted(changes.length, "request")} of this branch did not continue the one before.`);
+  out.prose(`${formatCounted(changes.length, "request")} of this branch did not continue the one before.`);
   if (changes.length > 0) out.line();
   for (const { toId, message } of changes)
-    for (const line of wrap(plainLine(`${toId}: ${message}`), out.width)) out.line(line);
+    for (const line of wrapText(toPlainLine(`${toId}: ${message}`), out.width)) out.line(line);
 }
 
 /** Nothing is done to the messages but for a request. */
@@ -150,15 +150,15 @@ function moveTo({ get }: CommandCall, session: SessionManager, view: SessionView
   if (leaf !== undefined) session.branch(view.findEntry(leaf));
   if (before === undefined) return undefined;
   const named = view.tree.find(view.findEntry(before));
-  const ordinal = callOf(view, named)?.ordinal ?? named;
+  const ordinal = findCall(view, named)?.ordinal ?? named;
   const parent = view.tree.parentAt(ordinal);
   if (parent === NONE) session.resetLeaf();
   else session.branch(view.tree.idAt(parent));
   const entry = view.entryAt(ordinal);
-  const used = answerText(entry);
+  const used = formatAnswer(entry);
   const id = view.tree.idAt(ordinal);
-  const text = `before ${kindOf(entry).word} ${id}${used === "" ? "" : `: ${used}`}`;
-  return { text, model: entry && modelSetBy(entry), used: usageOf(entry) };
+  const text = `before ${getEntryKind(entry).word} ${id}${used === "" ? "" : `: ${used}`}`;
+  return { text, model: entry && findModel(entry), used: findUsage(entry) };
 }
 
 function asRequest(lines: readonly ContextLine[]): Pick<ShownContext, "lines" | "repairs" | "leftOut"> {
@@ -193,31 +193,31 @@ function writeLines(
 ): void {
   const { colors, width } = out;
   const sizes = lines.map(({ message }) => estimateTokens(message));
-  const name = model === null ? "no model" : plainLine(`${model.provider}/${model.modelId}`);
-  out.line(truncate(`${name}, thinking ${plainLine(thinkingLevel)}`, width));
-  out.prose(`context: ${contextSizeText(size)}`);
-  if (answer !== undefined) for (const line of wrap(plainLine(answer), width)) out.line(line);
-  const which = lines.length < total ? `, of which these are the last ${count(lines.length)}` : "";
-  out.prose(`${counted(total, "message")}${which}; the tokens of each are estimated`);
+  const name = model === null ? "no model" : toPlainLine(`${model.provider}/${model.modelId}`);
+  out.line(truncateLine(`${name}, thinking ${toPlainLine(thinkingLevel)}`, width));
+  out.prose(`context: ${formatContextSize(size)}`);
+  if (answer !== undefined) for (const line of wrapText(toPlainLine(answer), width)) out.line(line);
+  const which = lines.length < total ? `, of which these are the last ${formatCount(lines.length)}` : "";
+  out.prose(`${formatCounted(total, "message")}${which}; the tokens of each are estimated`);
   if (lines.length > 0) out.line();
   const ids = lines.map(({ entryId = "" }) => entryId);
-  const idLength = out.isLaidOut ? shortIdLength(ids) : longestOf(ids);
-  const sizeWidth = Math.max(0, ...sizes.map((size) => count(size).length));
+  const idLength = out.isLaidOut ? getShortIdLength(ids) : measureLongest(ids);
+  const sizeWidth = Math.max(0, ...sizes.map((size) => formatCount(size).length));
   lines.forEach(({ message, entryId = "-" }, i) => {
     const facts = [
-      colors.dim(column(shortId(entryId, idLength), idLength)),
-      kindColumn(colors, kindOfMessage(message)),
-      colors.dim(count(sizes[i] ?? 0).padStart(sizeWidth)),
+      colors.dim(fitColumn(takeShortId(entryId, idLength), idLength)),
+      formatKindColumn(colors, getMessageKind(message)),
+      colors.dim(formatCount(sizes[i] ?? 0).padStart(sizeWidth)),
     ];
-    out.line(excerptLine(facts, excerptOfMessage(message, !out.isLaidOut), out));
+    out.line(formatExcerptLine(facts, getMessageExcerpt(message, !out.isLaidOut), out));
   });
   if (leftOut !== undefined && leftOut.length > 0) {
-    const answers = counted(leftOut.length, "unfinished answer");
+    const answers = formatCounted(leftOut.length, "unfinished answer");
     out.line();
     out.prose(`Left out: ${answers}, which no provider gets; --json lists them.`, colors.yellow);
   }
   if (repairs !== undefined && repairs.length > 0) {
     out.line();
-    out.prose(`${counted(repairs.length, "repair")} of tool pairs; --json lists them.`, colors.yellow);
+    out.prose(`${formatCounted(repairs.length, "repair")} of tool pairs; --json lists them.`, colors.yellow);
   }
 }

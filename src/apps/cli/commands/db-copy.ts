@@ -1,4 +1,4 @@
-import { plainLine } from "../../../core/facts/plain-text.ts";
+import { toPlainLine } from "../../../core/facts/plain-text.ts";
 import { isSessionError } from "../../../core/format/errors.ts";
 import { findSessionById } from "../../../session/files/find-session.ts";
 import type { SessionStore } from "../../../stores/contract/session-store.ts";
@@ -7,17 +7,17 @@ import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { isPiped, type SessionLocation } from "../named-session.ts";
 import { argumentList, textOption } from "../parameters.ts";
-import { pathOf } from "../session-argument.ts";
-import { isStoreUrl, storeAddress } from "../store-address.ts";
-import { storesOf } from "../stored-sessions.ts";
-import { failureLines, UsageError } from "../usage-error.ts";
+import { resolvePath } from "../session-argument.ts";
+import { isStoreUrl, parseStoreAddress } from "../store-address.ts";
+import { getStores } from "../stored-sessions.ts";
+import { formatFailures, UsageError } from "../usage-error.ts";
 
 const SESSIONS = argumentList("<sessions...>", "the sessions");
 const TO = textOption("--to <place>", "a folder, or the address of a PostgreSQL database");
 
 interface Target {
   readonly store: SessionStore;
-  locationOf(id: string): SessionLocation;
+  getLocation(id: string): SessionLocation;
 }
 
 /** `sessiontree db copy`: copies sessions between folders and databases. */
@@ -47,19 +47,19 @@ async function openTarget({ get, io }: CommandCall): Promise<Target> {
   if (to === undefined)
     throw new UsageError("Name the target: add --to and a folder, or the address of a database.");
   if (isStoreUrl(to)) {
-    const { url, shown } = storeAddress(to, TO.form);
+    const { url, shown } = parseStoreAddress(to, TO.form);
     return {
-      store: await storesOf(io).open(url),
-      locationOf: (id) => ({ text: `${id} in ${shown}`, json: { id, store: shown } }),
+      store: await getStores(io).open(url),
+      getLocation: (id) => ({ text: `${id} in ${shown}`, json: { id, store: shown } }),
     };
   }
   if (/^(?!file:)[a-z][a-z0-9+.-]*:\/\//i.test(to)) {
     throw new UsageError(`${TO.form} must be a folder, or an address such as postgres://user@host/database.`);
   }
-  const sessionDir = pathOf(io.cwd, to);
+  const sessionDir = resolvePath(io.cwd, to);
   return {
     store: fileStore({ sessionDir }),
-    locationOf: (id) => {
+    getLocation: (id) => {
       const path = findSessionById({ sessionDir }, id) ?? sessionDir;
       return { text: path, json: { path } };
     },
@@ -67,20 +67,20 @@ async function openTarget({ get, io }: CommandCall): Promise<Target> {
 }
 
 /** Copies a session and says so; one that cannot be copied does not keep the others from it. */
-async function copyOne(call: CommandCall, name: string, { store, locationOf }: Target): Promise<boolean> {
+async function copyOne(call: CommandCall, name: string, { store, getLocation }: Target): Promise<boolean> {
   const { findSession, json, out, warn } = call;
   let subject = name;
   try {
     const session = await findSession(name);
     if (isPiped(name)) subject = session.location.text;
     const id = await store.importBytes(session.bytes());
-    const location = locationOf(id);
+    const location = getLocation(id);
     if (json) out.json({ id, ...location.json });
-    else out.line(`Copied: ${plainLine(location.text)}`);
+    else out.line(`Copied: ${toPlainLine(location.text)}`);
     return true;
   } catch (error) {
     if (!isSessionError(error) || error.code === "STORE_UNAVAILABLE") throw error;
-    const [what, ...sessions] = failureLines(error);
+    const [what, ...sessions] = formatFailures(error);
     warn(`${subject}: ${what}`, ...sessions);
     return false;
   }

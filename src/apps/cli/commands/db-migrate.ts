@@ -1,6 +1,6 @@
-import { plainLine, plainText } from "../../../core/facts/plain-text.ts";
+import { toPlainLine, toPlainText } from "../../../core/facts/plain-text.ts";
 import type { Command } from "../command.ts";
-import { confirm, YES } from "../confirm.ts";
+import { confirmQuestion, YES } from "../confirm.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
 import { flag, type Parameter, rare } from "../parameters.ts";
 import { asUsage, UsageError } from "../usage-error.ts";
@@ -38,28 +38,28 @@ export const command: Command = {
       for (const statement of await asUsage(() => stored.migrationSql(to))) {
         if (json) out.json(statement);
         // A pipe must get what the database is to get.
-        else out.line(io.stdout.isTTY ? plainText(statement) : statement);
+        else out.line(io.stdout.isTTY ? toPlainText(statement) : statement);
       }
       return EXIT_CODES.ok;
     }
-    if (to !== undefined && !(await confirm(call, question(to, address)))) {
+    if (to !== undefined && !(await confirmQuestion(call, formatQuestion(to, address)))) {
       call.warn("Nothing was changed.");
       return EXIT_CODES.failed;
     }
     const result = await asUsage(() => stored.migrate(to));
     if (json) out.json({ store: address, ...result });
-    else out.line(`${describe(result)} ${plainLine(address)}`);
+    else out.line(`${describeMigration(result)} ${toPlainLine(address)}`);
     return EXIT_CODES.ok;
   },
 };
 
-function question(to: number, address: string): string {
+function formatQuestion(to: number, address: string): string {
   return to === 0
-    ? `All sessions in ${plainLine(address)} will be deleted for good, with their tables.\nDelete them?`
-    : `Everything that versions after ${to} added to ${plainLine(address)} will be deleted.\nGo back to version ${to}?`;
+    ? `All sessions in ${toPlainLine(address)} will be deleted for good, with their tables.\nDelete them?`
+    : `Everything that versions after ${to} added to ${toPlainLine(address)} will be deleted.\nGo back to version ${to}?`;
 }
 
-function describe({ from, to }: { readonly from: number; readonly to: number }): string {
+function describeMigration({ from, to }: { readonly from: number; readonly to: number }): string {
   if (from === to) return to === 0 ? "There are no tables in" : `The tables already have version ${to}:`;
   if (to === 0) return "Deleted all tables in";
   return from === 0

@@ -1,19 +1,25 @@
 import { type BranchSide, diffBranches } from "../../../core/compaction/diff-branches.ts";
-import { excerptOf } from "../../../core/facts/excerpt.ts";
-import { counted } from "../../../core/facts/number-text.ts";
-import { plainLine } from "../../../core/facts/plain-text.ts";
-import { shortIdLength } from "../../../core/facts/short-id-length.ts";
+import { getExcerpt } from "../../../core/facts/excerpt.ts";
+import { formatCounted } from "../../../core/facts/number-text.ts";
+import { toPlainLine } from "../../../core/facts/plain-text.ts";
+import { getShortIdLength } from "../../../core/facts/short-id-length.ts";
 import { isSessionError } from "../../../core/format/errors.ts";
-import { sessionOverLog } from "../../../session/manager/session-manager.ts";
+import { openOverLog } from "../../../session/manager/session-manager.ts";
 import type { SessionView } from "../../../session/manager/session-view.ts";
-import { kindOf } from "../../text/entry-kind.ts";
+import { getEntryKind } from "../../text/entry-kind.ts";
 import { quoteForShell } from "../../text/shell-quoting.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { argument, optionalArgument } from "../parameters.ts";
-import { looksLikePath } from "../session-argument.ts";
-import { column, truncateStart } from "../text/width.ts";
+import { isLikePath } from "../session-argument.ts";
+import { fitColumn, truncateStart } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
-import { excerptLine, idsOf, kindColumn, longestOf, shortId } from "../view/entry-line.ts";
+import {
+  formatExcerptLine,
+  formatKindColumn,
+  listIds,
+  measureLongest,
+  takeShortId,
+} from "../view/entry-line.ts";
 
 const SESSION = argument("<session>", "the session");
 const X = argument("<entry-x>", "the end of one branch: an id or the beginning of it, a label, or @leaf");
@@ -29,11 +35,11 @@ export const command: Command = {
   ],
   run: async (call) => {
     const [name, end] = [call.get(SESSION), call.get(X)];
-    if (looksLikePath(end)) throw twoSessions(name, end);
+    if (isLikePath(end)) throw makeTwoSessionsError(name, end);
     const view = await (await call.findSession(name)).read();
-    const x = await firstEnd(call, view, name, end);
+    const x = await findFirstEnd(call, view, name, end);
     const y = view.findEntry(call.get(Y) ?? "@leaf");
-    const session = sessionOverLog(view.log, {});
+    const session = openOverLog(view.log, {});
     const diff = diffBranches(session, x, y);
     if (call.json) {
       call.out.json({
@@ -43,7 +49,9 @@ export const command: Command = {
       });
       return;
     }
-    const length = call.out.isLaidOut ? shortIdLength(idsOf(view.tree)) : longestOf(idsOf(view.tree));
+    const length = call.out.isLaidOut
+      ? getShortIdLength(listIds(view.tree))
+      : measureLongest(listIds(view.tree));
     const ancestor = diff.commonAncestorId === null ? undefined : session.getEntry(diff.commonAncestorId);
     if (ancestor === undefined) call.out.line("The branches have no entry in common.");
     else {
@@ -56,11 +64,16 @@ export const command: Command = {
 };
 
 /** @throws {UsageError} If it is no entry of the session, but another session. */
-async function firstEnd(call: CommandCall, view: SessionView, name: string, end: string): Promise<string> {
+async function findFirstEnd(
+  call: CommandCall,
+  view: SessionView,
+  name: string,
+  end: string,
+): Promise<string> {
   try {
     return view.findEntry(end);
   } catch (error) {
-    throw (await isSession(call, end)) ? twoSessions(name, end) : error;
+    throw (await isSession(call, end)) ? makeTwoSessionsError(name, end) : error;
   }
 }
 
@@ -75,8 +88,8 @@ async function isSession({ findSession }: CommandCall, name: string): Promise<bo
 }
 
 /** The error for a second session where an entry of the first is meant. */
-function twoSessions(...names: readonly string[]): UsageError {
-  const copies = names.map((one) => quoteForShell(plainLine(one))).join(" ");
+function makeTwoSessionsError(...names: readonly string[]): UsageError {
+  const copies = names.map((one) => quoteForShell(toPlainLine(one))).join(" ");
   return new UsageError(
     `diff compares two branches of one session. To join two copies of one, run: sessiontree merge ${copies} -o merged.jsonl`,
   );
@@ -85,8 +98,9 @@ function twoSessions(...names: readonly string[]): UsageError {
 function writeSide(call: CommandCall, id: string, side: BranchSide, mark: "-" | "+", length: number): void {
   const { out } = call;
   out.line();
-  const number = side.entries.length === 0 ? "nothing" : counted(side.entries.length, "entry", "entries");
-  const heading = `${mark} ${number} only on the branch to ${shortId(id, length)}`;
+  const number =
+    side.entries.length === 0 ? "nothing" : formatCounted(side.entries.length, "entry", "entries");
+  const heading = `${mark} ${number} only on the branch to ${takeShortId(id, length)}`;
   out.prose(heading, out.colors.bold);
   writeEntries(call, side.entries, mark, length);
   writeFiles(call, "read", side.readFiles);
@@ -100,9 +114,9 @@ function writeEntries(
   length: number,
 ): void {
   for (const entry of entries) {
-    const word = kindColumn(out.colors, kindOf(entry));
-    const id = out.colors.dim(column(shortId(entry.id, length), length));
-    out.line(excerptLine([mark, id, word], excerptOf(entry, !out.isLaidOut), out));
+    const word = formatKindColumn(out.colors, getEntryKind(entry));
+    const id = out.colors.dim(fitColumn(takeShortId(entry.id, length), length));
+    out.line(formatExcerptLine([mark, id, word], getExcerpt(entry, !out.isLaidOut), out));
   }
 }
 
@@ -111,5 +125,7 @@ const WHAT_WIDTH = 10;
 
 function writeFiles({ out }: CommandCall, what: string, files: readonly string[]): void {
   for (const file of files)
-    out.line(`  ${column(what, WHAT_WIDTH)}${truncateStart(plainLine(file), out.width - WHAT_WIDTH - 2)}`);
+    out.line(
+      `  ${fitColumn(what, WHAT_WIDTH)}${truncateStart(toPlainLine(file), out.width - WHAT_WIDTH - 2)}`,
+    );
 }

@@ -1,5 +1,5 @@
-import { counted } from "../../../core/facts/number-text.ts";
-import { plainJson, plainLine } from "../../../core/facts/plain-text.ts";
+import { formatCounted } from "../../../core/facts/number-text.ts";
+import { toPlainJson, toPlainLine } from "../../../core/facts/plain-text.ts";
 import { writeNewFile } from "../../../session/log/new-file.ts";
 import { SessionView } from "../../../session/manager/session-view.ts";
 import type { Command, CommandCall } from "../command.ts";
@@ -7,7 +7,7 @@ import { EXPORT_FORMATS, type ExportFormat } from "../export/formats.ts";
 import type { ExportSource } from "../export/source.ts";
 import type { NamedSession } from "../named-session.ts";
 import { flag, optionalArgument, rare, textOption } from "../parameters.ts";
-import { newFilePath } from "../session-argument.ts";
+import { makeFilePath } from "../session-argument.ts";
 import { UsageError } from "../usage-error.ts";
 
 const SESSION = optionalArgument("[session]", "the session");
@@ -33,21 +33,21 @@ export const command: Command = {
   ],
   run: async (call) => {
     const { findSession, io, json, out } = call;
-    const { format, file } = chosenFormat(call);
-    const path = file === undefined ? undefined : newFilePath(io.cwd, file);
-    const source = await readSource(await findSession(sessionName(call, format)), format, call);
+    const { format, file } = getFormat(call);
+    const path = file === undefined ? undefined : makeFilePath(io.cwd, file);
+    const source = await readExportSource(await findSession(getSessionName(call, format)), format, call);
     if (path === undefined) writeOutput(call, format, source);
     else {
       writeNewFile({ path, pieces: format.render(source) });
-      const entries = entriesIn(path, format, source);
+      const entries = countEntries(path, format, source);
       if (json) out.json({ path, format: format.name, entryCount: entries });
-      else out.line(`Wrote ${counted(entries, "entry", "entries")} to ${plainLine(path)}`);
+      else out.line(`Wrote ${formatCounted(entries, "entry", "entries")} to ${toPlainLine(path)}`);
     }
   },
 };
 
 /** The format that was asked for, and the file to write; undefined for the output. */
-function chosenFormat({ get }: CommandCall): { format: ExportFormat; file: string | undefined } {
+function getFormat({ get }: CommandCall): { format: ExportFormat; file: string | undefined } {
   const chosen = EXPORT_FORMATS.filter(({ option }) => Boolean(get(option)));
   const [format] = chosen;
   const all = EXPORT_FORMATS.map(({ name }) => `--${name}`).join(", ");
@@ -61,7 +61,7 @@ function chosenFormat({ get }: CommandCall): { format: ExportFormat; file: strin
 }
 
 /** @throws {UsageError} If it is missing, maybe because the format took it for the file to write. */
-function sessionName({ get }: CommandCall, { name, option }: ExportFormat): string {
+function getSessionName({ get }: CommandCall, { name, option }: ExportFormat): string {
   const session = get(SESSION);
   if (session !== undefined) return session;
   const given = get(option);
@@ -72,7 +72,7 @@ function sessionName({ get }: CommandCall, { name, option }: ExportFormat): stri
   );
 }
 
-async function readSource(
+async function readExportSource(
   named: NamedSession,
   format: ExportFormat,
   { get }: CommandCall,
@@ -92,21 +92,25 @@ async function readSource(
 
 function writeOutput({ io, json, out }: CommandCall, format: ExportFormat, source: ExportSource): void {
   const isJson = format.name === "jsonl";
-  const texts = decoded(format.render(source));
+  const texts = decodePieces(format.render(source));
   if (json && !isJson) {
     out.json({ format: format.name, text: [...texts].join("") });
     return;
   }
   // In a terminal the lines of a session must not be commands to it; in a pipe they stay as they are.
-  for (const text of texts) out.text(isJson && io.stdout.isTTY ? plainJson(text) : text);
+  for (const text of texts) out.text(isJson && io.stdout.isTTY ? toPlainJson(text) : text);
 }
 
-function* decoded(pieces: Iterable<string | Uint8Array>): Generator<string, void> {
+function* decodePieces(pieces: Iterable<string | Uint8Array>): Generator<string, void> {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   for (const piece of pieces) yield typeof piece === "string" ? piece : decoder.decode(piece);
 }
 
-function entriesIn(path: string, { name, isWhole }: ExportFormat, { session, leaf }: ExportSource): number {
+function countEntries(
+  path: string,
+  { name, isWhole }: ExportFormat,
+  { session, leaf }: ExportSource,
+): number {
   if (name === "jsonl") return SessionView.at(path).tree.size;
   return isWhole ? session.tree.size : session.tree.path(leaf).length;
 }

@@ -1,13 +1,13 @@
-import { counted } from "../../../core/facts/number-text.ts";
-import { plainLine } from "../../../core/facts/plain-text.ts";
+import { formatCounted } from "../../../core/facts/number-text.ts";
+import { toPlainLine } from "../../../core/facts/plain-text.ts";
 import { copyLines } from "../../../session/log/canonical-copy.ts";
-import { planWhole } from "../../../session/manager/fork.ts";
+import { planWholeFork } from "../../../session/manager/fork.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
-import { newHeader } from "../../../session/manager/session-options.ts";
+import { makeHeader } from "../../../session/manager/session-options.ts";
 import { fileStore } from "../../../stores/file/file-store.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { argument, flag, optionalArgument } from "../parameters.ts";
-import { sessionScope } from "../session-argument.ts";
+import { getScope } from "../session-argument.ts";
 import { UsageError } from "../usage-error.ts";
 
 const SESSION = argument("<session>", "the session");
@@ -39,12 +39,12 @@ async function forkBranch({ get, findKeptSession }: CommandCall): Promise<Sessio
 async function forkHere({ get, findSession, io, stored }: CommandCall): Promise<SessionManager> {
   if (get(ENTRY) !== undefined) throw new UsageError("--here copies all branches; leave out the entry.");
   const session = await findSession(get(SESSION));
-  const { sessionDir } = sessionScope({ io, dir: undefined }, false);
+  const { sessionDir } = getScope({ io, dir: undefined }, false);
   const store = (await stored?.store()) ?? fileStore(sessionDir === undefined ? {} : { sessionDir });
   const { log } = await session.read();
   const parentSession = session.path ?? session.id ?? log.index.header?.id ?? "";
-  const header = newHeader(io.cwd, io.now(), { parentSession });
-  const id = await store.importBytes(encodeLines(copyLines(log, planWhole(log, header))));
+  const header = makeHeader(io.cwd, io.now(), { parentSession });
+  const id = await store.importBytes(encodeLines(copyLines(log, planWholeFork(log, header))));
   return await store.open(id, { mode: "read-only" });
 }
 
@@ -60,12 +60,12 @@ async function writeNewSession(call: CommandCall, session: SessionManager): Prom
   const entries = session.getEntryCount();
   const [parentSession, leafId] = [session.getHeader()?.parentSession, session.getLeafId()];
   await session.close();
-  const location = path === undefined ? stored?.locationOf(id).json : { path };
+  const location = path === undefined ? stored?.getLocation(id).json : { path };
   if (json) {
     out.json({ id, ...location, parentSession, entryCount: entries, leafId });
     return;
   }
   out.path(path ?? id);
-  const where = path === undefined ? `a session in ${plainLine(stored?.address ?? "")}` : `session ${id}`;
-  note(`Copied ${counted(entries, "entry", "entries")} into ${where}.`);
+  const where = path === undefined ? `a session in ${toPlainLine(stored?.address ?? "")}` : `session ${id}`;
+  note(`Copied ${formatCounted(entries, "entry", "entries")} into ${where}.`);
 }

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
-import { count, counted } from "../../../core/facts/number-text.ts";
-import { plainLine, tabSeparated } from "../../../core/facts/plain-text.ts";
-import { dateAndTime } from "../../../core/facts/times.ts";
+import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
+import { joinTabs, toPlainLine } from "../../../core/facts/plain-text.ts";
+import { formatDateAndTime } from "../../../core/facts/times.ts";
 import { isSessionError } from "../../../core/format/errors.ts";
-import { aboutForeign } from "../../../core/jsonl/not-a-session.ts";
+import { describeForeign } from "../../../core/jsonl/not-a-session.ts";
 import { detectSourceOfFile } from "../../../interop/history/file-facts.ts";
 import {
   type ImportSessionsOptions,
@@ -22,10 +22,10 @@ import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { isPiped } from "../named-session.ts";
 import { choiceOption, flag, optionalList, rare, textOption } from "../parameters.ts";
 import { withProgress } from "../progress.ts";
-import { OPENCLAW, pathOf, sessionScope } from "../session-argument.ts";
-import { issueJson } from "../session-json.ts";
-import { spanOf } from "../span-options.ts";
-import { column, widthOf } from "../text/width.ts";
+import { getScope, OPENCLAW, resolvePath } from "../session-argument.ts";
+import { toIssueJson } from "../session-json.ts";
+import { getSpan } from "../span-options.ts";
+import { fitColumn, measureWidth } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
 import { writeIndented } from "../view/facts.ts";
 
@@ -70,7 +70,7 @@ The programs' own files are only read. --dir and --store say where sessions go.`
     const isChosen = [get(FROM), get(PROJECT), get(SINCE)].some((one) => one !== undefined);
     const isAsked = isChosen || get(ALL) || get(AGAIN) || get(FRESH) || get(PATHS).length > 0;
     const skipped: string[] = [];
-    const options = { ...queryOf(call), ...(await targetOf(call)), onSkipped: noteSkipped(call, skipped) };
+    const options = { ...makeQuery(call), ...(await getTarget(call)), onSkipped: noteSkipped(call, skipped) };
     checkPaths(call);
     if (get(HOOK)) {
       const { importFromHook } = await import("../import-hook.ts");
@@ -88,26 +88,26 @@ The programs' own files are only read. --dir and --store say where sessions go.`
   },
 };
 
-async function targetOf({ dir, io, stored }: CommandCall): Promise<ImportSessionsOptions> {
+async function getTarget({ dir, io, stored }: CommandCall): Promise<ImportSessionsOptions> {
   if (stored !== undefined) return { store: await stored.store(), storeName: stored.address };
-  if (dir !== undefined) return { store: fileStore({ sessionDir: pathOf(io.cwd, dir) }) };
+  if (dir !== undefined) return { store: fileStore({ sessionDir: resolvePath(io.cwd, dir) }) };
   // Sessions that were imported where sessions are kept stay there.
-  const { sessionDir } = sessionScope({ io, dir }, true);
+  const { sessionDir } = getScope({ io, dir }, true);
   return sessionDir === undefined ? {} : { earlierDirs: [sessionDir] };
 }
 
-function queryOf(call: CommandCall): ImportSessionsOptions {
+function makeQuery(call: CommandCall): ImportSessionsOptions {
   const { get, io } = call;
   const paths = get(PATHS);
   const source = get(FROM);
   const project = get(PROJECT);
-  const { since } = spanOf(call, SINCE, undefined, false);
+  const { since } = getSpan(call, SINCE, undefined, false);
   return {
     env: io.env,
     now: io.now,
-    ...(paths.length > 0 && { paths: paths.map((path) => pathOf(io.cwd, path)) }),
+    ...(paths.length > 0 && { paths: paths.map((path) => resolvePath(io.cwd, path)) }),
     ...(source !== undefined && { sources: [source] }),
-    ...(project !== undefined && { project: pathOf(io.cwd, project) }),
+    ...(project !== undefined && { project: resolvePath(io.cwd, project) }),
     ...(since !== undefined && { sinceMs: since.getTime() }),
   };
 }
@@ -122,7 +122,7 @@ function noteSkipped({ warn }: CommandCall, skipped: string[]): (path: string, e
 function checkPaths({ get, io }: CommandCall): void {
   if (get(PATHS).some(isPiped))
     throw new UsageError("import reads files; save standard input to one, and name that.");
-  for (const path of get(PATHS).map((one) => pathOf(io.cwd, one))) {
+  for (const path of get(PATHS).map((one) => resolvePath(io.cwd, one))) {
     if (!existsSync(path)) throw new UsageError(`${path} does not exist.`);
     if (!path.endsWith(".jsonl")) continue;
     const source = detectSourceOfFile(path);
@@ -131,7 +131,7 @@ function checkPaths({ get, io }: CommandCall): void {
     throw new UsageError(
       isOurs
         ? `${path} is a session of ${source}: it opens as it is; no import is needed.`
-        : aboutForeign(path, source),
+        : describeForeign(path, source),
     );
   }
 }
@@ -150,13 +150,13 @@ async function showPreview(call: CommandCall, options: ImportSessionsOptions): P
   }
   const rows = groups.map(({ source, cwd, sessions, changed }) => [
     source,
-    counted(sessions, "session"),
-    changed === 0 ? "up to date" : `${count(changed)} to import`,
-    plainLine(cwd === "" ? "(unknown project)" : cwd),
+    formatCounted(sessions, "session"),
+    changed === 0 ? "up to date" : `${formatCount(changed)} to import`,
+    toPlainLine(cwd === "" ? "(unknown project)" : cwd),
   ]);
-  const widths = [0, 1, 2].map((place) => Math.max(...rows.map((row) => widthOf(row[place] ?? ""))));
+  const widths = [0, 1, 2].map((place) => Math.max(...rows.map((row) => measureWidth(row[place] ?? ""))));
   for (const row of rows) {
-    const cells = row.map((cell, place) => column(cell, widths[place] ?? widthOf(cell)));
+    const cells = row.map((cell, place) => fitColumn(cell, widths[place] ?? measureWidth(cell)));
     out.line(cells.join("  ").trimEnd());
   }
   if (groups.some(({ changed }) => changed > 0)) out.line("\nsessiontree import --all imports them.");
@@ -176,7 +176,7 @@ async function showLost(
       out.json({ sourceId: sessionId, cwd, created: startedAt, prompts: prompts.length, firstPrompt, path });
     else
       out.line(
-        tabSeparated([sessionId, startedAt, counted(prompts.length, "prompt"), cwd, path ?? firstPrompt]),
+        joinTabs([sessionId, startedAt, formatCounted(prompts.length, "prompt"), cwd, path ?? firstPrompt]),
       );
   }
   if (all.length === 0) note("No prompts of deleted sessions were found.");
@@ -188,10 +188,10 @@ function noteOpenClaw({ io, note, warn }: CommandCall): void {
   const { sessions, archives, databases } = findOpenClaw(io.env);
   if (sessions.length > 0)
     note(
-      `${OPENCLAW}: ${counted(sessions.length, "session")}, which need no import; "sessiontree list --all --source ${OPENCLAW}" lists them.`,
+      `${OPENCLAW}: ${formatCounted(sessions.length, "session")}, which need no import; "sessiontree list --all --source ${OPENCLAW}" lists them.`,
     );
   for (const path of archives)
-    note(`${OPENCLAW}: ${plainLine(path)} is an archive, which a copy named *.jsonl opens.`);
+    note(`${OPENCLAW}: ${toPlainLine(path)} is an archive, which a copy named *.jsonl opens.`);
   for (const path of databases)
     warn(
       `${path} is a database of OpenClaw 2026.9 or later, which this version of sessiontree does not read: it reads the sessions of earlier ones.`,
@@ -204,7 +204,7 @@ const NO_SESSIONS = { new: 0, grown: 0, unchanged: 0, deleted: 0, gone: 0, empty
 type Tally = typeof NO_SESSIONS;
 
 /** Issues that are told to a person; the JSON has all. */
-const MOST_TOLD = 5;
+const MAX_PRINTED = 5;
 
 /** Imports, and tells what became of each session; false if that was interrupted. */
 async function runImport(call: CommandCall, options: ImportSessionsOptions): Promise<boolean> {
@@ -220,7 +220,7 @@ async function runImport(call: CommandCall, options: ImportSessionsOptions): Pro
         const tally = tallies.get(one.source) ?? { ...NO_SESSIONS };
         tally[one.status]++;
         tally.issues += one.issues.length;
-        for (const { line, code, message } of one.issues.slice(0, MOST_TOLD - told.length))
+        for (const { line, code, message } of one.issues.slice(0, MAX_PRINTED - told.length))
           told.push([one.sourcePath ?? one.sourceId, `line ${line}: ${code}: ${message}`]);
         tallies.set(one.source, tally);
       }
@@ -251,13 +251,13 @@ async function watchSources(call: CommandCall, options: ImportSessionsOptions): 
 
 function changeLine({ source, id, path, status, issues }: SessionImport, nowMs: number): string {
   const what = status === "gone" ? "gone, kept here" : status;
-  const parts = [dateAndTime(nowMs), source, what, plainLine(path ?? id)];
-  return [...parts, ...(issues.length > 0 ? [counted(issues.length, "issue")] : [])].join("  ");
+  const parts = [formatDateAndTime(nowMs), source, what, toPlainLine(path ?? id)];
+  return [...parts, ...(issues.length > 0 ? [formatCounted(issues.length, "issue")] : [])].join("  ");
 }
 
 function importJson(one: SessionImport): object {
   const { source, sourceId, sourcePath, path, id, status, counts, dropped, issues } = one;
-  return { source, sourceId, sourcePath, path, id, status, counts, dropped, issues: issues.map(issueJson) };
+  return { source, sourceId, sourcePath, path, id, status, counts, dropped, issues: issues.map(toIssueJson) };
 }
 
 function writeTallies(
@@ -269,21 +269,21 @@ function writeTallies(
   if (tallies.size === 0) out.prose("No sessions of other programs were found.");
   for (const [source, tally] of tallies) {
     const parts = [
-      `${count(tally.new)} new`,
-      `${count(tally.grown)} grown`,
-      `${count(tally.unchanged)} unchanged`,
-      ...(tally.deleted > 0 ? [`${count(tally.deleted)} deleted here (--again imports them)`] : []),
-      ...(tally.gone > 0 ? [`${count(tally.gone)} gone there (kept here)`] : []),
-      ...(tally.empty > 0 ? [`${count(tally.empty)} without a message (left out)`] : []),
-      ...(tally.issues > 0 ? [counted(tally.issues, "issue")] : []),
+      `${formatCount(tally.new)} new`,
+      `${formatCount(tally.grown)} grown`,
+      `${formatCount(tally.unchanged)} unchanged`,
+      ...(tally.deleted > 0 ? [`${formatCount(tally.deleted)} deleted here (--again imports them)`] : []),
+      ...(tally.gone > 0 ? [`${formatCount(tally.gone)} gone there (kept here)`] : []),
+      ...(tally.empty > 0 ? [`${formatCount(tally.empty)} without a message (left out)`] : []),
+      ...(tally.issues > 0 ? [formatCounted(tally.issues, "issue")] : []),
     ];
     out.prose(`${source}: ${parts.join(", ")}`);
   }
   for (const [path, issue] of told) {
-    out.line(`  ${plainLine(path)}`);
+    out.line(`  ${toPlainLine(path)}`);
     writeIndented(issue, out);
   }
   const more = [...tallies.values()].reduce((sum, { issues }) => sum + issues, 0) - told.length;
-  if (more > 0) out.prose(`and ${counted(more, "other issue")}; --json tells all.`);
+  if (more > 0) out.prose(`and ${formatCounted(more, "other issue")}; --json tells all.`);
   if (isDry && tallies.size > 0) out.line("Nothing was written.");
 }

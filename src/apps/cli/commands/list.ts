@@ -1,27 +1,27 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
-import { importOriginOf } from "../../../catalog/list/deleted-imports.ts";
-import { kinshipMark } from "../../../catalog/list/lineage.ts";
+import { readImportOrigin } from "../../../catalog/list/deleted-imports.ts";
+import { formatKinship } from "../../../catalog/list/lineage.ts";
 import { listSessions } from "../../../catalog/list/list-sessions.ts";
-import { holdsWords } from "../../../catalog/list/resolve-session.ts";
-import { count, counted } from "../../../core/facts/number-text.ts";
-import { plainLine, tabSeparated } from "../../../core/facts/plain-text.ts";
-import { folderName, titleOf } from "../../../core/facts/session-title.ts";
-import { shortIdLength, WHOLE_ID } from "../../../core/facts/short-id-length.ts";
-import { ago, isoTime } from "../../../core/facts/times.ts";
+import { hasAllWords } from "../../../catalog/list/resolve-session.ts";
+import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
+import { joinTabs, toPlainLine } from "../../../core/facts/plain-text.ts";
+import { getFolderName, getSessionTitle } from "../../../core/facts/session-title.ts";
+import { getShortIdLength, WHOLE_ID } from "../../../core/facts/short-id-length.ts";
+import { formatAgo, formatIsoTime } from "../../../core/facts/times.ts";
 import { SOURCE_NAMES } from "../../../interop/import/imported-session.ts";
 import type { SkippedFile } from "../../../session/files/skipped-files.ts";
 import { quoteForShell } from "../../text/shell-quoting.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
 import { choiceOption, flag, numberOption, optionalArgument, rare } from "../parameters.ts";
 import { withProgress } from "../progress.ts";
-import { OPENCLAW, otherFolders, sessionScope } from "../session-argument.ts";
-import { sessionJson } from "../session-json.ts";
+import { getScope, listOtherFolders, OPENCLAW } from "../session-argument.ts";
+import { toSessionJson } from "../session-json.ts";
 import { warnOfSkipped } from "../skipped-files.ts";
 import type { ListedRow, StoredSessions } from "../stored-sessions.ts";
-import { column, widthOf } from "../text/width.ts";
+import { fitColumn, measureWidth } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
-import { LEAST_TEXT_WIDTH, shortId, textBehind } from "../view/entry-line.ts";
+import { formatTextAfter, MIN_TEXT_WIDTH, takeShortId } from "../view/entry-line.ts";
 
 const WORDS = optionalArgument("[words]", "only sessions with these words in their name or first prompt");
 const ALL = flag("--all", "sessions of all projects");
@@ -54,12 +54,12 @@ In a pipe: one line per session, with tabs between id, time of the last message,
   ],
   run: async (call) => {
     const { get, out, json, stored } = call;
-    const isAll = stored === undefined ? sessionScope(call, get(ALL)).cwd === undefined : get(ALL);
+    const isAll = stored === undefined ? getScope(call, get(ALL)).cwd === undefined : get(ALL);
     const found = stored === undefined ? await listFiles(call) : await listStored(call, stored);
     const words = get(WORDS);
-    const fitting = words === undefined ? found : found.filter((one) => holdsWords(one, words));
+    const fitting = words === undefined ? found : found.filter((one) => hasAllWords(one, words));
     const sessions = fitting.slice(0, get(LIMIT));
-    if (json) for (const session of sessions) out.json(sessionJson(session));
+    if (json) for (const session of sessions) out.json(toSessionJson(session));
     else if (sessions.length > 0) writeList(call, sessions, isAll);
     else await writeNothing(call, isAll);
   },
@@ -69,10 +69,10 @@ async function listFiles(call: CommandCall): Promise<readonly ListedRow[]> {
   const { get, json } = call;
   const skipped: SkippedFile[] = [];
   const source = get(SOURCE);
-  const otherDirs = get(ALL) || source === OPENCLAW || source === "any" ? otherFolders(call) : [];
+  const otherDirs = get(ALL) || source === OPENCLAW || source === "any" ? listOtherFolders(call) : [];
   const found = await withProgress(call, "Reading sessions", (onProgress) =>
     listSessions({
-      ...sessionScope(call, get(ALL)),
+      ...getScope(call, get(ALL)),
       otherDirs,
       onProgress,
       onSkipped: (file) => skipped.push(file),
@@ -90,7 +90,7 @@ async function listStored({ get, io }: CommandCall, stored: StoredSessions): Pro
   const query = { ...(!get(ALL) && { cwd: io.cwd }), ...(limit !== undefined && { limit }) };
   const sessions: ListedRow[] = [];
   for await (const session of (await stored.store()).list(query)) {
-    sessions.push({ ...session, ...stored.locationOf(session.id).json });
+    sessions.push({ ...session, ...stored.getLocation(session.id).json });
   }
   return sessions;
 }
@@ -104,7 +104,7 @@ function withSources(
 ): readonly ListedRow[] {
   if (wanted === undefined && !json) return sessions;
   const known = sessions.map((session): ListedRow => {
-    const origin = session.path === undefined ? undefined : importOriginOf(session.path);
+    const origin = session.path === undefined ? undefined : readImportOrigin(session.path);
     const isOther = session.path !== undefined && otherDirs.includes(dirname(session.path));
     if (isOther) return { ...session, source: OPENCLAW };
     if (origin === undefined) return session;
@@ -118,15 +118,15 @@ function withSources(
 /** Says on stderr that the list is empty, and where there may be others. */
 async function writeNothing(call: CommandCall, isAll: boolean): Promise<void> {
   const { get, io, note, stored } = call;
-  const { sessionDir, cwd } = sessionScope(call, isAll);
+  const { sessionDir, cwd } = getScope(call, isAll);
   const ofStore = stored && `${isAll ? "" : ` of ${io.cwd}`} in ${stored.address}`;
   const ofFiles = sessionDir ?? cwd;
   const words = get(WORDS);
   const which = words === undefined ? "" : ` with ${JSON.stringify(words)} in their name or first prompt`;
   const where = ofStore ?? (ofFiles === undefined ? "" : ` in ${ofFiles}`);
-  note(`No sessions${plainLine(`.${which}${where}`).slice(1)}.`);
+  note(`No sessions${toPlainLine(`.${which}${where}`).slice(1)}.`);
   if (words !== undefined)
-    note(`To find what was said: sessiontree search ${quoteForShell(plainLine(words))}`);
+    note(`To find what was said: sessiontree search ${quoteForShell(toPlainLine(words))}`);
   if (!isAll) note("sessiontree list --all lists those of all projects.");
   if (stored === undefined && call.dir === undefined && words === undefined) await noteOthers(call);
 }
@@ -141,22 +141,22 @@ async function noteOthers({ io, note }: CommandCall): Promise<void> {
     if (changed > 0) numbers.set(source, (numbers.get(source) ?? 0) + changed);
   if (numbers.size === 0) return;
   const all = [...numbers.values()].reduce((sum, number) => sum + number, 0);
-  const each = [...numbers].map(([source, number]) => `${source} ${count(number)}`).join(", ");
+  const each = [...numbers].map(([source, number]) => `${source} ${formatCount(number)}`).join(", ");
   note(
-    `Other programs have ${counted(all, "session")} that can be imported, with those of their subagents: ${each}.`,
+    `Other programs have ${formatCounted(all, "session")} that can be imported, with those of their subagents: ${each}.`,
   );
   note("To import them: sessiontree import --all");
 }
 
 function writeList(call: CommandCall, sessions: readonly ListedRow[], withProject: boolean): void {
   if (call.out.isLaidOut) writeTable(call, sessions, withProject);
-  else for (const session of sessions) call.out.line(lineOf(session));
+  else for (const session of sessions) call.out.line(formatRow(session));
 }
 
-function lineOf(session: ListedRow): string {
+function formatRow(session: ListedRow): string {
   const { id, modified, messageCount, issueCount = 0, cwd, name, firstMessage, source } = session;
-  const time = isoTime(modified.getTime());
-  return tabSeparated([
+  const time = formatIsoTime(modified.getTime());
+  return joinTabs([
     id,
     time,
     messageCount,
@@ -173,31 +173,31 @@ function lineOf(session: ListedRow): string {
 function writeTable({ out, io }: CommandCall, sessions: readonly ListedRow[], withProject: boolean): void {
   const { colors, width } = out;
   const now = io.now();
-  const idLength = shortIdLength(
+  const idLength = getShortIdLength(
     sessions.map(({ id }) => id),
     WHOLE_ID,
   );
-  const numbers = sessions.map(({ messageCount }) => count(messageCount));
+  const numbers = sessions.map(({ messageCount }) => formatCount(messageCount));
   const numberWidth = Math.max(TITLES.messages.length, ...numbers.map((number) => number.length));
-  const projects = sessions.map(({ cwd }) => plainLine(folderName(cwd)));
-  const longest = Math.max(TITLES.project.length, ...projects.map(widthOf));
+  const projects = sessions.map(({ cwd }) => toPlainLine(getFolderName(cwd)));
+  const longest = Math.max(TITLES.project.length, ...projects.map(measureWidth));
   const projectWidth = withProject ? Math.min(longest, Math.floor(width * PROJECT_PART)) : 0;
   // The project tells sessions apart that begin alike; how many messages they have is what a reader needs least.
-  const shown = fittingColumns([idLength, AGE_WIDTH, numberWidth, projectWidth], [0, 1, 3, 2], width);
+  const shown = chooseColumns([idLength, AGE_WIDTH, numberWidth, projectWidth], [0, 1, 3, 2], width);
   const title = [
-    column(TITLES.id, idLength),
-    column(TITLES.age, AGE_WIDTH),
+    fitColumn(TITLES.id, idLength),
+    fitColumn(TITLES.age, AGE_WIDTH),
     TITLES.messages.padStart(numberWidth),
-    column(TITLES.project, projectWidth),
+    fitColumn(TITLES.project, projectWidth),
   ].filter((_, place) => shown.has(place));
   out.line(colors.dim([...title, TITLES.name].join("  ")));
   sessions.forEach((session, i) => {
     const { id, modified, name, issueCount = 0, source, sourceGone = false } = session;
     const facts = [
-      colors.dim(column(shortId(id, idLength), idLength)),
-      column(ago(modified.getTime(), now), AGE_WIDTH),
+      colors.dim(fitColumn(takeShortId(id, idLength), idLength)),
+      fitColumn(formatAgo(modified.getTime(), now), AGE_WIDTH),
       colors.dim((numbers[i] ?? "").padStart(numberWidth)),
-      colors.cyan(column(projects[i] ?? "", projectWidth)),
+      colors.cyan(fitColumn(projects[i] ?? "", projectWidth)),
     ]
       .filter((_, place) => shown.has(place))
       .join("  ");
@@ -209,7 +209,12 @@ function writeTable({ out, io }: CommandCall, sessions: readonly ListedRow[], wi
       return colors.red(front) + (name === undefined ? rest : colors.bold(rest));
     };
     out.line(
-      textBehind(`${facts}${origin}`, `${mark}${kinshipMark(session)}${titleOf(session)}`, out, paint),
+      formatTextAfter(
+        `${facts}${origin}`,
+        `${mark}${formatKinship(session)}${getSessionTitle(session)}`,
+        out,
+        paint,
+      ),
     );
   });
 }
@@ -218,10 +223,10 @@ function writeTable({ out, io }: CommandCall, sessions: readonly ListedRow[], wi
  * Chooses the columns that leave room for a name, in an order of which the first is always among them. A width of 0 is that of a
  * column that is not wanted.
  */
-function fittingColumns(widths: readonly number[], order: readonly number[], width: number): Set<number> {
+function chooseColumns(widths: readonly number[], order: readonly number[], width: number): Set<number> {
   const [first = 0] = order;
   const shown = new Set([first]);
-  let room = width - LEAST_TEXT_WIDTH - 2 - (widths[first] ?? 0);
+  let room = width - MIN_TEXT_WIDTH - 2 - (widths[first] ?? 0);
   for (const place of order.slice(1)) {
     const needed = (widths[place] ?? 0) + 2;
     if (needed === 2 || needed > room) continue;

@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { Readable, Writable } from "node:stream";
 import type { PriceFunction } from "../../../catalog/usage/usage-groups.ts";
-import { messageOf } from "../../../core/format/errors.ts";
+import { getErrorMessage } from "../../../core/format/errors.ts";
 import type { HideSecrets } from "../../recall/cleaner.ts";
 import type { Command, CommandCall } from "../command.ts";
 import type { CliInput } from "../io.ts";
 import { rare, textOption } from "../parameters.ts";
-import { PRICES, pricesOf } from "../prices.ts";
-import { pathOf, sessionScope } from "../session-argument.ts";
+import { loadPrices, PRICES } from "../prices.ts";
+import { getScope, resolvePath } from "../session-argument.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** The variable in which Claude Code tells servers the folder of the project. */
@@ -31,33 +31,35 @@ The session in which an agent asks is left out of what is searched: the one that
     ["mcp --project ../shop", "about another project"],
     ["mcp --store postgres://user@host/database", "over the sessions of a database"],
   ],
-  run: serve,
+  run: serveMcp,
 };
 
-async function serve(call: CommandCall): Promise<void> {
+async function serveMcp(call: CommandCall): Promise<void> {
   const { dir, get, io, note, stored, warn } = call;
   const { loadSdk } = await import("../../mcp/recall-server.ts");
   await loadSdk();
   const { Recall } = await import("../../recall/recall.ts");
   const { serveRecall } = await import("../../mcp/serve-recall.ts");
-  const { filesAsSource, storeAsSource } = await import("../../recall/session-source.ts");
+  const { makeFileSource: filesAsSource, makeStoreSource: storeAsSource } = await import(
+    "../../recall/session-source.ts"
+  );
   const folder = get(PROJECT) ?? io.env[PROJECT_VARIABLE];
-  const cwd = folder ? pathOf(io.cwd, folder) : io.cwd;
+  const cwd = folder ? resolvePath(io.cwd, folder) : io.cwd;
   // The agent may be about to make the folder.
-  const scope = dir === undefined ? sessionScope(call, true) : { sessionDir: pathOf(io.cwd, dir) };
+  const scope = dir === undefined ? getScope(call, true) : { sessionDir: resolvePath(io.cwd, dir) };
   const recall = new Recall({
     source: stored === undefined ? filesAsSource(scope) : storeAsSource(await stored.store()),
     cwd,
     project: dir === undefined ? cwd : undefined,
     env: io.env,
-    hide: await secretsOf(call),
+    hide: await getSecrets(call),
     now: io.now,
-    prices: pricesWhenAsked(call),
+    prices: loadPricesWhenAsked(call),
   });
   const { stdin, stdout } = io;
   if (stdin?.isTTY === true)
     note("Waiting for an MCP client on stdin; docs/recall.md tells how to set one up. Ctrl-C ends it.");
-  const input = stdin instanceof Readable ? stdin : Readable.from(bytesOf(stdin ?? []));
+  const input = stdin instanceof Readable ? stdin : Readable.from(toBytes(stdin ?? []));
   const output =
     stdout instanceof Writable
       ? stdout
@@ -67,31 +69,31 @@ async function serve(call: CommandCall): Promise<void> {
             done();
           },
         });
-  await serveRecall(recall, { input, output, onError: (error) => warn(messageOf(error)) });
+  await serveRecall(recall, { input, output, onError: (error) => warn(getErrorMessage(error)) });
 }
 
 /** The protocol's stream takes bytes alone. */
-async function* bytesOf(pieces: Iterable<never> | CliInput): AsyncGenerator<Uint8Array, void> {
+async function* toBytes(pieces: Iterable<never> | CliInput): AsyncGenerator<Uint8Array, void> {
   for await (const piece of pieces) yield Buffer.from(piece);
 }
 
 /** @throws {UsageError} If the file cannot be read, or a line is no regular expression. */
-async function secretsOf({ get, io }: CommandCall): Promise<HideSecrets | undefined> {
+async function getSecrets({ get, io }: CommandCall): Promise<HideSecrets | undefined> {
   const file = get(SECRETS);
   if (file === undefined) return undefined;
   const { secretPatterns } = await import("../../recall/cleaner.ts");
   try {
-    return secretPatterns(readFileSync(pathOf(io.cwd, file), "utf8"));
+    return secretPatterns(readFileSync(resolvePath(io.cwd, file), "utf8"));
   } catch (error) {
-    throw new UsageError(`${file} has no patterns of secrets: ${messageOf(error)}`);
+    throw new UsageError(`${file} has no patterns of secrets: ${getErrorMessage(error)}`);
   }
 }
 
 /** Loads prices when usage is first asked for: that takes longer than the start of the server. A file is read at once. */
-function pricesWhenAsked(call: CommandCall): PriceFunction {
-  let known = call.get(PRICES) === undefined ? undefined : pricesOf(call);
+function loadPricesWhenAsked(call: CommandCall): PriceFunction {
+  let known = call.get(PRICES) === undefined ? undefined : loadPrices(call);
   return (...args) => {
-    known ??= pricesOf(call);
+    known ??= loadPrices(call);
     return known.prices?.(...args);
   };
 }

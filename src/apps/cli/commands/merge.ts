@@ -1,5 +1,5 @@
-import { count, counted } from "../../../core/facts/number-text.ts";
-import { plainLine } from "../../../core/facts/plain-text.ts";
+import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
+import { toPlainLine } from "../../../core/facts/plain-text.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import type { LineSource } from "../../../core/jsonl/line-source.ts";
@@ -10,9 +10,9 @@ import type { Command, CommandCall } from "../command.ts";
 import type { NamedSession } from "../named-session.ts";
 import type { Output } from "../output.ts";
 import { argument, flag, rare, textOption } from "../parameters.ts";
-import { newFilePath } from "../session-argument.ts";
-import { issueJson } from "../session-json.ts";
-import { wrap } from "../text/width.ts";
+import { makeFilePath } from "../session-argument.ts";
+import { toIssueJson } from "../session-json.ts";
+import { wrapText } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
 import { writeFacts, writeIndented, writeIssue } from "../view/facts.ts";
 
@@ -46,19 +46,19 @@ export const command: Command = {
     if (isInPlace && a.path === undefined) {
       throw new UsageError("A session in a database cannot be replaced by a merge; add -o and a file.");
     }
-    const target = output === undefined ? { inPlace: true as const } : { to: newFilePath(io.cwd, output) };
-    const result = mergeCopies(await copyOf(a), await copyOf(b), { ...target, allowDifferentIds });
-    if (call.json) call.out.json(resultJson(result));
+    const target = output === undefined ? { inPlace: true as const } : { to: makeFilePath(io.cwd, output) };
+    const result = mergeCopies(await getCopy(a), await getCopy(b), { ...target, allowDifferentIds });
+    if (call.json) call.out.json(toResultJson(result));
     else writeResult(call, result, a.location.text, b.location.text);
   },
 };
 
 /** Returns the path of a copy, or its lines if it has no file. */
-async function copyOf(session: NamedSession): Promise<string | LineSource> {
+async function getCopy(session: NamedSession): Promise<string | LineSource> {
   return session.path ?? (await session.read()).log;
 }
 
-function resultJson({ sessionId, path, entries, conflicts, issues, ...result }: MergeFilesResult): object {
+function toResultJson({ sessionId, path, entries, conflicts, issues, ...result }: MergeFilesResult): object {
   return {
     id: sessionId,
     path,
@@ -68,27 +68,27 @@ function resultJson({ sessionId, path, entries, conflicts, issues, ...result }: 
       entry: id,
       entries: now.map(({ id: entry, from }) => ({ entry, from })),
     })),
-    issues: { a: issues.a.map(issueJson), b: issues.b.map(issueJson) },
+    issues: { a: issues.a.map(toIssueJson), b: issues.b.map(toIssueJson) },
   };
 }
 
 function writeResult({ get, out }: CommandCall, result: MergeFilesResult, a: string, b: string): void {
   const { path, backup, entries, onlyInA, onlyInB, inBoth, conflicts, headerDifferences, issues } = result;
   const { unredacted } = result;
-  out.line(`${out.colors.green("Merged")}  ${plainLine(path)}`);
+  out.line(`${out.colors.green("Merged")}  ${toPlainLine(path)}`);
   writeFacts(
     [
-      ["entries", count(entries)],
-      ["in both", count(inBoth)],
-      ["only in a", `${count(onlyInA)}, ${a}`],
-      ["only in b", `${count(onlyInB)}, ${b}`],
+      ["entries", formatCount(entries)],
+      ["in both", formatCount(inBoth)],
+      ["only in a", `${formatCount(onlyInA)}, ${a}`],
+      ["only in b", `${formatCount(onlyInB)}, ${b}`],
       ["original", backup ?? ""],
     ],
     out,
   );
   if (get(IN_PLACE) && unredacted.a.length > 0)
     writeHeading(
-      `No backup was kept: it would hold the content of ${counted(unredacted.a.length, "redacted entry", "redacted entries")}.`,
+      `No backup was kept: it would hold the content of ${formatCounted(unredacted.a.length, "redacted entry", "redacted entries")}.`,
       out,
     );
   else writeUnredacted("a", unredacted.a, out);
@@ -97,7 +97,10 @@ function writeResult({ get, out }: CommandCall, result: MergeFilesResult, a: str
   if (headerDifferences.length > 0) {
     writeHeading("The headers differ:", out);
     for (const { field, a: inA, b: inB, merged } of headerDifferences) {
-      writeIndented(`${field}: ${shown(inA)} in a, ${shown(inB)} in b; ${shown(merged)} was taken`, out);
+      writeIndented(
+        `${field}: ${formatValue(inA)} in a, ${formatValue(inB)} in b; ${formatValue(merged)} was taken`,
+        out,
+      );
     }
   }
   writeIssues("a", issues.a, out);
@@ -106,20 +109,20 @@ function writeResult({ get, out }: CommandCall, result: MergeFilesResult, a: str
 
 function writeUnredacted(side: MergeSide, { length }: readonly string[], out: Output): void {
   if (length === 0) return;
-  const entries = counted(length, "entry that is", "entries that are");
+  const entries = formatCounted(length, "entry that is", "entries that are");
   writeHeading(`${side} still holds the content of ${entries} redacted now; redact it there, too.`, out);
 }
 
 function writeConflicts(conflicts: readonly MergeConflict[], out: Output): void {
   if (conflicts.length === 0) return;
-  const number = counted(
+  const number = formatCounted(
     conflicts.length,
     "id stood for different entries",
     "ids stood for different entries",
   );
   writeHeading(`${number}:`, out);
   for (const { id, entries } of conflicts) {
-    out.line(`  ${plainLine(id)}`);
+    out.line(`  ${toPlainLine(id)}`);
     for (const one of entries) {
       writeIndented(`${one.from === "both" ? "of both" : `of ${one.from}`}: ${one.id}`, out);
     }
@@ -128,15 +131,18 @@ function writeConflicts(conflicts: readonly MergeConflict[], out: Output): void 
 
 function writeIssues(side: MergeSide, issues: readonly SessionIssue[], out: Output): void {
   if (issues.length === 0) return;
-  writeHeading(`${counted(issues.length, "issue")} in ${side}; lines that hold no entry stay there:`, out);
+  writeHeading(
+    `${formatCounted(issues.length, "issue")} in ${side}; lines that hold no entry stay there:`,
+    out,
+  );
   for (const issue of issues) writeIssue(issue, out);
 }
 
 function writeHeading(text: string, out: Output): void {
   out.line();
-  for (const line of wrap(text, out.width)) out.line(out.colors.yellow(line));
+  for (const line of wrapText(text, out.width)) out.line(out.colors.yellow(line));
 }
 
-function shown(value: unknown): string {
+function formatValue(value: unknown): string {
   return value === undefined ? "nothing" : encodeParsed(value);
 }

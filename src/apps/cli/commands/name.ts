@@ -1,10 +1,10 @@
-import { plainLine } from "../../../core/facts/plain-text.ts";
+import { toPlainLine } from "../../../core/facts/plain-text.ts";
 import type { SessionView } from "../../../session/manager/session-view.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { changeSession, type NamedSession } from "../named-session.ts";
 import { argument, flag, optionalArgument } from "../parameters.ts";
 import { UsageError } from "../usage-error.ts";
-import { idsOf } from "../view/entry-line.ts";
+import { listIds } from "../view/entry-line.ts";
 
 const SESSION = argument("<session>", "the session");
 const NAME = optionalArgument("[name-or-entry]", "the new name; or an entry, to show or set its label");
@@ -40,7 +40,7 @@ export const command: Command = {
 
 function isEntry(view: SessionView, word: string): boolean {
   if (word === "@leaf") return true;
-  return word.length >= MIN_ID_LENGTH && [...idsOf(view.tree)].some((id) => id.startsWith(word));
+  return word.length >= MIN_ID_LENGTH && [...listIds(view.tree)].some((id) => id.startsWith(word));
 }
 
 /** Sets the name, if there is a new one, or shows it. */
@@ -59,7 +59,7 @@ async function nameSession(
     : view.name;
   if (json) out.json({ id: view.header?.id, ...session.location.json, name: name ?? null });
   else if (name === undefined) out.line("The session has no name.");
-  else out.line(isChanged ? `The session is named "${plainLine(name)}".` : plainLine(name));
+  else out.line(isChanged ? `The session is named "${toPlainLine(name)}".` : toPlainLine(name));
 }
 
 /** Sets the label of an entry, removes it if the new one is null, or shows it. */
@@ -78,6 +78,9 @@ async function labelEntry(
       })
     : view.labels.get(entry)?.label;
   if (json) out.json({ id: view.header?.id, ...session.location.json, entry, label: label ?? null });
-  else if (label === undefined) out.line(`Entry ${plainLine(entry)} has no label.`);
-  else out.line(isChanged ? `Entry ${plainLine(entry)} is labeled "${plainLine(label)}".` : plainLine(label));
+  else if (label === undefined) out.line(`Entry ${toPlainLine(entry)} has no label.`);
+  else
+    out.line(
+      isChanged ? `Entry ${toPlainLine(entry)} is labeled "${toPlainLine(label)}".` : toPlainLine(label),
+    );
 }

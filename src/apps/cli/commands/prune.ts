@@ -3,24 +3,24 @@ import { summarizeSession } from "../../../catalog/list/file-summary.ts";
 import { listSessions } from "../../../catalog/list/list-sessions.ts";
 import { type KeepReason, planRetention, type RetentionCandidate } from "../../../catalog/trash/retention.ts";
 import { deleteSession } from "../../../catalog/trash/trash.ts";
-import { bytes, count, counted } from "../../../core/facts/number-text.ts";
-import { titleOf } from "../../../core/facts/session-title.ts";
-import { shortIdLength } from "../../../core/facts/short-id-length.ts";
-import { ago, parseDuration } from "../../../core/facts/times.ts";
+import { formatBytes, formatCount, formatCounted } from "../../../core/facts/number-text.ts";
+import { getSessionTitle } from "../../../core/facts/session-title.ts";
+import { getShortIdLength } from "../../../core/facts/short-id-length.ts";
+import { formatAgo, parseDuration } from "../../../core/facts/times.ts";
 import { isSessionError } from "../../../core/format/errors.ts";
 import type { FileRow } from "../../../session/files/session-row.ts";
-import { ifPresent } from "../../../session/fs/file-system.ts";
+import { callIfPresent } from "../../../session/fs/file-system.ts";
 import { isThere } from "../../../session/log/replace-file.ts";
 import { SessionView } from "../../../session/manager/session-view.ts";
 import type { Command, CommandCall } from "../command.ts";
-import { confirm, YES } from "../confirm.ts";
+import { confirmQuestion, YES } from "../confirm.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { flag, type Parameter, rare } from "../parameters.ts";
-import { knownSessions, sessionScope } from "../session-argument.ts";
-import { sessionJson } from "../session-json.ts";
-import { column } from "../text/width.ts";
+import { getScope, listKnownSessions } from "../session-argument.ts";
+import { toSessionJson } from "../session-json.ts";
+import { fitColumn } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
-import { shortId, textBehind } from "../view/entry-line.ts";
+import { formatTextAfter, takeShortId } from "../view/entry-line.ts";
 
 const OLDER_THAN: Parameter<number> = {
   kind: "option",
@@ -67,8 +67,8 @@ export const command: Command = {
     const { toDelete } = plan;
     if (call.get(DRY_RUN) || toDelete.length === 0) return EXIT_CODES.ok;
     call.out.flush();
-    const question = `Put ${toDelete.length === 1 ? "it" : `these ${counted(toDelete.length, "session")}`} into the trash?`;
-    if (!(await confirm(call, question))) {
+    const question = `Put ${toDelete.length === 1 ? "it" : `these ${formatCounted(toDelete.length, "session")}`} into the trash?`;
+    if (!(await confirmQuestion(call, question))) {
       call.warn("Nothing was deleted.");
       return EXIT_CODES.failed;
     }
@@ -83,17 +83,17 @@ interface Plan {
 
 async function makePlan(call: CommandCall): Promise<Plan> {
   const olderThanMs = call.get(OLDER_THAN);
-  const sessions = await listSessions(sessionScope(call, call.get(ALL)));
+  const sessions = await listSessions(getScope(call, call.get(ALL)));
   const paths = sessions.map(({ path }) => path);
   const isMeant = new Set(paths);
-  const others = (await knownSessions(call, paths)).filter(({ path }) => !isMeant.has(path));
+  const others = (await listKnownSessions(call, paths)).filter(({ path }) => !isMeant.has(path));
   const now = call.io.now();
   const policy = {
     olderThanMs,
     keepNamed: call.get(KEEP_NAMED),
     includeParents: call.get(INCLUDE_PARENTS),
   };
-  const rows = sessions.map(rowOf);
+  const rows = sessions.map(makeRow);
   if (!call.get(KEEP_LABELED)) return planRetention(rows, policy, now, others);
   // To find labels a session is read, so that is done only for what would go without them.
   const mayGo = new Set(planRetention(rows, { ...policy, includeParents: true }, now).toDelete);
@@ -101,8 +101,8 @@ async function makePlan(call: CommandCall): Promise<Plan> {
   return planRetention(looked, { ...policy, keepLabeled: true }, now, others);
 }
 
-function rowOf(session: FileRow): Row {
-  return { ...session, size: ifPresent(() => statSync(session.path))?.size ?? 0 };
+function makeRow(session: FileRow): Row {
+  return { ...session, size: callIfPresent(() => statSync(session.path))?.size ?? 0 };
 }
 
 /** One that cannot be read counts as labeled, and so stays. */
@@ -122,7 +122,7 @@ async function carryOut(call: CommandCall, rows: readonly Row[]): Promise<ExitCo
   for (const row of rows) {
     const { path } = row;
     try {
-      if (!(await isUnchanged(row))) {
+      if (!(await isAsPlanned(row))) {
         refusals.push({ path, message: `${path} was changed meanwhile, and is left alone.` });
         continue;
       }
@@ -136,13 +136,13 @@ async function carryOut(call: CommandCall, rows: readonly Row[]): Promise<ExitCo
   }
   const left = refusals.filter(({ path }) => isThere(path));
   for (const { message } of left) call.warn(message);
-  if (!call.json) call.out.line(`${counted(done, "session")} moved to the trash.`);
+  if (!call.json) call.out.line(`${formatCounted(done, "session")} moved to the trash.`);
   return left.length === 0 ? EXIT_CODES.ok : EXIT_CODES.failed;
 }
 
 /** Whether a file is as the plan saw it: somebody may have gone on with the session while the question stood. */
-async function isUnchanged({ path, size, modified }: Row): Promise<boolean> {
-  if (ifPresent(() => statSync(path))?.size !== size) return false;
+async function isAsPlanned({ path, size, modified }: Row): Promise<boolean> {
+  if (callIfPresent(() => statSync(path))?.size !== size) return false;
   return (await summarizeSession(path))?.modified.getTime() === modified.getTime();
 }
 
@@ -152,17 +152,19 @@ function writePlan(call: CommandCall, { toDelete, kept }: Plan): void {
   const rows: [row: Row, fate: Fate][] = toDelete.map((row) => [row, "delete"]);
   if (isVerbose) rows.push(...kept.map(({ session, reason }): [Row, Fate] => [session, reason]));
   if (json) {
-    for (const [row, fate] of rows) out.json(rowJson(row, fate));
+    for (const [row, fate] of rows) out.json(toRowJson(row, fate));
     return;
   }
   writeRows(call, rows);
   const size = toDelete.reduce((sum, row) => sum + row.size, 0);
-  const freed = size === 0 ? "" : ` (${bytes(size)})`;
-  out.prose(`${counted(toDelete.length, "session")} to delete${freed}, ${count(kept.length)} to keep.`);
+  const freed = size === 0 ? "" : ` (${formatBytes(size)})`;
+  out.prose(
+    `${formatCounted(toDelete.length, "session")} to delete${freed}, ${formatCount(kept.length)} to keep.`,
+  );
 }
 
-function rowJson({ size, ...row }: Row, fate: Fate): object {
-  const facts = { ...sessionJson(row), bytes: size };
+function toRowJson({ size, ...row }: Row, fate: Fate): object {
+  const facts = { ...toSessionJson(row), bytes: size };
   return fate === "delete" ? { action: "delete", ...facts } : { action: "keep", reason: fate, ...facts };
 }
 
@@ -171,15 +173,15 @@ function writeRows(call: CommandCall, rows: readonly (readonly [Row, Fate])[]): 
   const { out } = call;
   const { colors } = out;
   const now = call.io.now();
-  const idLength = shortIdLength(rows.map(([{ id }]) => id));
+  const idLength = getShortIdLength(rows.map(([{ id }]) => id));
   for (const [row, fate] of rows) {
     const { id, name, modified, size } = row;
     const facts = [
-      colors.dim(column(shortId(id, idLength), idLength)),
-      column(ago(modified.getTime(), now), AGE_WIDTH),
-      colors.dim(bytes(size).padStart(SIZE_WIDTH)),
+      colors.dim(fitColumn(takeShortId(id, idLength), idLength)),
+      fitColumn(formatAgo(modified.getTime(), now), AGE_WIDTH),
+      colors.dim(formatBytes(size).padStart(SIZE_WIDTH)),
     ].join("  ");
     const front = fate === "delete" ? facts : `${facts}  ${colors.green(`keep: ${fate}`)}`;
-    out.line(textBehind(front, titleOf(row), out, name === undefined ? String : colors.bold));
+    out.line(formatTextAfter(front, getSessionTitle(row), out, name === undefined ? String : colors.bold));
   }
 }

@@ -1,14 +1,14 @@
-import { excerptOf } from "../../../core/facts/excerpt.ts";
-import { plainLine } from "../../../core/facts/plain-text.ts";
+import { getExcerpt } from "../../../core/facts/excerpt.ts";
+import { toPlainLine } from "../../../core/facts/plain-text.ts";
 import { REDACTED_TEXT } from "../../../core/format/redact-entry.ts";
-import { kindOf } from "../../text/entry-kind.ts";
+import { getEntryKind } from "../../text/entry-kind.ts";
 import type { Command, CommandCall } from "../command.ts";
-import { confirm, YES } from "../confirm.ts";
+import { confirmQuestion, YES } from "../confirm.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
-import { leftoversOf } from "../leftover-files.ts";
+import { findLeftovers } from "../leftover-files.ts";
 import { changeSession } from "../named-session.ts";
 import { flag, optionalArgument, rare, textOption } from "../parameters.ts";
-import { truncate } from "../text/width.ts";
+import { truncateLine } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
 
 const SESSION = optionalArgument("[session]", "the session; with --matching, default: all of this project");
@@ -68,14 +68,14 @@ async function redactEntry(call: CommandCall): Promise<ExitCode> {
   const entryId = session.findEntry(entryName);
   const text = call.get(TEXT) ?? REDACTED_TEXT;
   const entry = session.entryAt(session.tree.find(entryId));
-  const what = plainLine(`${kindOf(entry).word} ${entryId}`);
-  const said = truncate(excerptOf(entry).text, EXCERPT_WIDTH);
-  if (!(await confirm(call, `${what}: ${said}\nIts content will be gone for good. Redact it?`))) {
+  const what = toPlainLine(`${getEntryKind(entry).word} ${entryId}`);
+  const said = truncateLine(getExcerpt(entry).text, EXCERPT_WIDTH);
+  if (!(await confirmQuestion(call, `${what}: ${said}\nIts content will be gone for good. Redact it?`))) {
     call.warn("Nothing was changed.");
     return EXIT_CODES.failed;
   }
   const recordId = await changeSession(named, (opened) => opened.redact(entryId, text));
-  const leftovers = named.path === undefined ? [] : leftoversOf(named.path);
+  const leftovers = named.path === undefined ? [] : findLeftovers(named.path);
   if (call.json) {
     const facts = { entry: entryId, replacement: text, recordId, leftovers };
     call.out.json({ id: session.header?.id, ...named.location.json, ...facts });
@@ -91,11 +91,11 @@ function writeDone(
   leftovers: readonly string[],
 ): void {
   const { colors } = out;
-  out.line(`Redacted ${what}: its content is now "${plainLine(text)}".`);
+  out.line(`Redacted ${what}: its content is now "${toPlainLine(text)}".`);
   out.line(colors.dim(`Entry ${recordId} records it.`));
   if (leftovers.length > 0) {
     out.line(colors.yellow("\nThese may still contain the text; delete them if you do not need them:"));
-    for (const leftover of leftovers) out.line(`  ${plainLine(leftover)}`);
+    for (const leftover of leftovers) out.line(`  ${toPlainLine(leftover)}`);
   }
   note("Other entries and sessions may repeat it: redact --matching and a text removes that everywhere.");
 }

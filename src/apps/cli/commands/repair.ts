@@ -1,14 +1,14 @@
-import { counted } from "../../../core/facts/number-text.ts";
-import { plainLine } from "../../../core/facts/plain-text.ts";
+import { formatCounted } from "../../../core/facts/number-text.ts";
+import { toPlainLine } from "../../../core/facts/plain-text.ts";
 import { CURRENT_SESSION_VERSION } from "../../../core/format/version.ts";
 import { type RepairReport, repairSession } from "../../../session/log/repair-session.ts";
 import { SessionView } from "../../../session/manager/session-view.ts";
 import type { Command } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
-import { changeSession, fileSession } from "../named-session.ts";
+import { changeSession, makeFileSession } from "../named-session.ts";
 import type { Output } from "../output.ts";
 import { argument, flag } from "../parameters.ts";
-import { issueJson } from "../session-json.ts";
+import { toIssueJson } from "../session-json.ts";
 import { writeIndented, writeIssue } from "../view/facts.ts";
 
 const SESSION = argument("<session>", "the session to repair");
@@ -33,11 +33,11 @@ export const command: Command = {
     const isOld = version < CURRENT_SESSION_VERSION;
     const upgraded =
       isOld && !isDryRun
-        ? await changeSession(fileSession(path, call.io), (one) => one.upgrade())
+        ? await changeSession(makeFileSession(path, call.io), (one) => one.upgrade())
         : undefined;
     const backup = report.backup ?? upgraded;
     const result = { ...report, version, isOld, isDryRun, ...(backup !== undefined && { backup }) };
-    if (call.json) call.out.json({ id: header?.id, ...resultJson(result) });
+    if (call.json) call.out.json({ id: header?.id, ...toResultJson(result) });
     else writeResult(result, call.out);
     return isDryRun && (actions.length > 0 || isOld) ? EXIT_CODES.failed : EXIT_CODES.ok;
   },
@@ -51,8 +51,8 @@ interface RepairResult extends RepairReport {
   readonly isOld: boolean;
 }
 
-function resultJson({ actions, isOld, ...result }: RepairResult): object {
-  const done = actions.map(({ issue, action }) => ({ issue: issueJson(issue), action }));
+function toResultJson({ actions, isOld, ...result }: RepairResult): object {
+  const done = actions.map(({ issue, action }) => ({ issue: toIssueJson(issue), action }));
   return { ...result, actions: done, upgradesTo: isOld ? CURRENT_SESSION_VERSION : null };
 }
 
@@ -61,14 +61,14 @@ function writeResult(result: RepairResult, out: Output): void {
   const { colors } = out;
   const paint = isDryRun ? colors.yellow : colors.green;
   if (actions.length === 0 && !isOld) {
-    out.line(`${colors.green("OK")}  ${plainLine(path)}  (nothing to repair)`);
+    out.line(`${colors.green("OK")}  ${toPlainLine(path)}  (nothing to repair)`);
     return;
   }
   const number = isDryRun
-    ? counted(actions.length, "repair to make", "repairs to make")
-    : counted(actions.length, "repair");
+    ? formatCounted(actions.length, "repair to make", "repairs to make")
+    : formatCounted(actions.length, "repair");
   const upgrade = isDryRun ? "upgrade to make" : "upgraded";
-  out.line(`${paint(actions.length > 0 ? number : upgrade)}  ${plainLine(path)}`);
+  out.line(`${paint(actions.length > 0 ? number : upgrade)}  ${toPlainLine(path)}`);
   for (const { issue, action } of actions) {
     writeIssue(issue, out);
     writeIndented(`→ ${action}`, out);
@@ -77,7 +77,7 @@ function writeResult(result: RepairResult, out: Output): void {
   out.line();
   if (isDryRun) out.line("Nothing was changed. A repair keeps the original beside the new file.");
   else {
-    out.line(`original   ${plainLine(backup ?? path)}`);
-    out.line(`left over  ${sideFile === undefined ? "nothing" : plainLine(sideFile)}`);
+    out.line(`original   ${toPlainLine(backup ?? path)}`);
+    out.line(`left over  ${sideFile === undefined ? "nothing" : toPlainLine(sideFile)}`);
   }
 }

@@ -1,18 +1,18 @@
 import { dirname } from "node:path";
-import { fittingName, onlyOne } from "../../../catalog/list/resolve-session.ts";
+import { findByName, getOnlyOne } from "../../../catalog/list/resolve-session.ts";
 import { listTrashed, restoreSession, type TrashedSession } from "../../../catalog/trash/restore.ts";
-import { plainLine } from "../../../core/facts/plain-text.ts";
-import { titleOf } from "../../../core/facts/session-title.ts";
-import { shortIdLength, WHOLE_ID } from "../../../core/facts/short-id-length.ts";
-import { ago } from "../../../core/facts/times.ts";
-import { importedRoot } from "../../../session/files/user-folders.ts";
-import { sessionsRoot } from "../../../session/log/session-paths.ts";
+import { toPlainLine } from "../../../core/facts/plain-text.ts";
+import { getSessionTitle } from "../../../core/facts/session-title.ts";
+import { getShortIdLength, WHOLE_ID } from "../../../core/facts/short-id-length.ts";
+import { formatAgo } from "../../../core/facts/times.ts";
+import { getImportedRoot } from "../../../session/files/user-folders.ts";
+import { getSessionsRoot } from "../../../session/log/session-paths.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { optionalArgument, textOption } from "../parameters.ts";
-import { LATEST, pathOf, sessionScope } from "../session-argument.ts";
-import { sessionJson } from "../session-json.ts";
-import { column } from "../text/width.ts";
-import { shortId, textBehind } from "../view/entry-line.ts";
+import { getScope, LATEST, resolvePath } from "../session-argument.ts";
+import { toSessionJson } from "../session-json.ts";
+import { fitColumn } from "../text/width.ts";
+import { formatTextAfter, takeShortId } from "../view/entry-line.ts";
 
 const NAME = optionalArgument(
   "[trashed]",
@@ -34,23 +34,28 @@ export const command: Command = {
   ],
   run: async (call) => {
     const name = call.get(NAME);
-    const trashed = await trashedSessions(call);
+    const trashed = await listTrashedSessions(call);
     if (name === undefined) writeList(call, trashed);
     else {
       const one = findTrashed(name, trashed, call);
       const to = call.get(TO);
-      const path = await restoreSession(one, to === undefined ? {} : { to: pathOf(call.io.cwd, to) });
-      if (call.json) call.out.json({ ...trashedJson(one), path });
-      else call.out.line(`Restored: ${plainLine(path)}`);
+      const path = await restoreSession(one, to === undefined ? {} : { to: resolvePath(call.io.cwd, to) });
+      if (call.json) call.out.json({ ...toTrashedJson(one), path });
+      else call.out.line(`Restored: ${toPlainLine(path)}`);
     }
   },
 };
 
-async function trashedSessions(call: CommandCall): Promise<TrashedSession[]> {
+async function listTrashedSessions(call: CommandCall): Promise<TrashedSession[]> {
   const { dir, io } = call;
   // A folder may be gone together with its sessions.
-  const { sessionDir } = dir === undefined ? sessionScope(call, true) : { sessionDir: pathOf(io.cwd, dir) };
-  const folders = [io.cwd, sessionsRoot(), importedRoot(), ...(sessionDir === undefined ? [] : [sessionDir])];
+  const { sessionDir } = dir === undefined ? getScope(call, true) : { sessionDir: resolvePath(io.cwd, dir) };
+  const folders = [
+    io.cwd,
+    getSessionsRoot(),
+    getImportedRoot(),
+    ...(sessionDir === undefined ? [] : [sessionDir]),
+  ];
   const trashed = await listTrashed({ folders });
   return dir === undefined ? trashed : trashed.filter(({ path }) => dirname(path) === sessionDir);
 }
@@ -59,39 +64,39 @@ async function trashedSessions(call: CommandCall): Promise<TrashedSession[]> {
 function findTrashed(name: string, trashed: readonly TrashedSession[], { io }: CommandCall): TrashedSession {
   const [latest] = trashed;
   if (name === LATEST && latest !== undefined) return latest;
-  const path = pathOf(io.cwd, name);
+  const path = resolvePath(io.cwd, name);
   const atPath = trashed.filter((one) => one.path === path || one.trashPath === path);
   const candidates = trashed.map((one) => ({ ...one.session, path: one.trashPath, one }));
   const found = candidates.filter(({ one }) => atPath.length === 0 || atPath.includes(one));
   const notFound = `No session ${JSON.stringify(name)} is in the trash. "sessiontree restore" lists those that are.`;
   const copiesAdvice = "Name one by its path in the trash.";
   const choice = { known: candidates, notFound, copiesAdvice };
-  return onlyOne(atPath.length > 0 ? found : fittingName(found, name.trim()), name, choice).one;
+  return getOnlyOne(atPath.length > 0 ? found : findByName(found, name.trim()), name, choice).one;
 }
 
-function trashedJson({ path, trashPath, deleted, size, session }: TrashedSession): object {
-  return { ...sessionJson(session), path, trashPath, deleted: deleted ?? null, bytes: size };
+function toTrashedJson({ path, trashPath, deleted, size, session }: TrashedSession): object {
+  return { ...toSessionJson(session), path, trashPath, deleted: deleted ?? null, bytes: size };
 }
 
 /** One line for each session: short id, when it was deleted, name or first message, and where it was. */
 function writeList({ out, io, json }: CommandCall, trashed: readonly TrashedSession[]): void {
   const { colors } = out;
   if (json) {
-    for (const one of trashed) out.json(trashedJson(one));
+    for (const one of trashed) out.json(toTrashedJson(one));
     return;
   }
   if (trashed.length === 0) out.line("No sessions in the trash.");
   const now = io.now();
-  const idLength = shortIdLength(
+  const idLength = getShortIdLength(
     trashed.map(({ session }) => session.id),
     WHOLE_ID,
   );
   for (const { path, deleted, session } of trashed) {
     const facts = [
-      colors.dim(column(shortId(session.id, idLength), idLength)),
-      column(deleted === undefined ? "" : ago(deleted.getTime(), now), AGE_WIDTH),
+      colors.dim(fitColumn(takeShortId(session.id, idLength), idLength)),
+      fitColumn(deleted === undefined ? "" : formatAgo(deleted.getTime(), now), AGE_WIDTH),
     ].join("  ");
-    out.line(textBehind(facts, titleOf(session), out));
-    out.line(colors.dim(`${" ".repeat(idLength)}  ${plainLine(path)}`));
+    out.line(formatTextAfter(facts, getSessionTitle(session), out));
+    out.line(colors.dim(`${" ".repeat(idLength)}  ${toPlainLine(path)}`));
   }
 }

@@ -3,23 +3,23 @@ import { constants } from "node:os";
 import { iterateSessions } from "../../../catalog/list/list-sessions.ts";
 import { searchSessions } from "../../../catalog/search/search.ts";
 import { deleteSession } from "../../../catalog/trash/trash.ts";
-import { excerptOf } from "../../../core/facts/excerpt.ts";
-import { plainLine } from "../../../core/facts/plain-text.ts";
+import { getExcerpt } from "../../../core/facts/excerpt.ts";
+import { toPlainLine } from "../../../core/facts/plain-text.ts";
 import type { AnySessionEntry } from "../../../core/format/entry.ts";
 import { SessionView } from "../../../session/manager/session-view.ts";
-import { kindOf, kindOfMessage, type Tone } from "../../text/entry-kind.ts";
+import { getEntryKind, getMessageKind, type Tone } from "../../text/entry-kind.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
-import { changeSession, fileSession } from "../named-session.ts";
+import { changeSession, makeFileSession } from "../named-session.ts";
 import { Output } from "../output.ts";
 import { flag, foreignWords } from "../parameters.ts";
 import { type ContentHit, pickSession } from "../picker/pick-session.ts";
 import type { PickerScope, PreviewLine } from "../picker/state.ts";
-import { sessionScope } from "../session-argument.ts";
+import { getScope } from "../session-argument.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** More than anybody looks through; a longer text finds fewer. */
-const MOST_HITS = 500;
+const MAX_HITS = 500;
 
 const ALL = flag("--all", "start with the sessions of all projects");
 
@@ -41,10 +41,10 @@ The picker is drawn on stderr, so that its choice can be read from stdout. If a 
     ["resume -- less", "look at the file"],
     ["resume --all -- my-agent --session {} --verbose", "continue it in an agent"],
   ],
-  run: resume,
+  run: resumeSession,
 };
 
-async function resume(call: CommandCall): Promise<ExitCode> {
+async function resumeSession(call: CommandCall): Promise<ExitCode> {
   const { dir, get, io } = call;
   if (io.terminal === undefined) {
     throw new UsageError(
@@ -56,16 +56,16 @@ async function resume(call: CommandCall): Promise<ExitCode> {
     colors: new Output(io.stderr, io.env).colors,
     scope: dir === undefined ? (get(ALL) ? "all" : "project") : "folder",
     nowMs: io.now,
-    find: (scope, signal) => iterateSessions({ ...sessionScope(call, scope !== "project"), signal }),
+    find: (scope, signal) => iterateSessions({ ...getScope(call, scope !== "project"), signal }),
     search: (query, scope, signal) => findContents(call, query, scope, signal),
-    preview: previewOf,
+    preview: makePreview,
     rename: (path, name) =>
-      changeSession(fileSession(path, io), (session) => session.appendSessionInfo(name)),
+      changeSession(makeFileSession(path, io), (session) => session.appendSessionInfo(name)),
     remove: (path) => deleteSession(path),
   });
   if (chosen === undefined) return EXIT_CODES.cancelled;
   const command = get(COMMAND);
-  return command.length === 0 ? tell(call, chosen) : start(call, withPath(command, chosen.path));
+  return command.length === 0 ? printCommand(call, chosen) : startAgent(call, withPath(command, chosen.path));
 }
 
 /** Finds entries that hold a text, those of the latest sessions first. */
@@ -75,21 +75,21 @@ async function* findContents(
   scope: PickerScope,
   signal: AbortSignal,
 ): AsyncGenerator<ContentHit, void, undefined> {
-  const options = { ...sessionScope(call, scope !== "project"), signal, limit: MOST_HITS };
+  const options = { ...getScope(call, scope !== "project"), signal, limit: MAX_HITS };
   for await (const { session, role, snippet } of searchSessions(query, options)) {
-    const line = { word: kindOfMessage({ role }).word, text: plainLine(snippet) };
+    const line = { word: getMessageKind({ role }).word, text: toPlainLine(snippet) };
     yield { path: session.path, line };
   }
 }
 
-function tell(call: CommandCall, chosen: { path: string; id: string; cwd: string }): ExitCode {
+function printCommand(call: CommandCall, chosen: { path: string; id: string; cwd: string }): ExitCode {
   const { path, id, cwd } = chosen;
   if (call.json) call.out.json({ id, path, cwd });
   else call.out.path(path);
   return EXIT_CODES.ok;
 }
 
-async function start({ io, warn }: CommandCall, command: readonly string[]): Promise<ExitCode> {
+async function startAgent({ io, warn }: CommandCall, command: readonly string[]): Promise<ExitCode> {
   try {
     return await runProgram(command, io.cwd);
   } catch (error) {
@@ -99,25 +99,25 @@ async function start({ io, warn }: CommandCall, command: readonly string[]): Pro
   }
 }
 
-const MOST_ENTRIES = 200;
+const MAX_ENTRIES = 200;
 
 /** What a preview shows: results of tools and settings say little. */
 const SHOWN: ReadonlySet<Tone> = new Set<Tone>(["user", "assistant", "command", "summary", "damaged"]);
 
 /** Returns the last messages of the branch on which a session stands, the latest at the end. */
-function previewOf(path: string): PreviewLine[] {
+function makePreview(path: string): PreviewLine[] {
   const session = SessionView.at(path);
   const lines: PreviewLine[] = [];
-  session.readEntries(session.pathTo(session.leaf, MOST_ENTRIES), (_, entry) => {
-    const line = previewLine(entry);
+  session.readEntries(session.pathTo(session.leaf, MAX_ENTRIES), (_, entry) => {
+    const line = makePreviewLine(entry);
     if (line !== undefined) lines.push(line);
   });
   return lines;
 }
 
-function previewLine(entry: AnySessionEntry | undefined): PreviewLine | undefined {
-  const { tone, word } = kindOf(entry);
-  const { text } = excerptOf(entry);
+function makePreviewLine(entry: AnySessionEntry | undefined): PreviewLine | undefined {
+  const { tone, word } = getEntryKind(entry);
+  const { text } = getExcerpt(entry);
   return SHOWN.has(tone) && text !== "" ? { word, text } : undefined;
 }
 

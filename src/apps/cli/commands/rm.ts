@@ -1,22 +1,22 @@
 import { Descent } from "../../../catalog/list/lineage.ts";
 import { assertPlainFile } from "../../../catalog/trash/trash.ts";
-import { counted } from "../../../core/facts/number-text.ts";
-import { plainLine } from "../../../core/facts/plain-text.ts";
-import { type TitleFacts, titleOf } from "../../../core/facts/session-title.ts";
-import { ago } from "../../../core/facts/times.ts";
+import { formatCounted } from "../../../core/facts/number-text.ts";
+import { toPlainLine } from "../../../core/facts/plain-text.ts";
+import { getSessionTitle, type TitleFacts } from "../../../core/facts/session-title.ts";
+import { formatAgo } from "../../../core/facts/times.ts";
 import { isSessionError } from "../../../core/format/errors.ts";
 import type { FileRow, SessionRow } from "../../../session/files/session-row.ts";
 import { isSystemError } from "../../../session/files/skipped-files.ts";
-import { fileError } from "../../../session/log/file-errors.ts";
+import { toFileError } from "../../../session/log/file-errors.ts";
 import { notASessionAt } from "../../../session/log/foreign-file.ts";
 import type { Command, CommandCall } from "../command.ts";
-import { confirm, YES } from "../confirm.ts";
+import { confirmQuestion, YES } from "../confirm.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
-import { leftoversOf } from "../leftover-files.ts";
+import { findLeftovers } from "../leftover-files.ts";
 import type { NamedSession } from "../named-session.ts";
 import { argumentList, flag, rare } from "../parameters.ts";
-import { knownSessions } from "../session-argument.ts";
-import { truncate } from "../text/width.ts";
+import { listKnownSessions } from "../session-argument.ts";
+import { truncateLine } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
 
 const SESSIONS = argumentList("<sessions...>", "the sessions");
@@ -25,7 +25,7 @@ const FORCE = rare(
   flag("--force", "also files that are not sessions, and sessions that a process has leased"),
 );
 const ID_WIDTH = 36;
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 interface Candidate {
   readonly session: NamedSession;
@@ -43,7 +43,7 @@ export const command: Command = {
     ["rm old.jsonl older.jsonl --permanent --yes", "for good, without asking"],
   ],
   run: async (call) => {
-    const candidates = await candidatesOf(call);
+    const candidates = await getCandidates(call);
     if (!(await isMeant(call, candidates))) {
       call.warn("Nothing was deleted.");
       return EXIT_CODES.failed;
@@ -55,29 +55,29 @@ export const command: Command = {
 };
 
 /** Looks at everything before anything is done, so that a wrong name costs nothing. */
-async function candidatesOf(call: CommandCall): Promise<Candidate[]> {
-  const found = await namedSessions(call);
+async function getCandidates(call: CommandCall): Promise<Candidate[]> {
+  const found = await findNamedSessions(call);
   const looked: Omit<Candidate, "descendants">[] = [];
   for (const session of found) {
     const { path } = session;
     if (path !== undefined) assertPlainFile(path);
-    const info = await infoOf(session, call.get(FORCE));
+    const info = await readInfo(session, call.get(FORCE));
     if (path !== undefined && info === undefined && !call.get(FORCE)) throw notASessionAt(path);
     looked.push({ session, info });
   }
   const paths = found.flatMap(({ path }) => path ?? []);
   const going = looked.flatMap(({ session: { path }, info }) => (path && info ? { ...info, path } : []));
-  const known = paths.length === 0 ? [] : await knownSessions(call, paths);
+  const known = paths.length === 0 ? [] : await listKnownSessions(call, paths);
   const others = known.filter(({ path }) => going.every((one) => one.path !== path));
   const descent = new Descent([...going, ...others]);
   return looked.map(({ session, info }) => {
     const own = going.filter(({ path }) => path === session.path);
-    return { session, info, descendants: descent.descendantsOf(own).filter((one) => others.includes(one)) };
+    return { session, info, descendants: descent.findDescendants(own).filter((one) => others.includes(one)) };
   });
 }
 
 /** Finds the sessions that are named, each once: all in files, or all in a database. */
-async function namedSessions({ findKeptSession, get }: CommandCall): Promise<NamedSession[]> {
+async function findNamedSessions({ findKeptSession, get }: CommandCall): Promise<NamedSession[]> {
   const found = new Map<string, NamedSession>();
   // What nobody is asked about is not found by a word of its name.
   const match = get(YES) ? "beginning" : "words";
@@ -92,12 +92,12 @@ async function namedSessions({ findKeptSession, get }: CommandCall): Promise<Nam
 }
 
 /** Returns what a list would say; undefined for what is no session or, if it goes all the same, cannot be read. */
-async function infoOf(session: NamedSession, isForced: boolean): Promise<SessionRow | undefined> {
+async function readInfo(session: NamedSession, isForced: boolean): Promise<SessionRow | undefined> {
   try {
     return await session.row();
   } catch (error) {
     if (!isSystemError(error)) throw error;
-    if (!isForced) throw fileError(session.location.text, "read", error);
+    if (!isForced) throw toFileError(session.location.text, "read", error);
     return undefined;
   }
 }
@@ -106,15 +106,15 @@ async function infoOf(session: NamedSession, isForced: boolean): Promise<Session
 async function isMeant(call: CommandCall, candidates: readonly Candidate[]): Promise<boolean> {
   const isInTrash = !call.get(PERMANENT) && candidates.every(({ session }) => session.path !== undefined);
   const lines = candidates.flatMap((candidate) => [
-    describe(call, candidate),
-    ...descentLines(call, candidate),
+    describeCandidate(call, candidate),
+    ...formatDescent(call, candidate),
   ]);
-  const what = candidates.length === 1 ? "it" : `these ${counted(candidates.length, "session")}`;
+  const what = candidates.length === 1 ? "it" : `these ${formatCounted(candidates.length, "session")}`;
   const { stored } = call;
   const isStored = candidates.some(({ session }) => session.path === undefined);
-  const from = stored !== undefined && isStored ? ` from ${plainLine(stored.address)}` : "";
+  const from = stored !== undefined && isStored ? ` from ${toPlainLine(stored.address)}` : "";
   const question = isInTrash ? `Move ${what} to the trash?` : `Delete ${what}${from} for good?`;
-  return confirm(call, [...lines, question].join("\n"));
+  return confirmQuestion(call, [...lines, question].join("\n"));
 }
 
 /** Deletes a session and says so; false if it stays. */
@@ -130,7 +130,7 @@ async function deleteOne(call: CommandCall, candidate: Candidate): Promise<boole
     const isTrashBroken = error.code === "WRITE_FAILED" && !call.get(PERMANENT) && !call.get(YES);
     if (!isTrashBroken || session.path === undefined || call.io.ask === undefined) return false;
   }
-  if (!(await confirm(call, "Delete it for good instead?"))) return false;
+  if (!(await confirmQuestion(call, "Delete it for good instead?"))) return false;
   writeDeleted(call, candidate, await session.delete({ permanent: true, force }));
   return true;
 }
@@ -139,7 +139,7 @@ function writeDeleted(call: CommandCall, candidate: Candidate, method: "trash" |
   const { out } = call;
   const { info, descendants } = candidate;
   const { location, path } = candidate.session;
-  const leftovers = path === undefined ? [] : leftoversOf(path);
+  const leftovers = path === undefined ? [] : findLeftovers(path);
   if (call.json) {
     const ids = descendants.map(({ id }) => id);
     const beside = path === undefined ? {} : { descendants: ids, leftovers };
@@ -147,35 +147,41 @@ function writeDeleted(call: CommandCall, candidate: Candidate, method: "trash" |
     return;
   }
   const where = method === "trash" ? "In the trash" : "Deleted for good";
-  out.line(`${where}: ${plainLine(location.text)}`);
-  for (const line of descentLines(call, candidate)) out.line(line);
+  out.line(`${where}: ${toPlainLine(location.text)}`);
+  for (const line of formatDescent(call, candidate)) out.line(line);
   if (leftovers.length > 0) out.line("These backups are still beside it:");
-  for (const leftover of leftovers) out.line(`  ${plainLine(leftover)}`);
+  for (const leftover of leftovers) out.line(`  ${toPlainLine(leftover)}`);
 }
 
-function describe({ out, io }: CommandCall, { session: { location, path }, info }: Candidate): string {
-  if (info === undefined) return `${plainLine(location.text)}\n  no session`;
-  const age = ago(info.modified.getTime(), io.now());
-  const facts = `${counted(info.messageCount, "message")}, last used ${age}`;
+function describeCandidate(
+  { out, io }: CommandCall,
+  { session: { location, path }, info }: Candidate,
+): string {
+  if (info === undefined) return `${toPlainLine(location.text)}\n  no session`;
+  const age = formatAgo(info.modified.getTime(), io.now());
+  const facts = `${formatCounted(info.messageCount, "message")}, last used ${age}`;
   return [
-    sessionLine(info, out.width),
-    ...(path === undefined ? [] : [`  ${plainLine(path)}`]),
+    formatSessionLine(info, out.width),
+    ...(path === undefined ? [] : [`  ${toPlainLine(path)}`]),
     `  ${facts}`,
   ].join("\n");
 }
 
-function descentLines({ out }: CommandCall, { descendants }: Candidate): string[] {
+function formatDescent({ out }: CommandCall, { descendants }: Candidate): string[] {
   if (descendants.length === 0) return [];
-  const more = descendants.length - MOST_NAMED;
+  const more = descendants.length - MAX_NAMED;
   return [
     descendants.length === 1
       ? "1 session was forked from it and is kept:"
-      : `${counted(descendants.length, "session")} were forked from it and are kept:`,
-    ...descendants.slice(0, MOST_NAMED).map((one) => `  ${sessionLine(one, out.width - 2)}`),
-    ...(more > 0 ? [`  and ${counted(more, "other")}`] : []),
+      : `${formatCounted(descendants.length, "session")} were forked from it and are kept:`,
+    ...descendants.slice(0, MAX_NAMED).map((one) => `  ${formatSessionLine(one, out.width - 2)}`),
+    ...(more > 0 ? [`  and ${formatCounted(more, "other")}`] : []),
   ];
 }
 
-function sessionLine(session: TitleFacts & { readonly id: string }, width: number): string {
-  return truncate(`${truncate(plainLine(session.id), ID_WIDTH)}  ${titleOf(session)}`, width);
+function formatSessionLine(session: TitleFacts & { readonly id: string }, width: number): string {
+  return truncateLine(
+    `${truncateLine(toPlainLine(session.id), ID_WIDTH)}  ${getSessionTitle(session)}`,
+    width,
+  );
 }

@@ -6,14 +6,14 @@ import {
   searchSession,
   searchSessions,
 } from "../../../catalog/search/search.ts";
-import { counted } from "../../../core/facts/number-text.ts";
-import { plainLine, tabSeparated } from "../../../core/facts/plain-text.ts";
-import { titleOf } from "../../../core/facts/session-title.ts";
-import { ago } from "../../../core/facts/times.ts";
+import { formatCounted } from "../../../core/facts/number-text.ts";
+import { joinTabs, toPlainLine } from "../../../core/facts/plain-text.ts";
+import { getSessionTitle } from "../../../core/facts/session-title.ts";
+import { formatAgo } from "../../../core/facts/times.ts";
 import { isSessionError } from "../../../core/format/errors.ts";
 import { addTo } from "../../../core/format/group-by.ts";
 import { SOURCE_NAMES } from "../../../interop/import/imported-session.ts";
-import { kindOfMessage } from "../../text/entry-kind.ts";
+import { getMessageKind } from "../../text/entry-kind.ts";
 import { quoteForShell } from "../../text/shell-quoting.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
@@ -29,13 +29,13 @@ import {
   rare,
   textOption,
 } from "../parameters.ts";
-import { failuresCommand, isSessionName, pathOf, sessionScope } from "../session-argument.ts";
+import { getScope, isSessionName, makeFailuresCommand, resolvePath } from "../session-argument.ts";
 import { warnOfSkipped } from "../skipped-files.ts";
-import { spanOf } from "../span-options.ts";
+import { getSpan } from "../span-options.ts";
 import type { ListedRow, StoredSessions } from "../stored-sessions.ts";
-import { column, truncate, truncateStart, widthOf, wrap } from "../text/width.ts";
+import { fitColumn, measureWidth, truncateLine, truncateStart, wrapText } from "../text/width.ts";
 import { asUsage, UsageError } from "../usage-error.ts";
-import { kindColumn, LEAST_TEXT_WIDTH, shortId, textBehind } from "../view/entry-line.ts";
+import { formatKindColumn, formatTextAfter, MIN_TEXT_WIDTH, takeShortId } from "../view/entry-line.ts";
 
 const TEXT = {
   ...optionalArgument(
@@ -94,13 +94,13 @@ const BRANCH = choiceOption(
 
 /** Columns of an id: enough for one of ours, and for the beginning of a longer one. */
 const ID_WIDTH = 8;
-const MOST_ID_WIDTH = 18;
+const MAX_ID_WIDTH = 18;
 
 /** Hits that a terminal shows, unless it is told how many. */
-const MOST_SHOWN = 50;
+const MAX_SHOWN = 50;
 
 /** So many messages before a failure are shown: enough to see what led to it, and few enough for a screen. */
-const MOST_SEEN = 10;
+const MAX_MESSAGES_BEFORE = 10;
 
 interface FoundEntry extends SearchHit {
   readonly session: ListedRow;
@@ -110,7 +110,7 @@ interface FoundEntry extends SearchHit {
 export const command: Command = {
   details: `Searches messages, thinking, tool calls, commands and summaries of one session, or of this project's sessions. An entry is found if it holds all words, in any order; a word may be a part of a longer one. Exits with 1 if nothing is found.
 
-The best come first: more and rarer words, closer together, what was said before what tools wrote, and new before old. A terminal shows the best ${MOST_SHOWN}, unless --limit says otherwise. --sort latest writes each hit as it is found.
+The best come first: more and rarer words, closer together, what was said before what tools wrote, and new before old. A terminal shows the best ${MAX_SHOWN}, unless --limit says otherwise. --sort latest writes each hit as it is found.
 
 --failed finds where it went wrong: failed tool calls, commands with an exit code other than 0, and answers that ended in an error. A text is also looked for in the name of the tool and in the arguments of its call. You can leave the text out and name a session as @last or by its path; to name it by id, put an empty text first: search "" 1a2b3c4d --failed.
 
@@ -133,14 +133,14 @@ In a pipe: one line per entry, with tabs between the session's id, the entry's i
     ["search 'fix(es|ed)?_#\\d+' --regex --limit 5", "with a regular expression"],
     ["search password --dir ./sessions --json", "in a folder, one JSON object per hit"],
   ],
-  run: search,
+  run: runSearch,
 };
 
-async function search(call: CommandCall): Promise<ExitCode> {
+async function runSearch(call: CommandCall): Promise<ExitCode> {
   const { out, json, note } = call;
   const { hits, ...asked } = await startSearch(call);
   const isLaidOut = !json && out.isLaidOut;
-  const limit = limitOf(call);
+  const limit = getLimit(call);
   let number = 0;
   let first: FoundEntry | undefined;
   let session: ListedRow | undefined;
@@ -153,9 +153,9 @@ async function search(call: CommandCall): Promise<ExitCode> {
       sessions++;
       if (isLaidOut) writeSession(call, session, sessions > 1);
     }
-    if (json) out.json(hitJson(hit));
+    if (json) out.json(toHitJson(hit));
     else if (isLaidOut) writeHit(hit, out);
-    else out.line(lineOf(hit));
+    else out.line(formatHit(hit));
     // Whoever waits for the first hit sees it while the others are looked for.
     out.flush();
   }
@@ -164,7 +164,11 @@ async function search(call: CommandCall): Promise<ExitCode> {
     return EXIT_CODES.failed;
   }
   if (isLaidOut)
-    out.line(out.colors.dim(`\n${counted(number, "entry", "entries")} in ${counted(sessions, "session")}`));
+    out.line(
+      out.colors.dim(
+        `\n${formatCounted(number, "entry", "entries")} in ${formatCounted(sessions, "session")}`,
+      ),
+    );
   if (isLaidOut && number === limit && call.get(LIMIT) === undefined)
     note(`These are the best ${limit}; --limit shows more, --sort latest all of them.`);
   if (call.get(FAILED)) writeNextSteps(call, first, asked.name);
@@ -176,9 +180,9 @@ function isRanked(call: CommandCall): boolean {
   return (call.get(SORT) ?? (readArguments(call).text === "" ? "latest" : "score")) === "score";
 }
 
-function limitOf(call: CommandCall): number | undefined {
+function getLimit(call: CommandCall): number | undefined {
   const isCut = !call.json && call.out.isLaidOut && isRanked(call);
-  return call.get(LIMIT) ?? (isCut ? MOST_SHOWN : undefined);
+  return call.get(LIMIT) ?? (isCut ? MAX_SHOWN : undefined);
 }
 
 /** Puts ranked hits of one session together, where its best is. */
@@ -201,10 +205,10 @@ async function startSearch(call: CommandCall): Promise<Asked & { hits: AsyncIter
   const { get, stored } = call;
   const { text: first, name } = readArguments(call);
   if (name !== undefined && get(ALL)) throw new UsageError("Name one session, or give --all.");
-  const session = name === undefined ? undefined : await sessionOrWord(name, first, call);
+  const session = name === undefined ? undefined : await findSessionOrWord(name, first, call);
   const text = name === undefined || session !== undefined ? first : `${first} ${name}`;
   if (text !== first)
-    call.note(`No session is called ${plainLine(name ?? "")}: looking for ${plainLine(text)}.`);
+    call.note(`No session is called ${toPlainLine(name ?? "")}: looking for ${toPlainLine(text)}.`);
   const options = searchOptions(call);
   await asUsage(() => parseQuery(text, options));
   if (session === undefined) {
@@ -215,11 +219,11 @@ async function startSearch(call: CommandCall): Promise<Asked & { hits: AsyncIter
   const { location, path, read } = session;
   const { log } = await read();
   const hits = path === undefined ? searchLines(log, text, options) : searchSession(path, text, options);
-  return { text, name, hits: namedAs(location.json, hits) };
+  return { text, name, hits: addLocations(location.json, hits) };
 }
 
 /** Finds the session that a word names; undefined if it is one more word of the text. */
-async function sessionOrWord(
+async function findSessionOrWord(
   word: string,
   text: string,
   { findSession }: CommandCall,
@@ -259,7 +263,7 @@ function readArguments({ get }: Pick<CommandCall, "get">): Asked {
 }
 
 /** Says of hits where their session is. */
-async function* namedAs(
+async function* addLocations(
   location: Partial<ListedRow>,
   hits: AsyncIterable<SearchHit>,
 ): AsyncGenerator<FoundEntry, void, undefined> {
@@ -274,28 +278,28 @@ async function* searchStored(
   stored: StoredSessions,
   text: string,
 ): AsyncGenerator<FoundEntry, void, undefined> {
-  const cwd = projectOf(call) ?? (call.get(ALL) ? undefined : call.io.cwd);
+  const cwd = getProject(call) ?? (call.get(ALL) ? undefined : call.io.cwd);
   const options = { ...searchOptions(call), ...(cwd !== undefined && { cwd }) };
   for await (const { session, ...hit } of (await stored.store()).search(text, options))
-    yield { ...hit, session: { ...session, ...stored.locationOf(session.id).json } };
+    yield { ...hit, session: { ...session, ...stored.getLocation(session.id).json } };
 }
 
 function searchFiles(call: CommandCall, text: string): AsyncIterable<SearchHit> {
-  const cwd = projectOf(call);
+  const cwd = getProject(call);
   const isAll = call.get(ALL);
   if (cwd !== undefined && isAll) throw new UsageError("Give --all or --project, not both.");
-  const scope = { ...sessionScope(call, isAll), ...(cwd !== undefined && { cwd }) };
+  const scope = { ...getScope(call, isAll), ...(cwd !== undefined && { cwd }) };
   return searchSessions(text, { ...scope, ...searchOptions(call), latestFirst: !isRanked(call) });
 }
 
-function projectOf({ get, io }: CommandCall): string | undefined {
+function getProject({ get, io }: CommandCall): string | undefined {
   const project = get(PROJECT);
-  return project === undefined ? undefined : pathOf(io.cwd, project);
+  return project === undefined ? undefined : resolvePath(io.cwd, project);
 }
 
 function searchOptions(call: CommandCall): SearchSessionOptions {
   const { get } = call;
-  const limit = limitOf(call);
+  const limit = getLimit(call);
   const [roles, path, source, branch] = [get(ROLE), get(PATH), get(SOURCE), get(BRANCH)];
   const tools = get(TOOL)
     ?.split(",")
@@ -305,7 +309,7 @@ function searchOptions(call: CommandCall): SearchSessionOptions {
     caseSensitive: get(CASE),
     failed: get(FAILED),
     ranked: isRanked(call),
-    ...spanOf(call, SINCE, UNTIL, false),
+    ...getSpan(call, SINCE, UNTIL, false),
     ...(limit !== undefined && { limit }),
     ...(roles !== undefined && { roles }),
     ...(tools !== undefined && { tools }),
@@ -316,12 +320,12 @@ function searchOptions(call: CommandCall): SearchSessionOptions {
   };
 }
 
-function lineOf({ session, entryId, role, snippet, branch }: FoundEntry): string {
+function formatHit({ session, entryId, role, snippet, branch }: FoundEntry): string {
   const path = session.path ?? session.store ?? "";
-  return tabSeparated([session.id, entryId, role, snippet, path, ...(branch === "left" ? [branch] : [])]);
+  return joinTabs([session.id, entryId, role, snippet, path, ...(branch === "left" ? [branch] : [])]);
 }
 
-function hitJson({ session: { id, path, store, cwd, name }, entryId, ...hit }: FoundEntry): object {
+function toHitJson({ session: { id, path, store, cwd, name }, entryId, ...hit }: FoundEntry): object {
   return { session: { id, path, store, cwd, name }, entry: entryId, ...hit };
 }
 
@@ -329,43 +333,49 @@ function writeSession({ io, out }: CommandCall, session: ListedRow, isFurther: b
   const { colors } = out;
   const { id, modified } = session;
   if (isFurther) out.line();
-  const front = `${shortId(id, MOST_ID_WIDTH)}  ${ago(modified.getTime(), io.now())}`;
-  out.line(textBehind(colors.dim(front), titleOf(session), out, colors.bold));
+  const front = `${takeShortId(id, MAX_ID_WIDTH)}  ${formatAgo(modified.getTime(), io.now())}`;
+  out.line(formatTextAfter(colors.dim(front), getSessionTitle(session), out, colors.bold));
 }
 
 function writeHit({ entryId, role, snippet, match, branch }: FoundEntry, out: Output): void {
   const { colors, width } = out;
-  const id = shortId(entryId, MOST_ID_WIDTH);
+  const id = takeShortId(entryId, MAX_ID_WIDTH);
   const front = [
-    colors.dim(column(id, Math.max(ID_WIDTH, widthOf(id)))),
-    kindColumn(colors, kindOfMessage({ role })),
+    colors.dim(fitColumn(id, Math.max(ID_WIDTH, measureWidth(id)))),
+    formatKindColumn(colors, getMessageKind({ role })),
     ...(branch === "left" ? [colors.dim("left branch")] : []),
   ].join(" ");
-  const room = width - widthOf(front) - 4;
-  const text = plainLine(snippet);
+  const room = width - measureWidth(front) - 4;
+  const text = toPlainLine(snippet);
   // What a failure says stands at its end: it is not cut to a line.
-  if (match.length === 0 && widthOf(text) > room) {
+  if (match.length === 0 && measureWidth(text) > room) {
     out.line(`  ${front.trimEnd()}`);
-    for (const line of wrap(text, width - 4)) out.line(`    ${line}`);
-  } else if (room >= LEAST_TEXT_WIDTH) out.line(`  ${front}  ${marked(snippet, match, room, out)}`.trimEnd());
+    for (const line of wrapText(text, width - 4)) out.line(`    ${line}`);
+  } else if (room >= MIN_TEXT_WIDTH)
+    out.line(`  ${front}  ${markMatch(snippet, match, room, out)}`.trimEnd());
   else
     out.line(`  ${front.trimEnd()}
-    ${marked(snippet, match, width - 4, out)}`);
+    ${markMatch(snippet, match, width - 4, out)}`);
 }
 
 /** A snippet that fits, with what was found in another color, and in sight. */
-function marked(snippet: string, { start, length }: SearchHit["match"], width: number, out: Output): string {
-  const found = truncate(plainPart(snippet.slice(start, start + length)), width);
-  const before = plainPart(snippet.slice(0, start));
-  const after = plainPart(snippet.slice(start + length));
-  const room = width - widthOf(found);
-  const front = truncateStart(before, Math.max(Math.floor(room / 2), room - widthOf(after)));
-  return `${front}${out.colors.bold(out.colors.yellow(found))}${truncate(after, room - widthOf(front))}`;
+function markMatch(
+  snippet: string,
+  { start, length }: SearchHit["match"],
+  width: number,
+  out: Output,
+): string {
+  const found = truncateLine(toPlainPart(snippet.slice(start, start + length)), width);
+  const before = toPlainPart(snippet.slice(0, start));
+  const after = toPlainPart(snippet.slice(start + length));
+  const room = width - measureWidth(found);
+  const front = truncateStart(before, Math.max(Math.floor(room / 2), room - measureWidth(after)));
+  return `${front}${out.colors.bold(out.colors.yellow(found))}${truncateLine(after, room - measureWidth(front))}`;
 }
 
 /** Makes a part of a line harmless, and keeps the spaces at its ends. */
-function plainPart(text: string): string {
-  return plainLine(`.${text}.`).slice(1, -1);
+function toPlainPart(text: string): string {
+  return toPlainLine(`.${text}.`).slice(1, -1);
 }
 
 /** Says how to read a failure in full, and how to see what led to it. */
@@ -374,20 +384,22 @@ function writeNextSteps(
   { session: { id, path = id }, entryId }: FoundEntry,
   name = dir === undefined ? id : path,
 ): void {
-  const [session, entry] = [quoteForShell(plainLine(name)), quoteForShell(plainLine(entryId))];
+  const [session, entry] = [quoteForShell(toPlainLine(name)), quoteForShell(toPlainLine(entryId))];
   note(`The first one in full: sessiontree show ${session} ${entry}`);
-  note(`What the model saw before it: sessiontree context ${session} --before ${entry} --tail ${MOST_SEEN}`);
+  note(
+    `What the model saw before it: sessiontree context ${session} --before ${entry} --tail ${MAX_MESSAGES_BEFORE}`,
+  );
   note(`What it had cost up to there: sessiontree stats ${session} --leaf ${entry}`);
 }
 
 function writeNothing({ dir, get, note }: CommandCall, { text, name }: Asked): void {
   const what = get(FAILED) ? "No failure" : "Nothing";
-  const of = text === "" ? "" : ` for ${plainLine(text)}`;
+  const of = text === "" ? "" : ` for ${toPlainLine(text)}`;
   const isOfProject = dir === undefined && !get(ALL) && name === undefined;
   note(`${what} found${of}${isOfProject ? " in the sessions of this project" : ""}.`);
   if (get(FAILED) && text !== "" && name === undefined) {
-    const word = quoteForShell(plainLine(text));
-    note(`To look into a session of that name: ${failuresCommand(text)}`);
+    const word = quoteForShell(toPlainLine(text));
+    note(`To look into a session of that name: ${makeFailuresCommand(text)}`);
     note(`To look into a folder of that name: sessiontree search --failed --dir ${word}`);
   }
   if (isOfProject) note("Add --all to look into the sessions of all projects.");

@@ -1,22 +1,22 @@
-import { messageFieldsOf } from "../../../core/context/entry-fields.ts";
-import { type ContentPart, contentOf, outputTitle } from "../../../core/facts/entry-content.ts";
-import { callText } from "../../../core/facts/excerpt.ts";
-import { bytes, count } from "../../../core/facts/number-text.ts";
-import { plainLine, plainText } from "../../../core/facts/plain-text.ts";
-import { dateAndTime, isoTime, span, timeRange } from "../../../core/facts/times.ts";
-import { callOf, type LocatedEntry, nextAnswer, resultsOf } from "../../../core/facts/tool-calls.ts";
+import { getMessageFields } from "../../../core/context/entry-fields.ts";
+import { type ContentPart, formatOutputTitle, getEntryContent } from "../../../core/facts/entry-content.ts";
+import { formatToolCall } from "../../../core/facts/excerpt.ts";
+import { formatBytes, formatCount } from "../../../core/facts/number-text.ts";
+import { toPlainLine, toPlainText } from "../../../core/facts/plain-text.ts";
+import { formatDateAndTime, formatIsoTime, formatSpan, getTimeRange } from "../../../core/facts/times.ts";
+import { findCall, findNextAnswer, findResults, type LocatedEntry } from "../../../core/facts/tool-calls.ts";
 import type { AnySessionEntry } from "../../../core/format/entry.ts";
 import type { EntryTree } from "../../../core/tree/entry-tree.ts";
 import type { SessionView } from "../../../session/manager/session-view.ts";
-import { countKinds, isFailure, kindOf, readKinds } from "../../text/entry-kind.ts";
-import { imageText, prettyJson } from "../../text/stored-values.ts";
-import { answerText, usageTexts } from "../../text/usage-text.ts";
+import { countKinds, getEntryKind, isFailure, readKinds } from "../../text/entry-kind.ts";
+import { formatImage, formatJson } from "../../text/stored-values.ts";
+import { formatAnswer, formatUsage } from "../../text/usage-text.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
-import { locationFact, type SessionLocation } from "../named-session.ts";
+import { getLocationFact, type SessionLocation } from "../named-session.ts";
 import { numberOption, optionalArgument } from "../parameters.ts";
-import { failuresCommand, SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
-import { paintOf } from "../view/entry-line.ts";
+import { makeFailuresCommand, SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
+import { choosePaint } from "../view/entry-line.ts";
 import { type Facts, writeFacts } from "../view/facts.ts";
 
 const ENTRY = optionalArgument("[entry]", "an entry: its id or the beginning of it, its label, or @leaf");
@@ -25,7 +25,7 @@ const TAIL = numberOption(
   "this many entries in full: the last ones on the path to the entry, or to the leaf",
 );
 
-const MOST_CHILDREN = 8;
+const MAX_CHILDREN = 8;
 
 /** `sessiontree show`: shows a session as a whole, or one entry in full. */
 export const command: Command = {
@@ -62,7 +62,7 @@ function showSession(
 ): ExitCode {
   const { name, header, version, size, tree, leaf, labels } = session;
   const counts = countKinds(readKinds(session));
-  const [first, last] = timeRange(tree);
+  const [first, last] = getTimeRange(tree);
   const branches = [...tree.leaves()].length;
   const leafId = tree.size === 0 || leaf < 0 ? null : tree.idAt(leaf);
   const named = [...labels].map(([entryId, { label }]) => ({ entry: entryId, label }));
@@ -91,18 +91,21 @@ function showSession(
   const facts: Facts = [
     ["name", name ?? ""],
     ["id", header?.id ?? ""],
-    locationFact(location),
-    ["size", `${bytes(size)}, version ${version}`],
+    getLocationFact(location),
+    ["size", `${formatBytes(size)}, version ${version}`],
     ["project", header?.cwd ?? ""],
-    ["created", dateAndTime(Date.parse(header?.timestamp ?? ""))],
-    ["entries", [count(tree.size), counts.kinds].filter(Boolean).join(": ")],
-    ["time", span(first, last)],
-    ["branches", count(branches)],
+    ["created", formatDateAndTime(Date.parse(header?.timestamp ?? ""))],
+    ["entries", [formatCount(tree.size), counts.kinds].filter(Boolean).join(": ")],
+    ["time", formatSpan(first, last)],
+    ["branches", formatCount(branches)],
     ["forked from", header?.parentSession ?? ""],
     ["leaf", leafId ?? ""],
     ["labels", named.map(({ entry, label }) => `[${label}] on ${entry}`).join(", ")],
-    ["failures", counts.failed === 0 ? "" : `${count(counts.failed)}: ${failuresCommand(get(SESSION))}`],
-    ["issues", issues === 0 ? "" : `${count(issues)}: sessiontree verify tells more`],
+    [
+      "failures",
+      counts.failed === 0 ? "" : `${formatCount(counts.failed)}: ${makeFailuresCommand(get(SESSION))}`,
+    ],
+    ["issues", issues === 0 ? "" : `${formatCount(issues)}: sessiontree verify tells more`],
   ];
   writeFacts(facts, out);
   return EXIT_CODES.ok;
@@ -115,22 +118,22 @@ function showEntry({ out, json }: CommandCall, session: SessionView, ordinal: nu
   const head = tree.headAt(ordinal);
   if (json) {
     const { timestampMs, ...named } = head;
-    out.json(entry ?? { ...named, timestamp: isoTime(timestampMs) || null, isDamaged: true });
+    out.json(entry ?? { ...named, timestamp: formatIsoTime(timestampMs) || null, isDamaged: true });
     return entry === undefined ? EXIT_CODES.failed : EXIT_CODES.ok;
   }
   const { colors } = out;
-  const kind = kindOf(entry);
-  const details = detailsOf(entry);
+  const kind = getEntryKind(entry);
+  const details = getEntryDetails(entry);
   const { line, offset } = places.at(ordinal);
-  out.line(`${paintOf(colors, kind.tone)(kind.word)}  ${plainLine(id)}`);
+  out.line(`${choosePaint(colors, kind.tone)(kind.word)}  ${toPlainLine(id)}`);
   const facts: Facts = [
     ["label", labels.get(id)?.label ?? ""],
     ["parent", head.parentId ?? "none"],
-    ["children", childrenText(tree, ordinal)],
-    ["time", dateAndTime(head.timestampMs)],
+    ["children", formatChildren(tree, ordinal)],
+    ["time", formatDateAndTime(head.timestampMs)],
     ["place", `line ${line}, offset ${offset}`],
     ...details.facts,
-    ...(entry === undefined ? [] : costFacts(session, { ordinal, entry })),
+    ...(entry === undefined ? [] : formatCostFacts(session, { ordinal, entry })),
   ];
   writeFacts(facts, out);
   for (const { title, text, isError } of details.blocks) {
@@ -142,19 +145,19 @@ function showEntry({ out, json }: CommandCall, session: SessionView, ordinal: nu
 }
 
 /** Says in words what the answer cost that an entry is or belongs to, and what led to it and followed it. */
-function costFacts(session: SessionView, { ordinal, entry }: LocatedEntry): Facts {
+function formatCostFacts(session: SessionView, { ordinal, entry }: LocatedEntry): Facts {
   const idAt = (at: number) => session.tree.idAt(at);
-  const call = callOf(session, ordinal);
+  const call = findCall(session, ordinal);
   const called: Facts =
     call === undefined
       ? []
       : [
-          ["call", `${callText(call.name, call.input)}, in ${idAt(call.ordinal)}`],
-          ["called by", answerText(call.entry)],
+          ["call", `${formatToolCall(call.name, call.input)}, in ${idAt(call.ordinal)}`],
+          ["called by", formatAnswer(call.entry)],
         ];
-  const next = isFollowedByAnswer(entry) ? nextAnswer(session, ordinal) : undefined;
-  const { tokens, cost } = usageTexts(entry);
-  const results = resultsOf(session, ordinal).map(
+  const next = isFollowedByAnswer(entry) ? findNextAnswer(session, ordinal) : undefined;
+  const { tokens, cost } = formatUsage(entry);
+  const results = findResults(session, ordinal).map(
     (result) => `${idAt(result.ordinal)}${isFailure(result.entry) ? " (failed)" : ""}`,
   );
   return [
@@ -164,23 +167,23 @@ function costFacts(session: SessionView, { ordinal, entry }: LocatedEntry): Fact
     ["results", results.join(", ")],
     [
       "next answer",
-      next === undefined ? "" : [idAt(next.ordinal), answerText(next.entry)].filter(Boolean).join(": "),
+      next === undefined ? "" : [idAt(next.ordinal), formatAnswer(next.entry)].filter(Boolean).join(": "),
     ],
   ];
 }
 
 /** Tells whether a model reacts to an entry with its next answer: to a result, a command that it sees, and a failure. */
 function isFollowedByAnswer(entry: AnySessionEntry): boolean {
-  const { role, excludeFromContext } = messageFieldsOf(entry);
+  const { role, excludeFromContext } = getMessageFields(entry);
   if (role === "bashExecution") return excludeFromContext !== true;
   return role === "toolResult" || isFailure(entry);
 }
 
-function childrenText(tree: EntryTree, ordinal: number): string {
+function formatChildren(tree: EntryTree, ordinal: number): string {
   const children = [...tree.children(ordinal)];
-  const named = children.slice(0, MOST_CHILDREN).map((child) => tree.idAt(child));
+  const named = children.slice(0, MAX_CHILDREN).map((child) => tree.idAt(child));
   const others = children.length - named.length;
-  return [...named, ...(others > 0 ? [`${count(others)} more`] : [])].join(", ");
+  return [...named, ...(others > 0 ? [`${formatCount(others)} more`] : [])].join(", ");
 }
 
 /** All that an entry holds; every text is harmless. */
@@ -203,20 +206,20 @@ const LONGEST_FACT = 60;
  * Lays out what an entry holds: short values, what it says, and whatever else is stored; undefined stands for a damaged
  * body.
  */
-function detailsOf(entry: AnySessionEntry | undefined): EntryDetails {
-  const { parts, others } = contentOf(entry);
+function getEntryDetails(entry: AnySessionEntry | undefined): EntryDetails {
+  const { parts, others } = getEntryContent(entry);
   const facts = others.filter(([, value]) => isFact(value));
   const long = others.filter(([, value]) => !isFact(value));
   const blocks = [
-    ...parts.map(blockOf),
-    ...long.map(([title, value]) => blockOf({ kind: "data", title, value })),
+    ...parts.map(toDetailBlock),
+    ...long.map(([title, value]) => toDetailBlock({ kind: "data", title, value })),
   ];
   return {
-    facts: facts.map(([name, value]) => [plainLine(name), plainLine(String(value))]),
+    facts: facts.map(([name, value]) => [toPlainLine(name), toPlainLine(String(value))]),
     blocks: blocks.map(({ isError, title, text }) => ({
       isError,
-      title: plainLine(title),
-      text: plainText(text),
+      title: toPlainLine(title),
+      text: toPlainText(text),
     })),
   };
 }
@@ -226,7 +229,7 @@ function isFact(value: unknown): boolean {
   return value === null || typeof value !== "object";
 }
 
-function blockOf(part: ContentPart): DetailBlock {
+function toDetailBlock(part: ContentPart): DetailBlock {
   const block = (title: string, text: string) => ({ title, text, isError: part.kind === "failure" });
   switch (part.kind) {
     case "text":
@@ -236,13 +239,13 @@ function blockOf(part: ContentPart): DetailBlock {
     case "thinking":
       return block("thinking", part.isRedacted ? "(withheld)" : part.text);
     case "call":
-      return block(`→ ${part.name}`, prettyJson(part.input));
+      return block(`→ ${part.name}`, formatJson(part.input));
     case "image":
-      return block("image", imageText(part));
+      return block("image", formatImage(part));
     case "output":
       // The name of a tool is among the facts.
-      return block(part.of === "tool" ? "" : outputTitle(part), part.text);
+      return block(part.of === "tool" ? "" : formatOutputTitle(part), part.text);
     case "data":
-      return block(part.title, typeof part.value === "string" ? part.value : prettyJson(part.value));
+      return block(part.title, typeof part.value === "string" ? part.value : formatJson(part.value));
   }
 }

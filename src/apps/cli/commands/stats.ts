@@ -1,16 +1,16 @@
 import type { ContextUsageEstimate } from "../../../core/compaction/tokens.ts";
-import { count, counted, dollars } from "../../../core/facts/number-text.ts";
-import { ago, dateAndTime } from "../../../core/facts/times.ts";
-import { modelName, tokensIn, UNKNOWN_MODEL } from "../../../core/facts/usage.ts";
+import { formatCount, formatCounted, formatDollars } from "../../../core/facts/number-text.ts";
+import { formatAgo, formatDateAndTime } from "../../../core/facts/times.ts";
+import { countInputTokens, formatModelName, UNKNOWN_MODEL } from "../../../core/facts/usage.ts";
 import type { ModelUsage, UsageTotals } from "../../../core/facts/usage-tally.ts";
-import { contextUsage } from "../../../session/controller/compact-if-needed.ts";
+import { estimateContextUsage } from "../../../session/controller/compact-if-needed.ts";
 import { collectStats, type SessionStats } from "../../../session/controller/stats.ts";
-import { sessionOverLog } from "../../../session/manager/session-manager.ts";
-import { kindOfMessage } from "../../text/entry-kind.ts";
-import { contextSizeText } from "../../text/usage-text.ts";
+import { openOverLog } from "../../../session/manager/session-manager.ts";
+import { getMessageKind } from "../../text/entry-kind.ts";
+import { formatContextSize } from "../../text/usage-text.ts";
 import type { Command } from "../command.ts";
 import { EXIT_CODES } from "../exit-codes.ts";
-import { locationFact, type SessionLocation } from "../named-session.ts";
+import { getLocationFact, type SessionLocation } from "../named-session.ts";
 import type { Output } from "../output.ts";
 import { flag, numberOption, optionalArgument, rare, textOption } from "../parameters.ts";
 import { LATEST } from "../session-argument.ts";
@@ -27,7 +27,7 @@ const WINDOW = rare(
 );
 
 /** So many tools are named; --json names all. */
-const MOST_TOOLS = 12;
+const MAX_TOOLS = 12;
 
 /** `sessiontree stats`: counts messages, tool calls, tokens and cost, of one session or across many. */
 export const command: Command = {
@@ -54,7 +54,7 @@ With --all, --project or --by: adds up calls of models across sessions, each onc
     }
     const named = await findSession(get(SESSION) ?? LATEST);
     const view = await named.read();
-    const session = sessionOverLog(view.log, {});
+    const session = openOverLog(view.log, {});
     const leaf = get(LEAF);
     if (leaf !== undefined) session.branch(view.findEntry(leaf));
     const nowMs = io.now();
@@ -63,10 +63,10 @@ With --all, --project or --by: adds up calls of models across sessions, each onc
       { includeInherited: get(INHERITED), pathOnly: leaf !== undefined, contextWindow: get(WINDOW) },
     );
     const { location } = named;
-    const size = contextUsage(session);
+    const size = estimateContextUsage(session);
     const leafId = leaf === undefined ? undefined : (session.getLeafId() ?? undefined);
     const shown: ShownStats = { ...stats, location, leafId, size };
-    if (json) out.json(statsJson(shown));
+    if (json) out.json(toStatsJson(shown));
     else writeStats(shown, nowMs, out);
     return EXIT_CODES.ok;
   },
@@ -80,7 +80,7 @@ interface ShownStats extends SessionStats {
   readonly size: ContextUsageEstimate;
 }
 
-function statsJson({ location, leafId, size, ...stats }: ShownStats): object {
+function toStatsJson({ location, leafId, size, ...stats }: ShownStats): object {
   const { sessionId, sessionName, sessionFile: _, createdAt, entries, inherited, context, ...counts } = stats;
   const { contextWindow } = context;
   const { tokens, usageTokens, trailingTokens } = size;
@@ -101,32 +101,32 @@ function statsJson({ location, leafId, size, ...stats }: ShownStats): object {
 function writeStats(stats: ShownStats, nowMs: number, out: Output): void {
   const { createdAt, location, usage, cacheHitRate, messages, toolCalls } = stats;
   const createdMs = createdAt?.getTime() ?? Number.NaN;
-  const created = dateAndTime(createdMs);
-  const age = ago(createdMs, nowMs);
+  const created = formatDateAndTime(createdMs);
+  const age = formatAgo(createdMs, nowMs);
   const byRole = Object.entries(messages.byRole).sort(([, a], [, b]) => b - a);
   writeFacts(
     [
       ["name", stats.sessionName ?? ""],
       ["id", stats.sessionId],
-      locationFact(location),
+      getLocationFact(location),
       ["created", created.startsWith(age) ? created : `${created}, ${age}`],
       [
         "entries",
         stats.leafId === undefined
-          ? count(stats.entries)
-          : `${count(stats.entries)} on the path to ${stats.leafId}`,
+          ? formatCount(stats.entries)
+          : `${formatCount(stats.entries)} on the path to ${stats.leafId}`,
       ],
       [
         "messages",
         listText(
           messages.total,
-          byRole.map(([role, number]) => roleText(role, number)),
+          byRole.map(([role, number]) => formatRole(role, number)),
         ),
       ],
-      ["tool calls", toolText(toolCalls)],
-      ["inherited", inheritedText(stats)],
-      ["context", contextText(stats)],
-      ["cache", cacheHitRate === null ? "" : `served ${percent(cacheHitRate * 100)} of all input`],
+      ["tool calls", formatTools(toolCalls)],
+      ["inherited", formatInherited(stats)],
+      ["context", formatContext(stats)],
+      ["cache", cacheHitRate === null ? "" : `served ${formatPercent(cacheHitRate * 100)} of all input`],
     ],
     out,
   );
@@ -135,48 +135,51 @@ function writeStats(stats: ShownStats, nowMs: number, out: Output): void {
 }
 
 function listText(total: number, parts: readonly string[]): string {
-  return total === 0 ? "none" : `${count(total)}: ${parts.join(", ")}`;
+  return total === 0 ? "none" : `${formatCount(total)}: ${parts.join(", ")}`;
 }
 
-function roleText(role: string, number: number): string {
-  const { word, many } = kindOfMessage({ role });
-  return counted(number, word, many);
+function formatRole(role: string, number: number): string {
+  const { word, many } = getMessageKind({ role });
+  return formatCounted(number, word, many);
 }
 
-function toolText({ total, failed, byName }: SessionStats["toolCalls"]): string {
+function formatTools({ total, failed, byName }: SessionStats["toolCalls"]): string {
   const tools = Object.entries(byName).sort(([, a], [, b]) => b - a);
-  const named = tools.slice(0, MOST_TOOLS).map(([name, number]) => `${name} ${count(number)}`);
+  const named = tools.slice(0, MAX_TOOLS).map(([name, number]) => `${name} ${formatCount(number)}`);
   const others = tools.length - named.length;
-  const text = listText(total, others > 0 ? [...named, counted(others, "other tool")] : named);
-  return failed > 0 ? `${text}; ${count(failed)} failed` : text;
+  const text = listText(total, others > 0 ? [...named, formatCounted(others, "other tool")] : named);
+  return failed > 0 ? `${text}; ${formatCount(failed)} failed` : text;
 }
 
-function inheritedText({ parentSession, inherited: { entries, usage } }: SessionStats): string {
+function formatInherited({ parentSession, inherited: { entries, usage } }: SessionStats): string {
   if (entries === 0) return parentSession === undefined ? "" : "nothing";
-  return `${counted(entries, "entry", "entries")}, ${counted(usage.totalTokens, "token")}, ${dollars(usage.cost)}`;
+  return `${formatCounted(entries, "entry", "entries")}, ${formatCounted(usage.totalTokens, "token")}, ${formatDollars(usage.cost)}`;
 }
 
-function contextText({ size, context: { contextWindow } }: ShownStats): string {
-  const text = contextSizeText(size);
+function formatContext({ size, context: { contextWindow } }: ShownStats): string {
+  const text = formatContextSize(size);
   if (contextWindow === null) return text;
-  return `${text}; ${percent((size.tokens / contextWindow) * 100)} of ${count(contextWindow)}`;
+  return `${text}; ${formatPercent((size.tokens / contextWindow) * 100)} of ${formatCount(contextWindow)}`;
 }
 
 /** Writes a table of tokens and cost, a row for each model; as in `show`, input is what went in with and without a cache. */
 function writeUsage(models: readonly ModelUsage[], total: UsageTotals, out: Output): void {
   const rows = models.map(
-    (model): UsageRow => ({ name: modelName(model) || UNKNOWN_MODEL, numbers: usageCells(model) }),
+    (model): UsageRow => ({
+      name: formatModelName(model) || UNKNOWN_MODEL,
+      numbers: formatUsageCells(model),
+    }),
   );
-  if (models.length > 1) rows.push({ name: "total", numbers: usageCells(total), isTotal: true });
+  if (models.length > 1) rows.push({ name: "total", numbers: formatUsageCells(total), isTotal: true });
   out.line();
   writeUsageTable(["", "all input", "cache read", "written", "output", "cost"], rows, out);
 }
 
-function usageCells(usage: UsageTotals): string[] {
+function formatUsageCells(usage: UsageTotals): string[] {
   const { output, cacheRead, cacheWrite, cost } = usage;
-  return [...[tokensIn(usage), cacheRead, cacheWrite, output].map(count), dollars(cost)];
+  return [...[countInputTokens(usage), cacheRead, cacheWrite, output].map(formatCount), formatDollars(cost)];
 }
 
-function percent(part: number): string {
+function formatPercent(part: number): string {
   return `${part.toFixed(part < 10 ? 1 : 0)} %`;
 }

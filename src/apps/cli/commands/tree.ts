@@ -1,17 +1,17 @@
-import { subtreeSizes } from "../../../core/facts/ancestry.ts";
-import { excerptOf } from "../../../core/facts/excerpt.ts";
-import { count, counted } from "../../../core/facts/number-text.ts";
-import { plainLine, tabSeparated } from "../../../core/facts/plain-text.ts";
-import { dateAndTime, isoTime, span, timeRange } from "../../../core/facts/times.ts";
+import { countSubtrees } from "../../../core/facts/ancestry.ts";
+import { getExcerpt } from "../../../core/facts/excerpt.ts";
+import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
+import { joinTabs, toPlainLine } from "../../../core/facts/plain-text.ts";
+import { formatDateAndTime, formatIsoTime, formatSpan, getTimeRange } from "../../../core/facts/times.ts";
 import type { SessionEntry } from "../../../core/format/entry.ts";
 import { type EntryTree, NONE } from "../../../core/tree/entry-tree.ts";
 import type { SessionView } from "../../../session/manager/session-view.ts";
 import {
   countKinds,
   type EntryKind,
+  getEntryKind,
   isFailure,
   type KindCount,
-  kindOf,
   readKinds,
 } from "../../text/entry-kind.ts";
 import {
@@ -20,22 +20,22 @@ import {
   chooseRows,
   DRAWN_WHOLE,
   type DrawnTree,
+  findSides,
   findTrunk,
+  layOutRows,
   type RowPosition,
-  sidesOf,
   type TreeMarks,
   type TreeRow,
   type Trunk,
-  treeRows,
 } from "../../text/tree-rows.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
 import type { Output } from "../output.ts";
 import { flag, numberOption } from "../parameters.ts";
-import { failuresCommand, SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
-import { truncate, truncateStart, widthOf, wrap } from "../text/width.ts";
+import { makeFailuresCommand, SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
+import { measureWidth, truncateLine, truncateStart, wrapText } from "../text/width.ts";
 import { TreeWriter } from "../tree/draw.ts";
 import { UsageError } from "../usage-error.ts";
-import { excerptLine, kindColumn, shortId } from "../view/entry-line.ts";
+import { formatExcerptLine, formatKindColumn, takeShortId } from "../view/entry-line.ts";
 
 const ALL = flag("--all", "draw every entry, fold nothing");
 const TAIL = numberOption("--tail <number>", "only this many entries, the last ones on the path to the leaf");
@@ -85,10 +85,10 @@ function drawTree({ out, get }: CommandCall, session: SessionView): void {
   const marks = { tree, leaf, kinds: read.kinds, labeled: session.labeled() };
   const landmarks = get(ALL) ? { isDrawn: chooseAll(tree) } : chooseLandmarks(marks, trunk);
   const roots = [...tree.children(NONE)].length;
-  if (roots > 1) out.line(out.colors.dim(`○ ${count(roots)} beginnings`));
+  if (roots > 1) out.line(out.colors.dim(`○ ${formatCount(roots)} beginnings`));
   let isFolded = false;
   const noted = function* () {
-    for (const row of treeRows({ tree, trunk, ...landmarks, rootDepth: 1 })) {
+    for (const row of layOutRows({ tree, trunk, ...landmarks, rootDepth: 1 })) {
       isFolded ||= row.kind !== "entry";
       yield row;
     }
@@ -99,7 +99,7 @@ function drawTree({ out, get }: CommandCall, session: SessionView): void {
     out.prose("Folded to be readable; --all draws every entry.", out.colors.dim);
   }
   if (isFolded && read.failures.size > 0)
-    out.prose(`To list the failures: ${failuresCommand(get(SESSION))}`, out.colors.dim);
+    out.prose(`To list the failures: ${makeFailuresCommand(get(SESSION))}`, out.colors.dim);
 }
 
 /** Shows entries as others append them. */
@@ -108,7 +108,7 @@ async function followSession({ findKeptSession, get, io, json, out, warn }: Comm
   const session = await named.open("read-only");
   const signal = io.untilInterrupted?.();
   // Also for a program that starts this one: from here on nothing is missed.
-  warn(`Following ${plainLine(named.location.text)}; an interrupt (Ctrl-C) ends it.`);
+  warn(`Following ${toPlainLine(named.location.text)}; an interrupt (Ctrl-C) ends it.`);
   for await (const entry of session.watch(signal && { signal })) {
     if (json) out.json(entry);
     else writeAppended(entry, out);
@@ -119,11 +119,11 @@ async function followSession({ findKeptSession, get, io, json, out, warn }: Comm
 function writeAppended(entry: SessionEntry, out: Output): void {
   const { colors } = out;
   const facts = [
-    colors.dim(dateAndTime(Date.parse(entry.timestamp)).slice("YYYY-MM-DD ".length)),
-    colors.dim(out.isLaidOut ? shortId(entry.id, ID_WIDTH) : plainLine(entry.id)),
-    kindColumn(colors, kindOf(entry)),
+    colors.dim(formatDateAndTime(Date.parse(entry.timestamp)).slice("YYYY-MM-DD ".length)),
+    colors.dim(out.isLaidOut ? takeShortId(entry.id, ID_WIDTH) : toPlainLine(entry.id)),
+    formatKindColumn(colors, getEntryKind(entry)),
   ];
-  out.line(excerptLine(facts, excerptOf(entry, !out.isLaidOut), out));
+  out.line(formatExcerptLine(facts, getExcerpt(entry, !out.isLaidOut), out));
 }
 
 /** Writes what session this is: its name, and what it amounts to. */
@@ -132,23 +132,28 @@ function writeHeading(session: SessionView, counts: KindCount, out: Output): voi
   const { header, labels, tree, version, issues } = session;
   const branches = [...tree.leaves()].length;
   const facts = [
-    span(...timeRange(tree)),
-    counted(tree.size, "entry", "entries"),
-    ...(branches > 1 ? [counted(branches, "branch", "branches")] : []),
+    formatSpan(...getTimeRange(tree)),
+    formatCounted(tree.size, "entry", "entries"),
+    ...(branches > 1 ? [formatCounted(branches, "branch", "branches")] : []),
     ...counts
       .list()
-      .flatMap(({ kind, number }) => (kind.tone === "summary" ? counted(number, kind.word, kind.many) : [])),
-    ...(counts.failed > 0 ? [`${count(counts.failed)} failed`] : []),
-    ...(labels.size > 0 ? [counted(labels.size, "label")] : []),
+      .flatMap(({ kind, number }) =>
+        kind.tone === "summary" ? formatCounted(number, kind.word, kind.many) : [],
+      ),
+    ...(counts.failed > 0 ? [`${formatCount(counts.failed)} failed`] : []),
+    ...(labels.size > 0 ? [formatCounted(labels.size, "label")] : []),
     `version ${version}`,
   ].filter(Boolean);
-  const origin = [header?.id, header?.cwd].map((text) => plainLine(text ?? "")).filter(Boolean);
-  out.line(colors.bold(truncate(plainLine(session.name ?? session.fileName), width)));
+  const origin = [header?.id, header?.cwd].map((text) => toPlainLine(text ?? "")).filter(Boolean);
+  out.line(colors.bold(truncateLine(toPlainLine(session.name ?? session.fileName), width)));
   const whole = origin.join("  ");
-  const lines = widthOf(whole) <= width ? [whole] : origin.map((text) => truncateStart(text, width));
-  for (const line of [...lines, ...wrap(facts.join(", "), width)]) out.line(colors.dim(line));
+  const lines = measureWidth(whole) <= width ? [whole] : origin.map((text) => truncateStart(text, width));
+  for (const line of [...lines, ...wrapText(facts.join(", "), width)]) out.line(colors.dim(line));
   if (issues.length > 0) {
-    out.prose(`${counted(issues.length, "issue")} in the file; "sessiontree verify" tells more`, colors.red);
+    out.prose(
+      `${formatCounted(issues.length, "issue")} in the file; "sessiontree verify" tells more`,
+      colors.red,
+    );
   }
   out.line();
 }
@@ -158,7 +163,7 @@ function drawTail({ out }: CommandCall, session: SessionView, ordinals: Iterable
   const kinds: EntryKind[] = [];
   const rows: TreeRow[] = [];
   session.readEntries(ordinals, (ordinal, entry) => {
-    kinds[ordinal] = kindOf(entry);
+    kinds[ordinal] = getEntryKind(entry);
     rows.push({ kind: "entry", ordinal, ...ON_PATH });
   });
   new TreeWriter(session, { kinds, failures: new Set() }, out).write(rows);
@@ -171,8 +176,8 @@ function writeLines({ out }: CommandCall, session: SessionView, ordinals: Iterab
     const { id, parentId, timestampMs } = tree.headAt(ordinal);
     const label = labels.get(id)?.label ?? "";
     const mark = ordinal === leaf ? "leaf" : "";
-    const fields = [id, parentId ?? "", kindOf(entry).word, isoTime(timestampMs), label, mark];
-    out.line(`${tabSeparated(fields)}\t${excerptOf(entry, true).text}`);
+    const fields = [id, parentId ?? "", getEntryKind(entry).word, formatIsoTime(timestampMs), label, mark];
+    out.line(`${joinTabs(fields)}\t${getExcerpt(entry, true).text}`);
   });
 }
 
@@ -186,12 +191,12 @@ function writeEntries({ out }: CommandCall, session: SessionView, ordinals: Iter
       id,
       parentId,
       type,
-      kind: kindOf(entry).word,
-      timestamp: isoTime(timestampMs) || null,
+      kind: getEntryKind(entry).word,
+      timestamp: formatIsoTime(timestampMs) || null,
       ...(label !== undefined && { label }),
       isLeaf: ordinal === leaf,
       ...(isFailure(entry) && { failed: true }),
-      excerpt: excerptOf(entry).text,
+      excerpt: getExcerpt(entry).text,
     });
   });
 }
@@ -203,12 +208,12 @@ const USER_MESSAGES = 40;
 const LAST_USER_MESSAGES = 5;
 
 /** Of more branches than this at one entry, only the first and the last are drawn. */
-const MOST_AT_ONE_PLACE = 10;
+const MAX_BRANCHES_AT_ENTRY = 10;
 const FIRST = 2;
 const LAST = 6;
 
 /** So many branches to the side are drawn in all; of more, the largest. */
-const MOST_IN_ALL = 100;
+const MAX_BRANCHES = 100;
 
 /** What is drawn of a session. */
 export type Landmarks = Pick<DrawnTree, "isDrawn" | "isHidden">;
@@ -267,18 +272,18 @@ function hideBranches(tree: EntryTree, trunk: Trunk, holdsMark: Uint8Array): Uin
   const isHidden = new Uint8Array(tree.size);
   const candidates: number[] = [];
   for (let ordinal = NONE; ordinal < tree.size; ordinal++) {
-    const sides = sidesOf(tree, trunk, ordinal);
-    const isCrowded = sides.length > MOST_AT_ONE_PLACE;
+    const sides = findSides(tree, trunk, ordinal);
+    const isCrowded = sides.length > MAX_BRANCHES_AT_ENTRY;
     sides.forEach((head, i) => {
       if (holdsMark[head] === 1) return;
       if (isCrowded && i >= FIRST && i < sides.length - LAST) isHidden[head] = 1;
       else candidates.push(head);
     });
   }
-  if (candidates.length <= MOST_IN_ALL) return isHidden;
-  const sizes = subtreeSizes(tree, trunk.order);
+  if (candidates.length <= MAX_BRANCHES) return isHidden;
+  const sizes = countSubtrees(tree, trunk.order);
   // A branch within another one is smaller than that, so no branch is drawn whose surroundings are not.
   candidates.sort((a, b) => (sizes[b] ?? 0) - (sizes[a] ?? 0) || b - a);
-  for (const head of candidates.slice(MOST_IN_ALL)) isHidden[head] = 1;
+  for (const head of candidates.slice(MAX_BRANCHES)) isHidden[head] = 1;
   return isHidden;
 }

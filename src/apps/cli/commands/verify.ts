@@ -1,12 +1,12 @@
-import { blobDigests } from "../../../core/context/blob-images.ts";
-import { fieldsOf, messageFieldsOf } from "../../../core/context/entry-fields.ts";
+import { listBlobDigests } from "../../../core/context/blob-images.ts";
+import { getMessageFields, toRecord } from "../../../core/context/entry-fields.ts";
 import { makeAncestorTest } from "../../../core/facts/ancestry.ts";
-import { bytes, counted } from "../../../core/facts/number-text.ts";
-import { plainLine } from "../../../core/facts/plain-text.ts";
+import { formatBytes, formatCounted } from "../../../core/facts/number-text.ts";
+import { toPlainLine } from "../../../core/facts/plain-text.ts";
 import type { AnySessionEntry } from "../../../core/format/entry.ts";
 import { isSessionError } from "../../../core/format/errors.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
-import { storedMessageProblems } from "../../../core/format/message-check.ts";
+import { findStoredMessageProblems } from "../../../core/format/message-check.ts";
 import { validateEntry } from "../../../core/format/validate.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import { realFileSystem } from "../../../session/fs/file-system.ts";
@@ -18,8 +18,8 @@ import type { NamedSession, SessionLocation } from "../named-session.ts";
 import type { Output } from "../output.ts";
 import { flag, optionalList, rare } from "../parameters.ts";
 import { LATEST } from "../session-argument.ts";
-import { issueJson } from "../session-json.ts";
-import { failureLines } from "../usage-error.ts";
+import { toIssueJson } from "../session-json.ts";
+import { formatFailures } from "../usage-error.ts";
 import { writeIndented, writeIssue } from "../view/facts.ts";
 
 const SESSIONS = optionalList("[sessions...]", `the sessions to check; default: ${LATEST}`);
@@ -64,13 +64,13 @@ async function verifyOne(call: CommandCall, name: string): Promise<boolean> {
   const { out, json } = call;
   try {
     const verdict = await inspectSession(call, await call.findSession(name));
-    if (json) out.json(verdictJson(verdict));
+    if (json) out.json(toVerdictJson(verdict));
     else writeVerdict(verdict, out);
     return verdict.issues.length === 0;
   } catch (error) {
     if (!isSessionError(error)) throw error;
     const { code, message } = error;
-    const [what, ...sessions] = failureLines(error);
+    const [what, ...sessions] = formatFailures(error);
     if (json) out.json({ wanted: name, ok: false, error: { code, message } });
     else out.line([`${out.colors.red("ERROR")}  ${code}  ${what}`, ...sessions].join("\n"));
     return false;
@@ -99,15 +99,15 @@ async function inspectSession({ get }: CommandCall, named: NamedSession): Promis
 
 /** Reports a message of another SDK, which was stored as if it were one of this format. */
 function checkMessage(session: SessionView, ordinal: number, entry: AnySessionEntry): void {
-  const problems = storedMessageProblems(messageFieldsOf(entry));
+  const problems = findStoredMessageProblems(getMessageFields(entry));
   if (problems.length > 0) session.report("MESSAGE_FOREIGN", ordinal, problems.join("; "));
 }
 
 /** Reports images that lie beside the sessions of oh-my-pi, and are not there. */
 function checkImages(session: SessionView, ordinal: number, entry: AnySessionEntry): void {
   const { path } = session;
-  const { message, content } = fieldsOf(entry);
-  for (const digest of [...blobDigests(fieldsOf(message)["content"]), ...blobDigests(content)]) {
+  const { message, content } = toRecord(entry);
+  for (const digest of [...listBlobDigests(toRecord(message)["content"]), ...listBlobDigests(content)]) {
     const isThere = path !== undefined && digest !== undefined && readBlobImage(realFileSystem, path, digest);
     if (!isThere) session.report("IMAGE_MISSING", ordinal, digest ?? "(its name is damaged)");
   }
@@ -117,7 +117,7 @@ function checkImages(session: SessionView, ordinal: number, entry: AnySessionEnt
 function checkCompactions(session: SessionView, compactions: readonly [number, AnySessionEntry][]): void {
   const isAncestor = makeAncestorTest(session.tree);
   for (const [ordinal, entry] of compactions) {
-    const { firstKeptEntryId: keptId, retainedTail } = fieldsOf(entry);
+    const { firstKeptEntryId: keptId, retainedTail } = toRecord(entry);
     if (keptId === "") continue;
     // Another writer's form brings the kept messages along.
     if ((keptId === undefined || keptId === null) && Array.isArray(retainedTail)) continue;
@@ -128,7 +128,7 @@ function checkCompactions(session: SessionView, compactions: readonly [number, A
   }
 }
 
-function verdictJson({ location, session, issues, warnings }: Verdict): object {
+function toVerdictJson({ location, session, issues, warnings }: Verdict): object {
   const { header, version, size, tree } = session;
   return {
     id: header?.id,
@@ -137,7 +137,7 @@ function verdictJson({ location, session, issues, warnings }: Verdict): object {
     version,
     bytes: size,
     entryCount: tree.size,
-    issues: issues.map(issueJson),
+    issues: issues.map(toIssueJson),
     ...(warnings.length > 0 && { warnings }),
   };
 }
@@ -145,14 +145,14 @@ function verdictJson({ location, session, issues, warnings }: Verdict): object {
 function writeVerdict({ location, session, issues, warnings }: Verdict, out: Output): void {
   const { colors } = out;
   const { tree, version, size } = session;
-  const place = plainLine(location.text);
-  const facts = `${counted(tree.size, "entry", "entries")}, version ${version}, ${bytes(size)}`;
+  const place = toPlainLine(location.text);
+  const facts = `${formatCounted(tree.size, "entry", "entries")}, version ${version}, ${formatBytes(size)}`;
   if (issues.length === 0) out.line(`${colors.green("OK")}  ${place}  (${facts})`);
-  else out.line(`${colors.red(counted(issues.length, "issue"))}  ${place}  (${facts})`);
+  else out.line(`${colors.red(formatCounted(issues.length, "issue"))}  ${place}  (${facts})`);
   for (const issue of issues) writeIssue(issue, out);
   for (const { line, offset, entry, problems } of warnings) {
     out.line(
-      `  ${colors.yellow("warning")}: line ${line}, offset ${offset}, entry ${plainLine(entry.slice(0, 40))}`,
+      `  ${colors.yellow("warning")}: line ${line}, offset ${offset}, entry ${toPlainLine(entry.slice(0, 40))}`,
     );
     for (const problem of problems) writeIndented(problem, out);
   }

@@ -1,15 +1,15 @@
 import { rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { counted } from "../../../core/facts/number-text.ts";
+import { formatCounted } from "../../../core/facts/number-text.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
-import { newPagePath } from "../../../session/files/page-files.ts";
+import { makePagePath } from "../../../session/files/page-files.ts";
 import { writeNewFile } from "../../../session/log/new-file.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { PageServer, type ServedIndex } from "../page/page-server.ts";
-import { sessionPage } from "../page/session-page.ts";
+import { makeSessionPage } from "../page/session-page.ts";
 import { flag, optionalArgument, textOption } from "../parameters.ts";
-import { PRICES, pricesOf } from "../prices.ts";
-import { LATEST, newFilePath, otherFolders, pathOf, sessionScope } from "../session-argument.ts";
+import { loadPrices, PRICES } from "../prices.ts";
+import { getScope, LATEST, listOtherFolders, makeFilePath, resolvePath } from "../session-argument.ts";
 import { UsageError } from "../usage-error.ts";
 
 const SESSION = optionalArgument("[session]", "the session, or a folder of sessions; default: @last");
@@ -36,8 +36,8 @@ machine can reach, at an address that nobody can guess. It ends with the command
     ["view session.jsonl -o session.html --no-open", "a page to keep or to send"],
   ],
   run: async (call) => {
-    const index = indexOf(call);
-    if (index !== undefined) await serve(call, new PageServer(index), (server) => server.indexUrl);
+    const index = makeServedIndex(call);
+    if (index !== undefined) await servePages(call, new PageServer(index), (server) => server.indexUrl);
     else if (call.get(PRICES) !== undefined)
       throw new UsageError("--prices is for a list of sessions: name a folder, or give --all.");
     else if (call.get(LIVE)) await serveSession(call);
@@ -46,10 +46,10 @@ machine can reach, at an address that nobody can guess. It ends with the command
 };
 
 /** The sessions of which a list was asked for; undefined if it was one session. */
-function indexOf(call: CommandCall): ServedIndex | undefined {
+function makeServedIndex(call: CommandCall): ServedIndex | undefined {
   const { get, io, stored } = call;
   const name = get(SESSION);
-  const folder = name === undefined ? undefined : pathOf(io.cwd, name);
+  const folder = name === undefined ? undefined : resolvePath(io.cwd, name);
   const isFolder =
     folder !== undefined && statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
   if (!isFolder && !get(ALL)) return undefined;
@@ -59,9 +59,9 @@ function indexOf(call: CommandCall): ServedIndex | undefined {
   if (get(FILE) !== undefined)
     throw new UsageError("A list of sessions is not written to a file; leave out -o.");
   if (get(LEAF) !== undefined) throw new UsageError("--leaf needs one session; name it.");
-  if (isFolder) return { scope: { sessionDir: folder }, name: folder, ...pricesOf(call) };
-  const scope = { ...sessionScope(call, true), otherDirs: otherFolders(call) };
-  return { scope, name: scope.sessionDir ?? "all projects", ...pricesOf(call) };
+  if (isFolder) return { scope: { sessionDir: folder }, name: folder, ...loadPrices(call) };
+  const scope = { ...getScope(call, true), otherDirs: listOtherFolders(call) };
+  return { scope, name: scope.sessionDir ?? "all projects", ...loadPrices(call) };
 }
 
 async function serveSession(call: CommandCall): Promise<void> {
@@ -73,26 +73,26 @@ async function serveSession(call: CommandCall): Promise<void> {
   const session = await read();
   const wanted = get(LEAF);
   const hash = wanted === undefined ? "" : `#${new URLSearchParams({ end: session.findEntry(wanted) })}`;
-  await serve(call, new PageServer(undefined), (server) => `${server.urlOf(path)}${hash}`);
+  await servePages(call, new PageServer(undefined), (server) => `${server.makeUrl(path)}${hash}`);
 }
 
 /** Serves pages, and shows the one at an address, until the command is interrupted. */
-async function serve(
+async function servePages(
   call: CommandCall,
   server: PageServer,
-  urlOf: (server: PageServer) => string,
+  getUrl: (server: PageServer) => string,
 ): Promise<void> {
   const { io, json, out, warn } = call;
   const interrupted = io.untilInterrupted?.();
   let door: string | undefined;
   await server.start();
   try {
-    const url = urlOf(server);
+    const url = getUrl(server);
     if (json) out.json({ url });
     else out.line(url);
     out.flush();
     warn("Serving until an interrupt (Ctrl-C).");
-    door = call.get(OPEN) && io.open !== undefined ? doorTo(url) : undefined;
+    door = call.get(OPEN) && io.open !== undefined ? writeRedirectPage(url) : undefined;
     if (door !== undefined) await openPage(call, door);
     await new Promise<void>((resolve) => {
       if (interrupted?.aborted) resolve();
@@ -108,8 +108,8 @@ async function serve(
  * Writes a page that leads to an address, in a folder that only its owner can enter: with the address itself among the
  * arguments of a browser, everybody on the machine could read the token in it.
  */
-function doorTo(url: string): string {
-  const path = newPagePath("live");
+function writeRedirectPage(url: string): string {
+  const path = makePagePath("live");
   const page = `<!doctype html><meta http-equiv="refresh" content="0; url=${url}"><title>sessiontree</title>\n`;
   writeNewFile({ path, pieces: [page] });
   return path;
@@ -118,18 +118,18 @@ function doorTo(url: string): string {
 async function writePage(call: CommandCall): Promise<void> {
   const { findSession, get, io, json, note, out } = call;
   const output = get(FILE);
-  const file = output === undefined ? undefined : newFilePath(io.cwd, output);
+  const file = output === undefined ? undefined : makeFilePath(io.cwd, output);
   const session = await (await findSession(get(SESSION) ?? LATEST)).read();
   const wanted = get(LEAF);
   const leaf = wanted === undefined ? session.leaf : session.tree.find(session.findEntry(wanted));
-  const page = sessionPage(session, { leafId: leaf === NONE ? undefined : session.tree.idAt(leaf) });
-  const path = file ?? newPagePath(session.fileName);
+  const page = makeSessionPage(session, { leafId: leaf === NONE ? undefined : session.tree.idAt(leaf) });
+  const path = file ?? makePagePath(session.fileName);
   writeNewFile({ path, pieces: [page] });
   const entries = session.tree.size;
   if (json) out.json({ path, entryCount: entries });
   else {
     out.path(path);
-    note(`Wrote a page of ${counted(entries, "entry", "entries")}.`);
+    note(`Wrote a page of ${formatCounted(entries, "entry", "entries")}.`);
   }
   await openPage(call, path);
 }

@@ -2,7 +2,7 @@ import { COMMANDS } from "../commands.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import type { CliIo } from "../io.ts";
 import { SHELLS } from "./candidates.ts";
-import { findCandidates, lineFor } from "./find-candidates.ts";
+import { findCandidates, formatLineFor } from "./find-candidates.ts";
 
 /**
  * Answers what the script of a shell asks at each press of a key, `completion SHELL -- WORDS`, without the parser of
@@ -25,6 +25,6 @@ export async function answerShell(
     isStored: Boolean(io.env["SESSIONTREE_STORE"]),
     isDescribed: shell !== "bash",
   });
-  io.stdout.write(found.map((candidate) => `${lineFor(shell, candidate)}\n`).join(""));
+  io.stdout.write(found.map((candidate) => `${formatLineFor(shell, candidate)}\n`).join(""));
   return EXIT_CODES.ok;
 }

@@ -1,6 +1,6 @@
 import { COMMON_PARAMETERS, joinCommandName, type ListedCommand, SESSION_DIR, STORE } from "../command.ts";
 import { LATEST } from "../session-argument.ts";
-import { truncate } from "../text/width.ts";
+import { truncateLine } from "../text/width.ts";
 import parametersOfAll from "./parameters.json" with { type: "json" };
 
 /** A word that may stand where somebody is typing. */
@@ -42,8 +42,8 @@ const PARAMETERS: {
 const DESCRIPTION_LENGTH = 50;
 
 /** Cuts a description to about as much as a shell shows. */
-export function shortDescription(text: string): string {
-  return truncate(text, DESCRIPTION_LENGTH);
+export function shortenToDescription(text: string): string {
+  return truncateLine(text, DESCRIPTION_LENGTH);
 }
 
 /** The shells for which there is a script. */
@@ -79,33 +79,33 @@ const BY_PLACEHOLDER: { readonly [placeholder: string]: Candidates } = {
  * @param words - Those behind the name of the program; the last is the one that is being typed, maybe empty.
  * @returns Words that begin with the last one; what is to be looked up must begin so, too.
  */
-export function candidatesFor(words: readonly string[], commands: readonly ListedCommand[]): Candidates {
+export function completeLine(words: readonly string[], commands: readonly ListedCommand[]): Candidates {
   const before = words.slice(0, -1);
   const typed = words.at(-1) ?? "";
-  const found = allCandidates(before, typed, commands);
+  const found = findAllCandidates(before, typed, commands);
   return { ...found, words: found.words.filter(({ value }) => value.startsWith(typed)) };
 }
 
-function allCandidates(
+function findAllCandidates(
   before: readonly string[],
   typed: string,
   commands: readonly ListedCommand[],
 ): Candidates {
   const [name, ...given] = joinCommandName(before, commands);
-  const names = namesBehind("", commands);
+  const names = findNamesAfter("", commands);
   if (name === undefined) {
     const help = { value: "help", description: "print help for a command" };
     const version = { value: "--version", description: "print the version" };
     return { words: typed.startsWith("-") ? [HELP, version] : [...names, help] };
   }
   if (name === "help")
-    return { words: given.length === 0 ? names : namesBehind(`${given.join(" ")} `, commands) };
-  if (Object.hasOwn(PARAMETERS, name)) return candidatesOf(name, given, typed);
-  return given.length === 0 ? { words: namesBehind(`${name} `, commands) } : NOTHING;
+    return { words: given.length === 0 ? names : findNamesAfter(`${given.join(" ")} `, commands) };
+  if (Object.hasOwn(PARAMETERS, name)) return findCandidatesOfLine(name, given, typed);
+  return given.length === 0 ? { words: findNamesAfter(`${name} `, commands) } : NOTHING;
 }
 
 /** Returns the next word of each command whose name begins so, once. */
-function namesBehind(beginning: string, commands: readonly ListedCommand[]): Candidate[] {
+function findNamesAfter(beginning: string, commands: readonly ListedCommand[]): Candidate[] {
   const found = new Map<string, Candidate>();
   for (const { name, summary } of commands) {
     if (!name.startsWith(beginning)) continue;
@@ -118,43 +118,46 @@ function namesBehind(beginning: string, commands: readonly ListedCommand[]): Can
   return [...found.values()];
 }
 
-function candidatesOf(command: string, given: readonly string[], typed: string): Candidates {
+function findCandidatesOfLine(command: string, given: readonly string[], typed: string): Candidates {
   const own = Object.entries(PARAMETERS[command] ?? {}).map(([form, known]): KnownParameter => {
     return typeof known === "string" ? { form, description: known } : { form, ...known };
   });
   const common = COMMON_PARAMETERS.map(({ form, description }) => ({ form, description }));
   const options = [...own.filter(isOption), ...common];
   const args = own.filter((parameter) => !isOption(parameter));
-  const { awaited, places, dir, isOfStore } = read(given, options);
+  const { awaited, places, dir, isOfStore } = readWords(given, options);
   const within: Pick<Candidates, "dir" | "session"> = {
     ...(dir !== undefined && { dir }),
-    ...sessionIn(places, args),
+    ...findSession(places, args),
   };
   // A key that waits for a server is worse than one that does nothing.
   const known = (values: Candidates) =>
     isOfStore && values.lookUp !== "trashed" ? { words: values.words } : { ...values, ...within };
-  if (awaited !== undefined) return known(valuesOf(awaited, typed));
+  if (awaited !== undefined) return known(getValues(awaited, typed));
   // What stands behind this is no option, and may be another program's command line.
   if (given.includes("--")) return NOTHING;
   if (typed.startsWith("-")) {
-    const unused = options.filter((option) => !namesOf(option).some((name) => given.includes(name)));
-    const words = unused.map((option) => ({ value: longName(option), description: option.description }));
+    const unused = options.filter((option) => !getNames(option).some((name) => given.includes(name)));
+    const words = unused.map((option) => ({ value: getLongName(option), description: option.description }));
     return { words: [...words, HELP] };
   }
   const last = args.at(-1);
   const parameter = args[places.length] ?? (last?.form.includes("...") ? last : undefined);
-  return parameter === undefined ? NOTHING : known(valuesOf(parameter, typed));
+  return parameter === undefined ? NOTHING : known(getValues(parameter, typed));
 }
 
 /** The session that a line names before the entry, or that it means without naming one. */
-function sessionIn(places: readonly string[], args: readonly KnownParameter[]): Pick<Candidates, "session"> {
+function findSession(
+  places: readonly string[],
+  args: readonly KnownParameter[],
+): Pick<Candidates, "session"> {
   const at = args.findIndex(({ form }) => /^[<[]session/.test(form));
   const session = places[at] ?? (args[at]?.form.startsWith("[") ? LATEST : undefined);
   return session === undefined ? {} : { session };
 }
 
 /** Goes through the words before the one that is typed. */
-function read(given: readonly string[], options: readonly KnownParameter[]) {
+function readWords(given: readonly string[], options: readonly KnownParameter[]) {
   let awaited: KnownParameter | undefined;
   const places: string[] = [];
   let dir: string | undefined;
@@ -164,8 +167,8 @@ function read(given: readonly string[], options: readonly KnownParameter[]) {
       if (awaited.form === SESSION_DIR.form) dir = word;
       awaited = undefined;
     } else if (word.startsWith("-")) {
-      isOfStore ||= word.split("=")[0] === longName(STORE);
-      awaited = options.find((option) => option.form.includes("<") && namesOf(option).includes(word));
+      isOfStore ||= word.split("=")[0] === getLongName(STORE);
+      awaited = options.find((option) => option.form.includes("<") && getNames(option).includes(word));
     } else places.push(word);
   }
   return { awaited, places, dir, isOfStore };
@@ -176,15 +179,15 @@ function isOption({ form }: KnownParameter): boolean {
 }
 
 /** The ways in which an option can be written: `-o` and `--output`. */
-function namesOf({ form }: Pick<KnownParameter, "form">): string[] {
+function getNames({ form }: Pick<KnownParameter, "form">): string[] {
   return form.replace(/[<[].*/, "").match(/--?[\w-]+/g) ?? [];
 }
 
-function longName(option: Pick<KnownParameter, "form">): string {
-  return namesOf(option).find((name) => name.startsWith("--")) ?? option.form;
+function getLongName(option: Pick<KnownParameter, "form">): string {
+  return getNames(option).find((name) => name.startsWith("--")) ?? option.form;
 }
 
-function valuesOf({ form, values, isList }: KnownParameter, typed: string): Candidates {
+function getValues({ form, values, isList }: KnownParameter, typed: string): Candidates {
   if (values !== undefined) {
     const before = isList ? typed.slice(0, typed.lastIndexOf(",") + 1) : "";
     return { words: values.split(" ").map((value) => ({ value: `${before}${value}`, description: "" })) };

@@ -1,17 +1,17 @@
-import { excerptOf } from "../../../core/facts/excerpt.ts";
+import { getExcerpt } from "../../../core/facts/excerpt.ts";
 import { SessionView } from "../../../session/manager/session-view.ts";
-import { kindOf } from "../../text/entry-kind.ts";
-import { type Candidate, shortDescription } from "./candidates.ts";
+import { getEntryKind } from "../../text/entry-kind.ts";
+import { type Candidate, shortenToDescription } from "./candidates.ts";
 
 /** More are of no use to anybody who looks through them. */
-const MOST_ENTRIES = 200;
+const MAX_ENTRIES = 200;
 
 /**
  * Returns the labels of a session and the ids of its entries, the latest first, that begin with what was typed.
  *
  * @param isDescribed - Whether a shell shows what an entry says; only then are bodies read.
  */
-export function entryCandidates(path: string, typed: string, isDescribed: boolean): Candidate[] {
+export function listEntryCandidates(path: string, typed: string, isDescribed: boolean): Candidate[] {
   const session = SessionView.at(path);
   const { tree, labels } = session;
   const found: Candidate[] = [];
@@ -19,12 +19,12 @@ export function entryCandidates(path: string, typed: string, isDescribed: boolea
     if (label.startsWith(typed)) found.push({ value: label, description: `the label of ${id}` });
   }
   const ordinals = [...tree.ordinals()].filter((ordinal) => tree.idAt(ordinal).startsWith(typed));
-  const latest = ordinals.slice(-MOST_ENTRIES);
+  const latest = ordinals.slice(-MAX_ENTRIES);
   const entries: Candidate[] = [];
   const add = (ordinal: number, description = "") => entries.push({ value: tree.idAt(ordinal), description });
   if (isDescribed) {
     session.readEntries(latest, (ordinal, entry) =>
-      add(ordinal, shortDescription(`${kindOf(entry).word} ${excerptOf(entry).text}`)),
+      add(ordinal, shortenToDescription(`${getEntryKind(entry).word} ${getExcerpt(entry).text}`)),
     );
   } else for (const ordinal of latest) add(ordinal);
   return [...found, ...entries.reverse()];

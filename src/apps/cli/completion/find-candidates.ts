@@ -1,15 +1,15 @@
-import { plainLine } from "../../../core/facts/plain-text.ts";
-import { titleOf } from "../../../core/facts/session-title.ts";
+import { toPlainLine } from "../../../core/facts/plain-text.ts";
+import { getSessionTitle } from "../../../core/facts/session-title.ts";
 import { isSessionError } from "../../../core/format/errors.ts";
 import type { FileRow } from "../../../session/files/session-row.ts";
 import type { CommandCall, ListedCommand } from "../command.ts";
 import { isPiped } from "../named-session.ts";
-import { findSession, looksLikePath, sessionScope } from "../session-argument.ts";
-import { type Candidate, candidatesFor, shortDescription } from "./candidates.ts";
+import { findSession, getScope, isLikePath } from "../session-argument.ts";
+import { type Candidate, completeLine, shortenToDescription } from "./candidates.ts";
 import type { Shell } from "./scripts.ts";
 
 /** More are of no use to anybody who looks through them. */
-const MOST_SESSIONS = 200;
+const MAX_SESSIONS = 200;
 
 /** Ids that no shell takes for anything but a word; those of other programs may hold whatever they like. */
 const HARMLESS_ID = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
@@ -36,13 +36,13 @@ export async function findCandidates({
   isDescribed,
   ...place
 }: AskedCompletion): Promise<Candidate[]> {
-  const { words: known, lookUp, dir = place.dir, session } = candidatesFor(words, commands);
+  const { words: known, lookUp, dir = place.dir, session } = completeLine(words, commands);
   const typed = words.at(-1) ?? "";
   const within = { io: place.io, dir };
   const isOfFiles = lookUp === "trashed" || !isStored || dir !== undefined;
   if (lookUp === undefined || !isOfFiles) return [...known];
   if (lookUp !== "entries")
-    return [...known, ...(await sessionCandidates(lookUp, typed, within, isDescribed))];
+    return [...known, ...(await listSessionCandidates(lookUp, typed, within, isDescribed))];
   const found = await lookUpEntries(session, typed, within, isDescribed);
   return [...known, ...found.filter(({ value }) => value.startsWith(typed) && HARMLESS_ID.test(value))];
 }
@@ -55,7 +55,7 @@ async function lookUpEntries(
   isDescribed: boolean,
 ): Promise<Candidate[]> {
   if (session === undefined || isPiped(session)) return [];
-  const { entryCandidates } = await import("./entries.ts");
+  const { listEntryCandidates: entryCandidates } = await import("./entries.ts");
   try {
     return entryCandidates(await findSession(session, place), typed, isDescribed);
   } catch (error) {
@@ -65,36 +65,36 @@ async function lookUpEntries(
   }
 }
 
-async function sessionCandidates(
+async function listSessionCandidates(
   what: "sessions" | "trashed",
   typed: string,
   place: Pick<CommandCall, "io" | "dir">,
   isDescribed: boolean,
 ): Promise<Candidate[]> {
   const found = new Map<string, Candidate>();
-  for await (const session of what === "trashed" ? trashedSessions() : listedSessions(typed, place)) {
-    const title = titleOf(session);
-    for (const value of wordsFor(session, typed)) {
-      const description = isDescribed ? shortDescription(value === title ? session.id : title) : "";
+  for await (const session of what === "trashed" ? listTrashedRows() : listMeantSessions(typed, place)) {
+    const title = getSessionTitle(session);
+    for (const value of listWords(session, typed)) {
+      const description = isDescribed ? shortenToDescription(value === title ? session.id : title) : "";
       // Of two that are called alike, the earlier one is named by its id.
       const word = found.has(value) && typed === "" && HARMLESS_ID.test(session.id) ? session.id : value;
       if (!found.has(word)) found.set(word, { value: word, description });
     }
-    if (found.size >= MOST_SESSIONS) break;
+    if (found.size >= MAX_SESSIONS) break;
   }
   return [...found.values()];
 }
 
 /** With nothing typed those of the project are meant; an id or a name may be that of any. */
-async function* listedSessions(
+async function* listMeantSessions(
   typed: string,
   place: Pick<CommandCall, "io" | "dir">,
 ): AsyncGenerator<FileRow, void> {
   const { iterateSessions } = await import("../../../catalog/list/list-sessions.ts");
-  yield* iterateSessions(sessionScope(place, typed !== ""));
+  yield* iterateSessions(getScope(place, typed !== ""));
 }
 
-async function* trashedSessions(): AsyncGenerator<FileRow, void> {
+async function* listTrashedRows(): AsyncGenerator<FileRow, void> {
   const { listTrashed } = await import("../../../catalog/trash/restore.ts");
   try {
     for (const { session } of await listTrashed()) yield session;
@@ -105,16 +105,16 @@ async function* trashedSessions(): AsyncGenerator<FileRow, void> {
 }
 
 /** Returns words by which a session can be named and that begin with what is typed: its name or the end of it, and its id. */
-function wordsFor({ id, name = "" }: FileRow, typed: string): string[] {
-  const rest = endOfName(name, typed);
-  const isName = rest !== undefined && HARMLESS_NAME.test(rest) && !looksLikePath(rest);
+function listWords({ id, name = "" }: FileRow, typed: string): string[] {
+  const rest = findNameEnd(name, typed);
+  const isName = rest !== undefined && HARMLESS_NAME.test(rest) && !isLikePath(rest);
   const isId = id.startsWith(typed) && HARMLESS_ID.test(id) && !(typed === "" && isName);
   return [...(isName ? [rest] : []), ...(isId ? [id] : [])];
 }
 
 /** Returns a name from the word on that begins as typed, in the letters that are typed; undefined if none does so. */
-function endOfName(name: string, typed: string): string | undefined {
-  const [line, begin] = [plainLine(name), typed.toLowerCase()];
+function findNameEnd(name: string, typed: string): string | undefined {
+  const [line, begin] = [toPlainLine(name), typed.toLowerCase()];
   const at = ` ${line.toLowerCase()}`.indexOf(` ${begin}`);
   if (line === "" || at === -1) return undefined;
   const rest = `${typed}${line.slice(at + typed.length)}`;
@@ -122,7 +122,7 @@ function endOfName(name: string, typed: string): string | undefined {
 }
 
 /** Writes a candidate as the shell's script reads it. */
-export function lineFor(shell: Shell, { value, description }: Candidate): string {
+export function formatLineFor(shell: Shell, { value, description }: Candidate): string {
   if (shell === "bash") return value;
   if (shell === "fish") return `${value}\t${description}`;
   const escaped = (text: string) => text.replace(/[\\:]/g, "\\$&");

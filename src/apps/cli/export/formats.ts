@@ -1,11 +1,11 @@
 import { NONE } from "../../../core/tree/entry-tree.ts";
-import { copyLines, wholeCopy } from "../../../session/log/canonical-copy.ts";
-import { branchLines, planBranch } from "../../../session/manager/fork.ts";
+import { copyLines, planWholeCopy } from "../../../session/log/canonical-copy.ts";
+import { planBranch, writeBranchLines } from "../../../session/manager/fork.ts";
 import { SessionState } from "../../../session/manager/session-state.ts";
-import { sessionPage } from "../page/session-page.ts";
+import { makeSessionPage } from "../page/session-page.ts";
 import { optionWithOrWithout, type Parameter } from "../parameters.ts";
-import { mermaid } from "./graph.ts";
-import { markdown } from "./markdown.ts";
+import { writeMermaid } from "./graph.ts";
+import { writeMarkdown } from "./markdown.ts";
 import type { ExportSource } from "./source.ts";
 
 /** A format in which a session can be exported. */
@@ -29,16 +29,16 @@ function exportFormat(
   return { name, option: optionWithOrWithout(`--${name} [file]`, description), isWhole, render };
 }
 
-function* html({ session, leaf }: ExportSource): Generator<string, void> {
-  yield sessionPage(session, { leafId: leaf === NONE ? undefined : session.tree.idAt(leaf) });
+function* writeHtml({ session, leaf }: ExportSource): Generator<string, void> {
+  yield makeSessionPage(session, { leafId: leaf === NONE ? undefined : session.tree.idAt(leaf) });
 }
 
 /** All formats, in the order in which the help lists them. */
 export const EXPORT_FORMATS: readonly ExportFormat[] = [
-  exportFormat("jsonl", "a session file of the branch; of all branches with --full", false, jsonl),
-  exportFormat("markdown", "a transcript of the branch", false, markdown),
-  exportFormat("html", "a page for the browser, with all branches", true, html),
-  exportFormat("mermaid", "the tree as a Mermaid flowchart", true, mermaid),
+  exportFormat("jsonl", "a session file of the branch; of all branches with --full", false, writeJsonl),
+  exportFormat("markdown", "a transcript of the branch", false, writeMarkdown),
+  exportFormat("html", "a page for the browser, with all branches", true, writeHtml),
+  exportFormat("mermaid", "the tree as a Mermaid flowchart", true, writeMermaid),
 ];
 
 /**
@@ -47,13 +47,13 @@ export const EXPORT_FORMATS: readonly ExportFormat[] = [
  * @throws {SessionError} `VERSION_TOO_NEW`
  * @remarks Cost: O(bytes copied).
  */
-function* jsonl({ session, leaf, isFull }: ExportSource): Generator<string | Uint8Array, void> {
+function* writeJsonl({ session, leaf, isFull }: ExportSource): Generator<string | Uint8Array, void> {
   const { log } = session;
-  const whole = wholeCopy(log.index);
+  const whole = planWholeCopy(log.index);
   if (isFull) {
     yield* copyLines(log, whole);
     return;
   }
   const state = new SessionState(log, {});
-  yield* branchLines(state, planBranch(state, leaf, whole.header));
+  yield* writeBranchLines(state, planBranch(state, leaf, whole.header));
 }

@@ -1,12 +1,12 @@
-import { excerptOf } from "../../../core/facts/excerpt.ts";
-import { plainLine } from "../../../core/facts/plain-text.ts";
+import { getExcerpt } from "../../../core/facts/excerpt.ts";
+import { toPlainLine } from "../../../core/facts/plain-text.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import type { SessionView } from "../../../session/manager/session-view.ts";
-import { countKinds, type KindCount, kindOf, readKinds, type Tone } from "../../text/entry-kind.ts";
-import { chooseAll, chooseRows, findTrunk, treeRows } from "../../text/tree-rows.ts";
-import { truncate } from "../text/width.ts";
-import { shortId } from "../view/entry-line.ts";
-import { type ExportSource, numberedEntries } from "./source.ts";
+import { countKinds, getEntryKind, type KindCount, readKinds, type Tone } from "../../text/entry-kind.ts";
+import { chooseAll, chooseRows, findTrunk, layOutRows } from "../../text/tree-rows.ts";
+import { truncateLine } from "../text/width.ts";
+import { takeShortId } from "../view/entry-line.ts";
+import { type ExportSource, readNumberedEntries } from "./source.ts";
 
 /** A tree of boxes: each stands for an entry, or for several in a line. */
 export interface TreeGraph {
@@ -50,7 +50,7 @@ const ID_LENGTH = 18;
  *
  * @remarks Cost: O(session); the boxes are made as they are asked for.
  */
-export function treeGraph({ session, leaf, isFull }: ExportSource): TreeGraph {
+export function makeTreeGraph({ session, leaf, isFull }: ExportSource): TreeGraph {
   const { tree } = session;
   const read = readKinds(session);
   const trunk = findTrunk(tree, leaf);
@@ -59,7 +59,7 @@ export function treeGraph({ session, leaf, isFull }: ExportSource): TreeGraph {
   const runs = new Map<number, KindCount>();
   /** The first entry of the box of each entry. */
   const heads = Int32Array.from(tree.ordinals());
-  for (const row of treeRows({ tree, trunk, isDrawn, rootDepth: 0 })) {
+  for (const row of layOutRows({ tree, trunk, isDrawn, rootDepth: 0 })) {
     if (row.kind !== "run") continue;
     const [head = NONE] = row.ordinals;
     runs.set(head, countKinds(read, row.ordinals));
@@ -68,36 +68,36 @@ export function treeGraph({ session, leaf, isFull }: ExportSource): TreeGraph {
   const boxes = heads.filter((head, ordinal) => head === ordinal);
   const edges = Array.from(boxes, (ordinal): [number, number] => [tree.parentAt(ordinal), ordinal])
     .filter(([parent]) => parent !== NONE)
-    .map(([parent, ordinal]): [string, string] => [nameOf(heads[parent] ?? parent), nameOf(ordinal)]);
-  return { nodes: nodesOf(session, leaf, boxes, runs), edges };
+    .map(([parent, ordinal]): [string, string] => [getName(heads[parent] ?? parent), getName(ordinal)]);
+  return { nodes: makeNodes(session, leaf, boxes, runs), edges };
 }
 
-function nameOf(ordinal: number): string {
+function getName(ordinal: number): string {
   return `n${ordinal}`;
 }
 
-function* nodesOf(
+function* makeNodes(
   session: SessionView,
   leaf: number,
   boxes: Int32Array,
   runs: ReadonlyMap<number, KindCount>,
 ): Generator<GraphNode, void> {
-  for (const { ordinal, entry } of numberedEntries(session, boxes)) {
-    const name = nameOf(ordinal);
+  for (const { ordinal, entry } of readNumberedEntries(session, boxes)) {
+    const name = getName(ordinal);
     const run = runs.get(ordinal);
     if (run !== undefined) {
-      yield { name, tone: "run", lines: [truncate(String(run), LINE_WIDTH)], isLeaf: false };
+      yield { name, tone: "run", lines: [truncateLine(String(run), LINE_WIDTH)], isLeaf: false };
       continue;
     }
-    const { word, tone } = kindOf(entry);
+    const { word, tone } = getEntryKind(entry);
     const id = session.tree.idAt(ordinal);
     const label = session.labels.get(id)?.label;
-    const mark = label === undefined ? "" : ` [${plainLine(label)}]`;
-    const lines = [`${word} ${shortId(id, ID_LENGTH)}${mark}`, excerptOf(entry).text];
+    const mark = label === undefined ? "" : ` [${toPlainLine(label)}]`;
+    const lines = [`${word} ${takeShortId(id, ID_LENGTH)}${mark}`, getExcerpt(entry).text];
     yield {
       name,
       tone,
-      lines: lines.map((line) => truncate(line, LINE_WIDTH)).filter(Boolean),
+      lines: lines.map((line) => truncateLine(line, LINE_WIDTH)).filter(Boolean),
       isLeaf: ordinal === leaf,
     };
   }
@@ -107,8 +107,8 @@ function* nodesOf(
 const MEANINGFUL = /[^\p{L}\p{N} ,._-]/gu;
 
 /** Draws a session's tree as a Mermaid flowchart. Mermaid takes 50,000 characters, or more with `maxTextSize`. */
-export function* mermaid(source: ExportSource): Generator<string, void> {
-  const { nodes, edges } = treeGraph(source);
+export function* writeMermaid(source: ExportSource): Generator<string, void> {
+  const { nodes, edges } = makeTreeGraph(source);
   yield "flowchart TD\n";
   for (const { name, tone, lines, isLeaf } of nodes) {
     const [open, close] = isLeaf ? ["([", "])"] : ["[", "]"];

@@ -1,4 +1,4 @@
-import { plainLine, plainText } from "../../../core/facts/plain-text.ts";
+import { toPlainLine, toPlainText } from "../../../core/facts/plain-text.ts";
 
 /** The beginning or end of a fenced block, as CommonMark has it. */
 const FENCE = /^ {0,3}(`{3,}|~{3,})(.*)$/;
@@ -24,22 +24,22 @@ const SPANS = /\\[!-/:-@[-`{-~]|`+|<(?:https?:\/\/|mailto:)[^\s<>]*>|<(?=[A-Za-z
 const SPECIAL = /[\\`*_{}[\]<>#|~&!]/g;
 
 /** Makes a fenced block whose fence is longer than any run of backticks in the text; the language is for colors alone. */
-export function fenced(text: string, language = ""): string {
-  const plain = plainText(text);
-  const fence = "`".repeat(Math.max(3, longestRun(plain) + 1));
+export function fenceText(text: string, language = ""): string {
+  const plain = toPlainText(text);
+  const fence = "`".repeat(Math.max(3, measureLongestRun(plain) + 1));
   return `${fence}${language}\n${plain}${plain.endsWith("\n") || plain === "" ? "" : "\n"}${fence}`;
 }
 
 /** Writes a short text so that Markdown shows it as it is. */
-export function escaped(text: string): string {
-  return plainLine(text).replace(SPECIAL, "\\$&");
+export function escapeMarkdown(text: string): string {
+  return toPlainLine(text).replace(SPECIAL, "\\$&");
 }
 
 /** Writes a short text as code. */
-export function code(text: string): string {
-  const plain = plainLine(text);
+export function formatCode(text: string): string {
+  const plain = toPlainLine(text);
   if (plain === "") return "";
-  const ticks = "`".repeat(longestRun(plain) + 1);
+  const ticks = "`".repeat(measureLongestRun(plain) + 1);
   const space = /^`|`$/.test(plain) ? " " : "";
   return `${ticks}${space}${plain}${space}${ticks}`;
 }
@@ -51,8 +51,8 @@ export function code(text: string): string {
  * Where it is not certain that Markdown takes something for code, it counts as none: in lists, fences go to the margin,
  * and a span of code counts only on its own line.
  */
-export function adopted(text: string): string {
-  const lines = plainText(text)
+export function adoptMarkdown(text: string): string {
+  const lines = toPlainText(text)
     .trim()
     .split("\n")
     .flatMap((line) => {
@@ -74,7 +74,7 @@ export function adopted(text: string): string {
     } else {
       if (line.trim() === "") isCertain = true;
       if (TABLE.test(lines[i + 1] ?? "")) isCertain = false;
-      const { text: shown, isClosed } = withoutHtml(line.replace(HEADING, lowered), isCertain);
+      const { text: shown, isClosed } = withoutHtml(line.replace(HEADING, lowerHeading), isCertain);
       if (!isClosed) isCertain = false;
       result.push(shown);
     }
@@ -83,11 +83,11 @@ export function adopted(text: string): string {
 }
 
 /** Puts text into a part that a viewer shows folded. */
-export function folded(summary: string, text: string): string {
+export function foldText(summary: string, text: string): string {
   return `<details>\n<summary>${summary}</summary>\n\n${text}\n\n</details>`;
 }
 
-function lowered(_: string, indent: string, marks: string): string {
+function lowerHeading(_: string, indent: string, marks: string): string {
   return indent + "#".repeat(Math.min(LOWEST_HEADING, marks.length + HEADING_SHIFT));
 }
 
@@ -102,7 +102,7 @@ function withoutHtml(line: string, withCode: boolean): { text: string; isClosed:
     let shown = found;
     if (found === "<") shown = "&lt;";
     else if (found.startsWith("`")) {
-      const close = closeOf(line, end, found.length);
+      const close = findClose(line, end, found.length);
       if (close === -1) isClosed = false;
       else if (withCode) end = close;
       shown = line.slice(index, end);
@@ -114,7 +114,7 @@ function withoutHtml(line: string, withCode: boolean): { text: string; isClosed:
 }
 
 /** Where the code span ends that a run of so many backticks began, or -1. */
-function closeOf(text: string, from: number, length: number): number {
+function findClose(text: string, from: number, length: number): number {
   for (let at = text.indexOf("`", from); at !== -1; at = text.indexOf("`", at)) {
     const start = at;
     while (text[at] === "`") at++;
@@ -123,7 +123,7 @@ function closeOf(text: string, from: number, length: number): number {
   return -1;
 }
 
-function longestRun(text: string): number {
+function measureLongestRun(text: string): number {
   let longest = 0;
   for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
   return longest;

@@ -1,16 +1,16 @@
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
-import { headOf, textOf } from "../../../core/context/message-parts.ts";
-import { type ContentPart, contentOf, type OutputPart } from "../../../core/facts/entry-content.ts";
-import { excerptOf } from "../../../core/facts/excerpt.ts";
-import { imageAddress } from "../../../core/facts/images.ts";
-import { count, counted } from "../../../core/facts/number-text.ts";
-import { dateAndTime, span } from "../../../core/facts/times.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
+import { takeStart, toText } from "../../../core/context/message-parts.ts";
+import { type ContentPart, getEntryContent, type OutputPart } from "../../../core/facts/entry-content.ts";
+import { getExcerpt } from "../../../core/facts/excerpt.ts";
+import { toImageAddress } from "../../../core/facts/images.ts";
+import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
+import { formatDateAndTime, formatSpan } from "../../../core/facts/times.ts";
 import type { AnySessionEntry } from "../../../core/format/entry.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
-import { kindOf } from "../../text/entry-kind.ts";
-import { imageText, prettyJson } from "../../text/stored-values.ts";
-import { adopted, code, escaped, fenced, folded } from "./markdown-text.ts";
-import { type ExportSource, numberedEntries } from "./source.ts";
+import { getEntryKind } from "../../text/entry-kind.ts";
+import { formatImage, formatJson } from "../../text/stored-values.ts";
+import { adoptMarkdown, escapeMarkdown, fenceText, foldText, formatCode } from "./markdown-text.ts";
+import { type ExportSource, readNumberedEntries } from "./source.ts";
 
 const LONGEST_FAILURE = 1000;
 
@@ -25,34 +25,34 @@ const MENTIONED: ReadonlyMap<string, string> = new Map([
  * Writes a branch as a transcript in Markdown: what session it is, then a heading for each turn with what was said,
  * called and returned. State of extensions, labels as entries and usage records are left out.
  */
-export function* markdown(source: ExportSource): Generator<string, void> {
+export function* writeMarkdown(source: ExportSource): Generator<string, void> {
   const { session, leaf, withImages } = source;
   const path = session.tree.path(leaf);
-  yield `${heading(source, path)}\n`;
+  yield `${makeTranscriptHeading(source, path)}\n`;
   let turn = 0;
-  for (const { ordinal, entry } of numberedEntries(session, path)) {
+  for (const { ordinal, entry } of readNumberedEntries(session, path)) {
     const label = session.labels.get(session.tree.idAt(ordinal))?.label;
-    const mark = label === undefined ? "" : ` \\[${escaped(label)}\\]`;
-    const time = dateAndTime(session.tree.timeAt(ordinal));
-    if (kindOf(entry).tone === "user") turn++;
-    const blocks = entryBlocks(entry, { turn, mark, time, withImages });
+    const mark = label === undefined ? "" : ` \\[${escapeMarkdown(label)}\\]`;
+    const time = formatDateAndTime(session.tree.timeAt(ordinal));
+    if (getEntryKind(entry).tone === "user") turn++;
+    const blocks = makeEntryBlocks(entry, { turn, mark, time, withImages });
     for (const block of blocks) yield `\n${block}\n`;
   }
 }
 
-function heading({ session, leaf }: ExportSource, path: Int32Array): string {
+function makeTranscriptHeading({ session, leaf }: ExportSource, path: Int32Array): string {
   const { header, name, tree } = session;
   const times = [...path].map((ordinal) => tree.timeAt(ordinal)).filter((time) => !Number.isNaN(time));
   const facts: [string, string][] = [
-    ["Session", code(header?.id ?? "")],
-    ["Project", code(header?.cwd ?? "")],
-    ["Time", span(times[0] ?? Number.NaN, times.at(-1) ?? Number.NaN)],
-    ["Branch", `${count(path.length)} of ${counted(tree.size, "entry", "entries")}`],
-    ["Up to", path.length === 0 ? "" : code(tree.idAt(leaf))],
-    ["Forked from", code(header?.parentSession ?? "")],
+    ["Session", formatCode(header?.id ?? "")],
+    ["Project", formatCode(header?.cwd ?? "")],
+    ["Time", formatSpan(times[0] ?? Number.NaN, times.at(-1) ?? Number.NaN)],
+    ["Branch", `${formatCount(path.length)} of ${formatCounted(tree.size, "entry", "entries")}`],
+    ["Up to", path.length === 0 ? "" : formatCode(tree.idAt(leaf))],
+    ["Forked from", formatCode(header?.parentSession ?? "")],
   ];
   const lines = facts.filter(([, value]) => value !== "").map(([fact, value]) => `- ${fact}: ${value}`);
-  return [`# ${escaped(name ?? session.fileName)}`, "", ...lines].join("\n");
+  return [`# ${escapeMarkdown(name ?? session.fileName)}`, "", ...lines].join("\n");
 }
 
 interface Around {
@@ -65,98 +65,100 @@ interface Around {
 }
 
 /** Returns the paragraphs that an entry becomes; none if it has no position in a transcript. */
-function entryBlocks(entry: AnySessionEntry | undefined, around: Around): string[] {
-  const { parts } = contentOf(entry);
+function makeEntryBlocks(entry: AnySessionEntry | undefined, around: Around): string[] {
+  const { parts } = getEntryContent(entry);
   const mention = MENTIONED.get(entry?.type ?? "");
-  if (mention !== undefined) return [`*${mention}: ${escaped(excerptOf(entry).text)}*${around.mark}`];
-  const heading = headingOf(entry, parts, around);
-  const said = parts.flatMap((part) => partText(part, around.withImages)).filter((text) => text !== "");
+  if (mention !== undefined) return [`*${mention}: ${escapeMarkdown(getExcerpt(entry).text)}*${around.mark}`];
+  const heading = makeHeading(entry, parts, around);
+  const said = parts.flatMap((part) => layOutPart(part, around.withImages)).filter((text) => text !== "");
   if (heading === undefined) return entry === undefined ? said : [];
-  return heading === SYSTEM ? [folded(heading, said.join("\n\n"))] : [heading, ...said];
+  return heading === SYSTEM ? [foldText(heading, said.join("\n\n"))] : [heading, ...said];
 }
 
 const SYSTEM = "System";
 
 /** Writes the line above what an entry says; undefined if that is left out of a transcript. */
-function headingOf(
+function makeHeading(
   entry: AnySessionEntry | undefined,
   parts: readonly ContentPart[],
   around: Around,
 ): string | undefined {
-  const fields = fieldsOf(entry);
+  const fields = toRecord(entry);
   switch (entry?.type) {
     case "message":
-      return headingOfMessage(fieldsOf(fields["message"]), parts, around);
+      return makeMessageHeading(toRecord(fields["message"]), parts, around);
     case "custom_message":
-      return title(3, `Message of ${code(textOf(fields["customType"]))}`, around);
+      return formatTitle(3, `Message of ${formatCode(toText(fields["customType"]))}`, around);
     case "compaction":
-      return title(2, `Compaction${tokensText(fields["tokensBefore"])}`, around);
+      return formatTitle(2, `Compaction${formatStoredTokens(fields["tokensBefore"])}`, around);
     case "branch_summary":
-      return title(2, "Summary of another branch", around);
+      return formatTitle(2, "Summary of another branch", around);
     default:
       return undefined;
   }
 }
 
-function headingOfMessage(message: JsonRecord, parts: readonly ContentPart[], around: Around): string {
-  const text = (name: string) => textOf(message[name]);
+function makeMessageHeading(message: JsonRecord, parts: readonly ContentPart[], around: Around): string {
+  const text = (name: string) => toText(message[name]);
   switch (message["role"]) {
     case "user":
-      return title(2, `${around.turn}. User`, around);
+      return formatTitle(2, `${around.turn}. User`, around);
     case "assistant":
-      return title(3, "Assistant", around, text("model"));
+      return formatTitle(3, "Assistant", around, text("model"));
     case "toolResult":
-      return `**Result of** ${code(text("toolName"))}${message["isError"] === true ? ", **failed**" : ""}${around.mark}`;
+      return `**Result of** ${formatCode(text("toolName"))}${message["isError"] === true ? ", **failed**" : ""}${around.mark}`;
     case "bashExecution": {
       const notes = parts.flatMap((part) => (part.kind === "output" ? part.notes : []));
-      return [title(3, "Command", around), ...notes.map((note) => `**${note}**`)].join(", ");
+      return [formatTitle(3, "Command", around), ...notes.map((note) => `**${note}**`)].join(", ");
     }
     case "system":
       return SYSTEM;
     case "custom":
-      return title(3, `Message of ${code(text("customType"))}`, around);
+      return formatTitle(3, `Message of ${formatCode(text("customType"))}`, around);
     default:
-      return title(3, escaped(text("role") || "Message"), around);
+      return formatTitle(3, escapeMarkdown(text("role") || "Message"), around);
   }
 }
 
-function title(level: number, text: string, { mark, time }: Around, by = ""): string {
-  const facts = [text + mark, by === "" ? "" : escaped(by), time].filter(Boolean);
+function formatTitle(level: number, text: string, { mark, time }: Around, by = ""): string {
+  const facts = [text + mark, by === "" ? "" : escapeMarkdown(by), time].filter(Boolean);
   return `${"#".repeat(level)} ${facts.join(" · ")}`;
 }
 
 /** Lays out a part of what an entry says. What programs stored is left out. */
-function partText(part: ContentPart, withImages: boolean): string | string[] {
+function layOutPart(part: ContentPart, withImages: boolean): string | string[] {
   switch (part.kind) {
     case "text":
-      return adopted(part.text);
+      return adoptMarkdown(part.text);
     case "thinking":
-      return part.isRedacted ? [] : folded("Thinking", adopted(part.text));
+      return part.isRedacted ? [] : foldText("Thinking", adoptMarkdown(part.text));
     case "image": {
-      const address = withImages ? imageAddress(part) : undefined;
-      return address === undefined ? `*Image: ${escaped(imageText(part))}*` : `![image](${address})`;
+      const address = withImages ? toImageAddress(part) : undefined;
+      return address === undefined ? `*Image: ${escapeMarkdown(formatImage(part))}*` : `![image](${address})`;
     }
     case "call":
-      return [`**Call of** ${code(part.name)}`, fenced(prettyJson(part.input ?? null), "json")];
+      return [`**Call of** ${formatCode(part.name)}`, fenceText(formatJson(part.input ?? null), "json")];
     case "output":
-      return outputText(part);
+      return layOutOutput(part);
     case "data":
       return [];
     case "note":
-      return `*${escaped(part.text)}*`;
+      return `*${escapeMarkdown(part.text)}*`;
     case "failure": {
-      const text = escaped(headOf(part.text, LONGEST_FAILURE));
+      const text = escapeMarkdown(takeStart(part.text, LONGEST_FAILURE));
       return part.of === "failed" ? `**Failed:** ${text}` : `*${text}*`;
     }
   }
 }
 
-function outputText({ of, title: name, text }: OutputPart): string[] {
-  if (of === "tool") return [fenced(text)];
-  const front = of === "command" ? fenced(name, "sh") : `**${escaped(name)}**`;
-  return text === "" ? [front] : [front, fenced(text)];
+function layOutOutput({ of, title: name, text }: OutputPart): string[] {
+  if (of === "tool") return [fenceText(text)];
+  const front = of === "command" ? fenceText(name, "sh") : `**${escapeMarkdown(name)}**`;
+  return text === "" ? [front] : [front, fenceText(text)];
 }
 
-function tokensText(tokens: unknown): string {
-  return typeof tokens === "number" && tokens > 0 ? `: the context had ${count(tokens)} tokens before` : "";
+function formatStoredTokens(tokens: unknown): string {
+  return typeof tokens === "number" && tokens > 0
+    ? `: the context had ${formatCount(tokens)} tokens before`
+    : "";
 }

@@ -20,7 +20,10 @@ export interface NumberedEntry {
 const BATCH = 64;
 
 /** Yields entries with their bodies, in the order of the ordinals, a few at a time, which takes little memory. */
-export function* numberedEntries(session: SessionView, ordinals: Int32Array): Generator<NumberedEntry, void> {
+export function* readNumberedEntries(
+  session: SessionView,
+  ordinals: Int32Array,
+): Generator<NumberedEntry, void> {
   for (let start = 0; start < ordinals.length; start += BATCH) {
     const batch: NumberedEntry[] = [];
     const wanted = ordinals.subarray(start, start + BATCH);

@@ -82,25 +82,25 @@ const GZIP = { level: 3 };
  * @param asset - Default: the page that comes with the program.
  * @remarks Cost: O(bytes), in memory several times over.
  */
-export function htmlPage(source: PageSource, asset: PageAsset = readPageAsset()): string {
+export function makeHtmlPage(source: PageSource, asset: PageAsset = readPageAsset()): string {
   const { bytes, known, size = bytes?.length, ...others } = source;
   const links = known === undefined || known.size === 0 ? {} : { known: Object.fromEntries(known) };
   const data = { ...others, size, ...links };
-  return documentOf({ dataId: "session", data, bytes, isServed: source.server !== undefined }, asset);
+  return makeDocument({ dataId: "session", data, bytes, isServed: source.server !== undefined }, asset);
 }
 
 /** Makes the page of a list of sessions, for a server that has the sessions, too. */
-export function htmlIndex(data: object, asset: PageAsset = readPageAsset()): string {
-  return documentOf({ dataId: "sessions", data, isServed: true }, asset);
+export function makeHtmlIndex(data: object, asset: PageAsset = readPageAsset()): string {
+  return makeDocument({ dataId: "sessions", data, isServed: true }, asset);
 }
 
-function documentOf({ dataId, data, bytes, isServed }: PageDocument, asset: PageAsset): string {
+function makeDocument({ dataId, data, bytes, isServed }: PageDocument, asset: PageAsset): string {
   const { script, style } = asset;
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${contentSecurityPolicy(asset, isServed)}">
+<meta http-equiv="Content-Security-Policy" content="${makeContentSecurityPolicy(asset, isServed)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <meta name="generator" content="sessiontree">
@@ -111,19 +111,19 @@ function documentOf({ dataId, data, bytes, isServed }: PageDocument, asset: Page
 <body>
 <div id="app"><noscript>This page needs JavaScript to show its session. It loads nothing from anywhere.</noscript></div>
 <div id="print"></div>
-<script type="application/json" id="${dataId}">${harmlessJson(data)}</script>
+<script type="application/json" id="${dataId}">${toHarmlessJson(data)}</script>
 <script>${script}</script>
-${bytes === undefined ? "" : blocksOf(bytes)}</body>
+${bytes === undefined ? "" : encodeBlocks(bytes)}</body>
 </html>
 `;
 }
 
 /** Everything is forbidden but this script, this style sheet, and images that stand in the page itself. */
-function contentSecurityPolicy({ script, style }: PageAsset, isServed: boolean): string {
+function makeContentSecurityPolicy({ script, style }: PageAsset, isServed: boolean): string {
   return [
     "default-src 'none'",
-    `script-src '${hashOf(script)}'`,
-    `style-src '${hashOf(style)}'`,
+    `script-src '${hashText(script)}'`,
+    `style-src '${hashText(style)}'`,
     "img-src data:",
     `connect-src ${isServed ? "'self'" : "'none'"}`,
     "base-uri 'none'",
@@ -131,7 +131,7 @@ function contentSecurityPolicy({ script, style }: PageAsset, isServed: boolean):
   ].join("; ");
 }
 
-function hashOf(text: string): string {
+function hashText(text: string): string {
   return `sha256-${createHash("sha256").update(text).digest("base64")}`;
 }
 
@@ -139,7 +139,7 @@ function hashOf(text: string): string {
  * Writes bytes as blocks that the page decompresses: in base64, in which nothing ends a block, and which keeps every line break,
  * zero byte and byte that is no UTF-8.
  */
-function blocksOf(bytes: Uint8Array): string {
+function encodeBlocks(bytes: Uint8Array): string {
   let blocks = "";
   for (let at = 0; at < bytes.length; at += BLOCK_BYTES) {
     const base64 = gzipSync(bytes.subarray(at, at + BLOCK_BYTES), GZIP).toString("base64");
@@ -149,6 +149,6 @@ function blocksOf(bytes: Uint8Array): string {
 }
 
 /** Writes JSON in which no `<` is left, so that neither an end tag nor a comment can begin in it. */
-function harmlessJson(data: object): string {
+function toHarmlessJson(data: object): string {
   return JSON.stringify(data).replaceAll("<", "\\u003c");
 }

@@ -5,18 +5,29 @@ import { basename } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { PriceFunction } from "../../../catalog/usage/usage-groups.ts";
-import { messageOf } from "../../../core/format/errors.ts";
+import { getErrorMessage } from "../../../core/format/errors.ts";
 import type { CatalogScope } from "../../../session/files/session-files.ts";
-import { type FileIdentity, isSameFile, stateOf, stateOfOpen } from "../../../session/fs/file-identity.ts";
 import {
+  type FileIdentity,
+  getOpenState,
+  isSameFile,
+  toFileState,
+} from "../../../session/fs/file-identity.ts";
+import {
+  callIfPresent,
   closeQuietly,
-  ifPresent,
   openForReading,
   readRange,
   realFileSystem,
 } from "../../../session/fs/file-system.ts";
-import { FailureCounter, indexPage, indexUsage, searchIndex, sessionUsage } from "./session-index.ts";
-import { linkedSessions, sessionPage } from "./session-page.ts";
+import {
+  FailureCounter,
+  makeIndexPage,
+  searchIndex,
+  sumIndexUsage,
+  sumSessionUsage,
+} from "./session-index.ts";
+import { findLinkedSessions, makeSessionPage } from "./session-page.ts";
 
 /** Only this machine can reach it. */
 const HOST = "127.0.0.1";
@@ -72,8 +83,8 @@ export class PageServer {
   }
 
   /** Makes a session known, and returns the address of its page. */
-  urlOf(path: string): string {
-    return `http://${HOST}:${this.#port}${this.#hrefOf(path)}`;
+  makeUrl(path: string): string {
+    return `http://${HOST}:${this.#port}${this.#makeHref(path)}`;
   }
 
   /** Ends it, and every answer that is under way. */
@@ -83,7 +94,7 @@ export class PageServer {
     await isClosed;
   }
 
-  #hrefOf = (path: string): string => {
+  #makeHref = (path: string): string => {
     const key = createHash("sha256").update(path).digest("base64url").slice(0, 16);
     this.#paths.set(key, path);
     return `/${this.#token}/session/${key}`;
@@ -92,7 +103,7 @@ export class PageServer {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     // What a browser of this machine is told by another site, under a name of its own, is not meant for us.
     const isMeant = request.headers.host === `${HOST}:${this.#port}`;
-    const url = addressOf(request);
+    const url = parseAddress(request);
     const [, token = "", ...rest] = url?.pathname.split("/") ?? [];
     if (!isMeant || url === undefined || !this.#isToken(token))
       return writeText(response, 403, "Forbidden: this address lacks its token.");
@@ -103,7 +114,7 @@ export class PageServer {
       await answer(request, response, url);
     } catch (error) {
       if (response.headersSent) response.destroy();
-      else writeText(response, 500, messageOf(error));
+      else writeText(response, 500, getErrorMessage(error));
     }
   }
 
@@ -118,13 +129,14 @@ export class PageServer {
     if (what === "session" && path !== undefined) {
       if (part === undefined) return (_, response) => this.#writeSession(response, path);
       if (part === "failures")
-        return (_, response) => writeJson(response, { failed: this.#failures.failuresOf(path) });
+        return (_, response) => writeJson(response, { failed: this.#failures.countFailures(path) });
       if (part === "usage" && index !== undefined)
         return async (request, response) =>
-          writeJson(response, await sessionUsage(index.scope, countingFor(request, index), path));
+          writeJson(response, await sumSessionUsage(index.scope, makeCounting(request, index), path));
       if (part === "bytes") return (_, response, url) => this.#writeBytes(response, url, path);
       if (part === "known")
-        return (_, response) => writeJson(response, Object.fromEntries(linkedSessions(path, this.#hrefOf)));
+        return (_, response) =>
+          writeJson(response, Object.fromEntries(findLinkedSessions(path, this.#makeHref)));
       return part === "events"
         ? (request, response, url) => this.#follow(request, response, url, path)
         : undefined;
@@ -133,16 +145,16 @@ export class PageServer {
     if (what === "") return (_, response) => this.#writeIndex(response, index);
     if (what === "usage")
       return async (request, response) =>
-        writeJson(response, await indexUsage(index.scope, countingFor(request, index), this.#hrefOf));
+        writeJson(response, await sumIndexUsage(index.scope, makeCounting(request, index), this.#makeHref));
     return what === "search"
       ? (request, response, url) => this.#search(request, response, url, index)
       : undefined;
   }
 
   #writeSession(response: ServerResponse, path: string): void {
-    const which = new URLSearchParams({ file: fileIdentity(path) ?? "" });
-    const href = this.#hrefOf(path);
-    const page = sessionPage(
+    const which = new URLSearchParams({ file: getFileIdentity(path) ?? "" });
+    const href = this.#makeHref(path);
+    const page = makeSessionPage(
       { path, fileName: basename(path) },
       {
         server: {
@@ -163,13 +175,13 @@ export class PageServer {
     const first = follower.poll();
     if (first?.kind === "replaced") return writeText(response, 409, REPLACED);
     response.writeHead(200, { ...HEADERS, "Content-Type": "application/octet-stream" });
-    await pipeline(Readable.from(piecesOf(follower, first)), response);
+    await pipeline(Readable.from(readFollowed(follower, first)), response);
   }
 
   async #writeIndex(response: ServerResponse, { scope, name }: ServedIndex): Promise<void> {
     const [searchUrl, usageUrl] = [`/${this.#token}/search`, `/${this.#token}/usage`];
-    const addresses = { hrefOf: this.#hrefOf, searchUrl, usageUrl };
-    writeBody(response, 200, "text/html", await indexPage(scope, name, addresses));
+    const addresses = { makeHref: this.#makeHref, searchUrl, usageUrl };
+    writeBody(response, 200, "text/html", await makeIndexPage(scope, name, addresses));
   }
 
   async #search(
@@ -179,7 +191,7 @@ export class PageServer {
     index: ServedIndex,
   ): Promise<void> {
     const query = url.searchParams.get("q") ?? "";
-    writeJson(response, await searchIndex(index.scope, query, this.#hrefOf, untilGone(request)));
+    writeJson(response, await searchIndex(index.scope, query, this.#makeHref, makeGoneSignal(request)));
   }
 
   /** Tells a page what is appended, as events, until one of the two is gone. */
@@ -204,7 +216,7 @@ export class PageServer {
           isFree = response.write(`id: ${follower.offset}\ndata: ${change.bytes.toString("base64")}\n\n`);
         }
       } catch (error) {
-        response.end(`event: failed\ndata: ${JSON.stringify(messageOf(error))}\n\n`);
+        response.end(`event: failed\ndata: ${JSON.stringify(getErrorMessage(error))}\n\n`);
       }
     };
     const timer = setInterval(look, POLL_MS);
@@ -225,25 +237,25 @@ const HEADERS = {
 const REPLACED = "Another file has taken this path.";
 
 /** Yields a file up to its end; what is read in between of another one at its path would not fit. */
-function* piecesOf(follower: FileFollower, first: FileChange | undefined): Generator<Buffer, void> {
+function* readFollowed(follower: FileFollower, first: FileChange | undefined): Generator<Buffer, void> {
   for (let change = first; change !== undefined; change = follower.poll()) {
     if (change.kind === "replaced") throw new Error(REPLACED);
     yield change.bytes;
   }
 }
 
-function countingFor(request: IncomingMessage, { prices }: ServedIndex) {
-  return { ...(prices && { prices }), signal: untilGone(request) };
+function makeCounting(request: IncomingMessage, { prices }: ServedIndex) {
+  return { ...(prices && { prices }), signal: makeGoneSignal(request) };
 }
 
-function untilGone(request: IncomingMessage): AbortSignal {
+function makeGoneSignal(request: IncomingMessage): AbortSignal {
   const gone = new AbortController();
   request.once("close", () => gone.abort());
   return gone.signal;
 }
 
 /** The address that a request names; undefined if it is none. */
-function addressOf({ url = "/" }: IncomingMessage): URL | undefined {
+function parseAddress({ url = "/" }: IncomingMessage): URL | undefined {
   const base = `http://${HOST}`;
   return URL.canParse(url, base) ? new URL(url, base) : undefined;
 }
@@ -264,20 +276,20 @@ function writeBody(response: ServerResponse, status: number, type: string, body:
 /** How a file has changed: bytes behind those that were read, or another file at its path. */
 type FileChange = { readonly kind: "grown"; readonly bytes: Buffer } | { readonly kind: "replaced" };
 
-const MOST_BYTES = 4 * 1024 * 1024;
+const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Returns what tells a file from another one that takes its path, as a text; undefined if none is there. */
-export function fileIdentity(path: string): string | undefined {
+export function getFileIdentity(path: string): string | undefined {
   const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return stats && textOf(stateOf(stats));
+  return stats && formatIdentity(toFileState(stats));
 }
 
-function textOf({ dev, ino, birthtimeNs, ctimeNs }: FileIdentity): string {
+function formatIdentity({ dev, ino, birthtimeNs, ctimeNs }: FileIdentity): string {
   return [dev, ino, birthtimeNs, ctimeNs].join("-");
 }
 
-/** Parses what `fileIdentity` returned; undefined if it is something else. */
-function identityIn(text: string): FileIdentity | undefined {
+/** Parses what `getFileIdentity` returned; undefined if it is something else. */
+function parseIdentity(text: string): FileIdentity | undefined {
   const numbers = /^(\d+)-(\d+)-(\d+)-(\d+)$/.exec(text)?.slice(1).map(BigInt) ?? [];
   const [dev, ino, birthtimeNs, ctimeNs] = numbers;
   if (dev === undefined || ino === undefined || birthtimeNs === undefined || ctimeNs === undefined)
@@ -293,12 +305,12 @@ export class FileFollower {
 
   /**
    * @param offset - Bytes that are known already.
-   * @param file - Which file they were read from, as `fileIdentity` returns it.
+   * @param file - Which file they were read from, as `getFileIdentity` returns it.
    */
   constructor(path: string, offset: number, file: string) {
     this.#path = path;
     this.#offset = offset;
-    this.#file = identityIn(file);
+    this.#file = parseIdentity(file);
   }
 
   get offset(): number {
@@ -307,14 +319,14 @@ export class FileFollower {
 
   /** Reads bytes that came since, at most a few megabytes; undefined if none did, or as long as no file is there. */
   poll(): FileChange | undefined {
-    const fd = ifPresent(() => openForReading(realFileSystem, this.#path));
+    const fd = callIfPresent(() => openForReading(realFileSystem, this.#path));
     if (fd === undefined) return undefined;
     try {
-      const state = stateOfOpen(realFileSystem, fd);
+      const state = getOpenState(realFileSystem, fd);
       const { size } = state;
       if (!isSameFile(this.#file, state) || size < this.#offset) return { kind: "replaced" };
       if (size === this.#offset) return undefined;
-      const bytes = readRange(realFileSystem, fd, this.#offset, Math.min(size - this.#offset, MOST_BYTES));
+      const bytes = readRange(realFileSystem, fd, this.#offset, Math.min(size - this.#offset, MAX_BYTES));
       this.#offset += bytes.length;
       return { kind: "grown", bytes };
     } finally {

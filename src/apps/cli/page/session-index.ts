@@ -1,50 +1,50 @@
 import { statSync } from "node:fs";
-import { Descent, kinshipOf } from "../../../catalog/list/lineage.ts";
+import { Descent, getKinship } from "../../../catalog/list/lineage.ts";
 import { listSessions } from "../../../catalog/list/list-sessions.ts";
 import type { TextMatch } from "../../../catalog/query/text-matcher.ts";
 import { type FileHit, searchSessions } from "../../../catalog/search/search.ts";
 import { collectCalls } from "../../../catalog/usage/collect-usage.ts";
 import {
-  estimatesOf,
+  estimateCalls,
+  findStarters,
   groupCalls,
   type PriceFunction,
-  startersOf,
   type UsageGroup,
 } from "../../../catalog/usage/usage-groups.ts";
-import { titleOf } from "../../../core/facts/session-title.ts";
+import { getSessionTitle } from "../../../core/facts/session-title.ts";
 import type { Spent } from "../../../core/facts/usage-tally.ts";
-import { type FileMark, isUnchangedAt, markOf } from "../../../session/files/file-mark.ts";
+import { type FileMark, isUnchangedAt, toFileMark } from "../../../session/files/file-mark.ts";
 import type { CatalogScope } from "../../../session/files/session-files.ts";
 import type { SessionRow } from "../../../session/files/session-row.ts";
 import { SessionView } from "../../../session/manager/session-view.ts";
 import { readKinds } from "../../text/entry-kind.ts";
-import { htmlIndex } from "./html-page.ts";
+import { makeHtmlIndex } from "./html-page.ts";
 
-const MOST_HITS = 500;
+const MAX_HITS = 500;
 
 /** Makes the page that lists sessions, latest first. */
-export async function indexPage(
+export async function makeIndexPage(
   scope: CatalogScope,
   name: string,
-  { hrefOf, ...urls }: IndexAddresses,
+  { makeHref, ...urls }: IndexAddresses,
 ): Promise<string> {
   const sessions = await listSessions(scope);
   const descent = new Descent(sessions);
   const rows = sessions.map((session) => {
     const { path, id, cwd, created, modified, messageCount, issueCount = 0 } = session;
-    const title = titleOf(session);
+    const title = getSessionTitle(session);
     const known = { path, id, cwd, title, created, modified, messageCount, issueCount };
-    const kinship = kinshipOf(session);
-    const [starter] = kinship === "subagent" ? descent.parentsOf(session) : [];
-    const startedBy = starter && hrefOf(starter.path);
-    return { href: hrefOf(path), ...known, isFork: kinship === "fork", startedBy };
+    const kinship = getKinship(session);
+    const [starter] = kinship === "subagent" ? descent.findParents(session) : [];
+    const startedBy = starter && makeHref(starter.path);
+    return { href: makeHref(path), ...known, isFork: kinship === "fork", startedBy };
   });
-  return htmlIndex({ name, ...urls, sessions: rows });
+  return makeHtmlIndex({ name, ...urls, sessions: rows });
 }
 
 /** Where the page of a list asks for more, and where it leads. */
 interface IndexAddresses {
-  readonly hrefOf: (path: string) => string;
+  readonly makeHref: (path: string) => string;
   readonly searchUrl: string;
   readonly usageUrl: string;
 }
@@ -66,16 +66,16 @@ export interface IndexUsage {
 }
 
 /** Adds up what the sessions of a list used, by day and model, and finds out which are those of subagents. */
-export async function indexUsage(
+export async function sumIndexUsage(
   scope: CatalogScope,
   options: { readonly prices?: PriceFunction; readonly signal: AbortSignal },
-  hrefOf: (path: string) => string,
+  makeHref: (path: string) => string,
 ): Promise<IndexUsage> {
   const { signal, ...prices } = options;
   const { sessions } = await collectCalls({ ...scope, signal });
   const listed = sessions.filter(({ isOutside = false }) => !isOutside);
-  const hrefs = new Map(listed.map(({ row }) => [row, hrefOf(row.path ?? row.id)]));
-  const starters = startersOf(sessions);
+  const hrefs = new Map(listed.map(({ row }) => [row, makeHref(row.path ?? row.id)]));
+  const starters = findStarters(sessions);
   const { groups } = groupCalls(sessions, { ...prices, by: ["day", "model", "session"] });
   const hrefAt = (row: SessionRow | undefined) => (row === undefined ? undefined : hrefs.get(row));
   return {
@@ -105,7 +105,7 @@ export interface SessionUsage {
  *
  * @throws {SessionError} `PRICE_FAILED` or `ABORTED`
  */
-export async function sessionUsage(
+export async function sumSessionUsage(
   scope: CatalogScope,
   { prices, signal }: { readonly prices?: PriceFunction; readonly signal: AbortSignal },
   path: string,
@@ -113,12 +113,12 @@ export async function sessionUsage(
   const { sessions } = await collectCalls({ ...scope, signal });
   const own = sessions.find(({ row, isOutside = false }) => row.path === path && !isOutside);
   if (own === undefined) return { spent: null, estimates: {} };
-  const starters = startersOf(sessions);
+  const starters = findStarters(sessions);
   const isIts = (row: SessionRow | undefined): boolean =>
     row !== undefined && (row === own.row || isIts(starters.get(row)));
   const counted = sessions.map((one) => (isIts(one.row) ? one : { ...one, isOutside: true }));
   const { by: _, sessions: __, ...spent } = groupCalls(counted, prices === undefined ? {} : { prices }).total;
-  const estimates = prices === undefined ? [] : estimatesOf(own.recorded, prices);
+  const estimates = prices === undefined ? [] : estimateCalls(own.recorded, prices);
   return { spent, estimates: Object.fromEntries(estimates) };
 }
 
@@ -139,18 +139,18 @@ export interface IndexHit {
 export async function searchIndex(
   scope: CatalogScope,
   query: string,
-  hrefOf: (path: string) => string,
+  makeHref: (path: string) => string,
   signal: AbortSignal,
 ): Promise<IndexHit[]> {
   const hits: IndexHit[] = [];
   if (query.trim() === "") return hits;
   for await (const { session, entryId, role, branch, snippet, match } of searchSessions(query, {
     ...scope,
-    limit: MOST_HITS,
+    limit: MAX_HITS,
     ranked: true,
     signal,
   })) {
-    const href = hrefOf(session.path);
+    const href = makeHref(session.path);
     hits.push({
       href: `${href}#${new URLSearchParams({ entry: entryId })}`,
       session: href,
@@ -167,12 +167,12 @@ export async function searchIndex(
 export class FailureCounter {
   readonly #known = new Map<string, { readonly mark: FileMark; readonly failed: number }>();
 
-  failuresOf(path: string): number {
+  countFailures(path: string): number {
     const known = this.#known.get(path);
     if (known !== undefined && isUnchangedAt(path, known.mark)) return known.failed;
     const stats = statSync(path, { throwIfNoEntry: false });
     const failed = readKinds(SessionView.at(path)).failures.size;
-    if (stats !== undefined) this.#known.set(path, { mark: markOf(stats), failed });
+    if (stats !== undefined) this.#known.set(path, { mark: toFileMark(stats), failed });
     return failed;
   }
 }

@@ -1,17 +1,17 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { textOf } from "../../../core/context/message-parts.ts";
+import { toText } from "../../../core/context/message-parts.ts";
 import { SessionError } from "../../../core/format/errors.ts";
 import { BytePattern } from "../../../core/jsonl/byte-pattern.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
-import { closeFile, openToScan, piecesOf } from "../../../session/files/file-mark.ts";
-import { unlessRefused } from "../../../session/files/skipped-files.ts";
-import { namedSessionPath } from "../../../session/log/session-paths.ts";
-import { looksLikePath } from "../session-argument.ts";
-import { htmlPage, type KnownSession, type PageSource } from "./html-page.ts";
+import { closeFile, openToScan, readFilePieces } from "../../../session/files/file-mark.ts";
+import { callUnlessRefused } from "../../../session/files/skipped-files.ts";
+import { findNamedSessionPath } from "../../../session/log/session-paths.ts";
+import { isLikePath } from "../session-argument.ts";
+import { type KnownSession, makeHtmlPage, type PageSource } from "./html-page.ts";
 
 /** Larger files are refused: a page holds its session in memory. */
-const MOST_BYTES = 256 * 1024 * 1024;
+const MAX_BYTES = 256 * 1024 * 1024;
 
 /** What a page of a session is besides the session itself. */
 export interface SessionPageOptions {
@@ -20,7 +20,7 @@ export interface SessionPageOptions {
   /** Where a server has the bytes, and tells what is appended; default: they are in the page. */
   readonly server?: PageSource["server"];
   readonly indexUrl?: string | undefined;
-  readonly mostBytes?: number;
+  readonly maxBytes?: number;
 }
 
 /** A session of which a page is made. */
@@ -39,18 +39,18 @@ export interface PagedSession {
  * @throws {SessionError} `WRITE_FAILED` if the session is too large for a page.
  * @remarks Cost: O(bytes), in memory several times over.
  */
-export function sessionPage(session: PagedSession, options: SessionPageOptions = {}): string {
+export function makeSessionPage(session: PagedSession, options: SessionPageOptions = {}): string {
   const { path, fileName } = session;
-  const { leafId, server, indexUrl, mostBytes = MOST_BYTES } = options;
+  const { leafId, server, indexUrl, maxBytes = MAX_BYTES } = options;
   const size = path === undefined ? (session.bytes?.length ?? 0) : statSync(path).size;
-  if (size > mostBytes) throw tooLarge(path ?? fileName, size);
-  if (server !== undefined) return htmlPage({ path, fileName, size, leafId, server, indexUrl });
-  const bytes = bytesOf(session);
-  const known = knownOf(namedSessions(path, [bytes]));
-  return htmlPage({ path, fileName, leafId, known, indexUrl, bytes });
+  if (size > maxBytes) throw makeTooLargePageError(path ?? fileName, size);
+  if (server !== undefined) return makeHtmlPage({ path, fileName, size, leafId, server, indexUrl });
+  const bytes = readBytes(session);
+  const known = findKnown(findNamedInPieces(path, [bytes]));
+  return makeHtmlPage({ path, fileName, leafId, known, indexUrl, bytes });
 }
 
-function bytesOf({ path, bytes = new Uint8Array() }: PagedSession): Buffer {
+function readBytes({ path, bytes = new Uint8Array() }: PagedSession): Buffer {
   return path === undefined ? Buffer.from(bytes) : readFileSync(path);
 }
 
@@ -58,32 +58,35 @@ function bytesOf({ path, bytes = new Uint8Array() }: PagedSession): Buffer {
  * Finds the sessions that a session names, and that exist.
  *
  * @param path - Absolute path of its file.
- * @param hrefOf - Returns the address of the page of a session.
+ * @param makeHref - Returns the address of the page of a session.
  * @returns By the name that the session uses.
  * @remarks Cost: O(bytes).
  */
-export function linkedSessions(path: string, hrefOf: (path: string) => string): Map<string, KnownSession> {
+export function findLinkedSessions(
+  path: string,
+  makeHref: (path: string) => string,
+): Map<string, KnownSession> {
   const file = openToScan(path);
   try {
-    return knownOf(namedSessions(path, piecesOf(file, 0, NAME_BYTES)), hrefOf);
+    return findKnown(findNamedInPieces(path, readFilePieces(file, 0, NAME_BYTES)), makeHref);
   } finally {
     closeFile(file);
   }
 }
 
-function knownOf(
+function findKnown(
   named: ReadonlyMap<string, string>,
-  hrefOf?: (path: string) => string,
+  makeHref?: (path: string) => string,
 ): Map<string, KnownSession> {
   return new Map(
     Array.from(named, ([name, path]) => [
       name,
-      hrefOf === undefined ? { path } : { path, href: hrefOf(path) },
+      makeHref === undefined ? { path } : { path, href: makeHref(path) },
     ]),
   );
 }
 
-function tooLarge(path: string, size: number): SessionError {
+function makeTooLargePageError(path: string, size: number): SessionError {
   const message =
     `${path} has ${Math.round(size / 1e6)} MB, too much for one page. Take a branch of it, with ` +
     `"sessiontree export SESSION --jsonl branch.jsonl", with --leaf for an earlier end, and view that; ` +
@@ -108,7 +111,7 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /** Of more names than this the rest is not looked up. */
-const MOST_NAMES = 1000;
+const MAX_NAMES = 1000;
 
 /**
  * Finds the sessions that a session names, such as those of its subagents, and that exist: by path, or by an id in the
@@ -118,7 +121,7 @@ const MOST_NAMES = 1000;
  * @param pieces - The session, piece by piece; each repeats the last `NAME_BYTES` of the one before.
  * @returns Absolute paths, by the name that the session uses.
  */
-function namedSessions(path: string | undefined, pieces: Iterable<Buffer>): Map<string, string> {
+function findNamedInPieces(path: string | undefined, pieces: Iterable<Buffer>): Map<string, string> {
   const names = new Set<string>();
   for (const piece of pieces) addNames(piece, names);
   const found = new Map<string, string>();
@@ -127,9 +130,9 @@ function namedSessions(path: string | undefined, pieces: Iterable<Buffer>): Map<
   const files =
     path === undefined || folder === undefined
       ? []
-      : [folder, join(folder, basename(path, ".jsonl"))].flatMap(sessionFilesIn);
+      : [folder, join(folder, basename(path, ".jsonl"))].flatMap(listSessionFiles);
   for (const name of names) {
-    const file = looksLikePath(name) ? fileAt(namedSessionPath(name, path)) : fileWithId(files, name);
+    const file = isLikePath(name) ? findFile(findNamedSessionPath(name, path)) : findFileWithId(files, name);
     if (file !== undefined && file !== path) found.set(name, file);
   }
   return found;
@@ -137,38 +140,38 @@ function namedSessions(path: string | undefined, pieces: Iterable<Buffer>): Map<
 
 function addNames(bytes: Buffer, names: Set<string>): void {
   let at = WORD.find(bytes, 0, bytes.length);
-  while (at !== -1 && names.size < MOST_NAMES) {
+  while (at !== -1 && names.size < MAX_NAMES) {
     const behind = at + WORD.length;
     const [rest = ""] = REST_OF_NAME.exec(bytes.toString("latin1", behind, behind + REST_BYTES)) ?? [];
-    const name = rest === "" ? "" : textAt(bytes, behind + rest.length - 1);
+    const name = rest === "" ? "" : readTextAt(bytes, behind + rest.length - 1);
     if (name !== "") names.add(name);
     at = WORD.find(bytes, behind, bytes.length);
   }
 }
 
 /** The text that JSON writes from a quotation mark on; empty if it does not end soon. */
-function textAt(bytes: Buffer, start: number): string {
-  const most = Math.min(bytes.length, start + MAX_NAME_BYTES);
-  for (let end = start + 1; end < most; end++) {
+function readTextAt(bytes: Buffer, start: number): string {
+  const max = Math.min(bytes.length, start + MAX_NAME_BYTES);
+  for (let end = start + 1; end < max; end++) {
     if (bytes[end] === BACKSLASH) end++;
-    else if (bytes[end] === QUOTE) return textOf(parseJson(bytes.toString("utf8", start, end + 1))?.value);
+    else if (bytes[end] === QUOTE) return toText(parseJson(bytes.toString("utf8", start, end + 1))?.value);
   }
   return "";
 }
 
-function sessionFilesIn(folder: string): string[] {
-  const names = unlessRefused(() => readdirSync(folder)) ?? [];
+function listSessionFiles(folder: string): string[] {
+  const names = callUnlessRefused(() => readdirSync(folder)) ?? [];
   return names.filter((name) => name.endsWith(".jsonl")).map((name) => join(folder, name));
 }
 
-function fileAt(path: string | undefined): string | undefined {
+function findFile(path: string | undefined): string | undefined {
   if (!path?.endsWith(".jsonl")) return undefined;
   // What a session names may be missing, forbidden, or no path at all: then it is no link.
-  return unlessRefused(() => statSync(path))?.isFile() ? path : undefined;
+  return callUnlessRefused(() => statSync(path))?.isFile() ? path : undefined;
 }
 
 /** Names of session files end in their id, behind the time of their making. */
-function fileWithId(files: readonly string[], id: string): string | undefined {
+function findFileWithId(files: readonly string[], id: string): string | undefined {
   return files.find((file) => {
     const name = basename(file, ".jsonl");
     return name === id || name.endsWith(`_${id}`);

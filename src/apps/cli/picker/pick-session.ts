@@ -1,21 +1,21 @@
 import type { Key } from "node:readline";
-import { plainLine } from "../../../core/facts/plain-text.ts";
-import { isSessionError, messageOf } from "../../../core/format/errors.ts";
+import { toPlainLine } from "../../../core/facts/plain-text.ts";
+import { getErrorMessage, isSessionError } from "../../../core/format/errors.ts";
 import type { FileRow } from "../../../session/files/session-row.ts";
 import type { CliTerminal } from "../io.ts";
 import type { Colors } from "../output.ts";
 import { FullScreen } from "./full-screen.ts";
-import { pickerLayout, renderPicker } from "./render.ts";
+import { makePickerLayout, renderPicker } from "./render.ts";
 import {
-  emptyPicker,
-  highlighted,
+  findHighlighted,
+  makeEmptyPicker,
   type PickerEvent,
   type PickerScope,
   type PickerState,
   type PickerTask,
   type PreviewLine,
-  pickerKey,
-  step,
+  takeEvent,
+  toPickerKey,
 } from "./state.ts";
 
 /** What a picker works with. */
@@ -70,8 +70,8 @@ class Picker {
   readonly #world: PickerWorld;
   readonly #screen: FullScreen;
   readonly #timers = new Map<string, NodeJS.Timeout>();
-  #resolve: (session: FileRow | undefined) => void = ignore;
-  #reject: (error: unknown) => void = ignore;
+  #resolve: (session: FileRow | undefined) => void = ignoreSignal;
+  #reject: (error: unknown) => void = ignoreSignal;
   #state: PickerState;
   #search = new AbortController();
   #contentSearch = new AbortController();
@@ -80,7 +80,7 @@ class Picker {
 
   constructor(world: PickerWorld) {
     this.#world = world;
-    this.#state = emptyPicker(world.scope);
+    this.#state = makeEmptyPicker(world.scope);
     this.outcome = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -125,14 +125,14 @@ class Picker {
   }
 
   #pressed(text: string | undefined, key: Key): void {
-    const pressed = pickerKey(text, key);
-    const page = pickerLayout(this.#screen.rows).list;
+    const pressed = toPickerKey(text, key);
+    const page = makePickerLayout(this.#screen.rows).list;
     if (pressed !== undefined) this.#take({ kind: "key", key: pressed, page });
   }
 
   #take(event: PickerEvent): void {
     if (this.#isOver) return;
-    const { state, task } = step(this.#state, event);
+    const { state, task } = takeEvent(this.#state, event);
     this.#state = state;
     if (task !== undefined) this.#guard(() => this.#do(task));
     this.#draw();
@@ -166,7 +166,7 @@ class Picker {
     try {
       await change();
     } catch (error) {
-      this.#take({ kind: "said", message: plainLine(messageOf(error)) });
+      this.#take({ kind: "said", message: toPlainLine(getErrorMessage(error)) });
       return;
     }
     this.#take(event);
@@ -221,7 +221,7 @@ class Picker {
 
   /** The highlighted session, if its last messages are not known. */
   #missingPreview(): string | undefined {
-    const path = highlighted(this.#state)?.path;
+    const path = findHighlighted(this.#state)?.path;
     return path === undefined || this.#state.previews.has(path) ? undefined : path;
   }
 
@@ -232,12 +232,12 @@ class Picker {
     try {
       lines = this.#world.preview(path);
     } catch (error) {
-      lines = [{ word: "", text: plainLine(messageOf(error)) }];
+      lines = [{ word: "", text: toPlainLine(getErrorMessage(error)) }];
     }
     this.#take({ kind: "preview", path, lines });
   }
 }
 
-function ignore(): void {
+function ignoreSignal(): void {
   // Stands in until the promise is made.
 }

@@ -1,12 +1,12 @@
-import { count } from "../../../core/facts/number-text.ts";
-import { plainLine } from "../../../core/facts/plain-text.ts";
-import { folderName, titleOf } from "../../../core/facts/session-title.ts";
-import { ago } from "../../../core/facts/times.ts";
+import { formatCount } from "../../../core/facts/number-text.ts";
+import { toPlainLine } from "../../../core/facts/plain-text.ts";
+import { getFolderName, getSessionTitle } from "../../../core/facts/session-title.ts";
+import { formatAgo } from "../../../core/facts/times.ts";
 import type { FileRow } from "../../../session/files/session-row.ts";
 import type { Colors } from "../output.ts";
-import { column, truncate, truncateStart, widthOf } from "../text/width.ts";
+import { fitColumn, measureWidth, truncateLine, truncateStart } from "../text/width.ts";
 import { KIND_WIDTH } from "../view/entry-line.ts";
-import { cursorIn, matchesOf, type PickerState } from "./state.ts";
+import { findCursor, findMatches, type PickerState } from "./state.ts";
 
 /** What a picker is drawn on. */
 export interface PickerScreen {
@@ -43,7 +43,7 @@ export interface PickerLayout {
 }
 
 /** Shares out the lines of a screen. */
-export function pickerLayout(rows: number): PickerLayout {
+export function makePickerLayout(rows: number): PickerLayout {
   const middle = Math.max(1, rows - HEAD_LINES - FOOT_LINES);
   if (rows < PREVIEW_FROM) return { list: middle, preview: 0 };
   const preview = Math.floor((middle - 1) * PREVIEW_PART);
@@ -59,45 +59,45 @@ export function pickerLayout(rows: number): PickerLayout {
  */
 export function renderPicker(state: PickerState, screen: PickerScreen): string[] {
   const { columns, rows, colors } = screen;
-  const { list, preview } = pickerLayout(rows);
-  const matches = matchesOf(state);
+  const { list, preview } = makePickerLayout(rows);
+  const matches = findMatches(state);
   const lines = [
-    heading(state, matches.length, screen),
-    inputLine(state, screen),
+    formatHeading(state, matches.length, screen),
+    formatInput(state, screen),
     ...listLines(state, matches, list, screen),
     ...(preview === 0
       ? []
-      : [colors.dim("─".repeat(columns)), ...previewLines(state, matches, preview, screen)]),
-    footer(state, screen),
+      : [colors.dim("─".repeat(columns)), ...formatPreview(state, matches, preview, screen)]),
+    formatFooter(state, screen),
   ];
   return lines.slice(0, rows);
 }
 
-function heading(state: PickerState, shown: number, { columns, colors }: PickerScreen): string {
+function formatHeading(state: PickerState, shown: number, { columns, colors }: PickerScreen): string {
   const total = state.sessions.length;
-  const number = shown === total ? count(total) : `${count(shown)}/${count(total)}`;
+  const number = shown === total ? formatCount(total) : `${formatCount(shown)}/${formatCount(total)}`;
   const isComplete = state.isComplete && state.contents?.isComplete !== false;
   const facts = `  ${number}${isComplete ? "" : " …"}`;
-  return colors.bold(truncate(TITLES[state.scope], columns - facts.length)) + colors.dim(facts);
+  return colors.bold(truncateLine(TITLES[state.scope], columns - facts.length)) + colors.dim(facts);
 }
 
 /** The line that is typed in, or the question that is asked. */
-function inputLine(state: PickerState, { columns, colors }: PickerScreen): string {
+function formatInput(state: PickerState, { columns, colors }: PickerScreen): string {
   const { mode, filter } = state;
   if (mode.kind === "delete") {
-    const title = titleOf(state.sessions.find(({ path }) => path === mode.path) ?? {});
+    const title = getSessionTitle(state.sessions.find(({ path }) => path === mode.path) ?? {});
     const [front, back] = ["Delete ", "? y/n"];
-    return colors.bold(colors.red(front + truncate(title, columns - front.length - back.length) + back));
+    return colors.bold(colors.red(front + truncateLine(title, columns - front.length - back.length) + back));
   }
   const prompt = state.contents === undefined ? "> " : "Contents: ";
   const [front, typed] = mode.kind === "rename" ? ["Name: ", mode.text] : [prompt, filter];
-  const text = truncateStart(plainTyped(typed), columns - front.length - 1);
+  const text = truncateStart(toPlainTyped(typed), columns - front.length - 1);
   return colors.cyan(front) + text + colors.inverse(" ");
 }
 
 /** What was typed, with the spaces at its end. */
-function plainTyped(text: string): string {
-  const line = plainLine(`${text}.`);
+function toPlainTyped(text: string): string {
+  const line = toPlainLine(`${text}.`);
   return line.slice(0, -1);
 }
 
@@ -107,24 +107,24 @@ function listLines(
   height: number,
   screen: PickerScreen,
 ): string[] {
-  const cursor = cursorIn(matches, state);
+  const cursor = findCursor(matches, state);
   const top = Math.max(0, Math.min(cursor - Math.floor(height / 2), matches.length - height));
   const lines = matches
     .slice(top, top + height)
-    .map((session, i) => sessionRow(session, top + i === cursor, state, screen));
-  if (matches.length === 0) lines.push(screen.colors.dim(truncate(nothingText(state), screen.columns)));
+    .map((session, i) => formatSessionRow(session, top + i === cursor, state, screen));
+  if (matches.length === 0) lines.push(screen.colors.dim(truncateLine(formatNothing(state), screen.columns)));
   while (lines.length < height) lines.push("");
   return lines;
 }
 
-function nothingText(state: PickerState): string {
+function formatNothing(state: PickerState): string {
   if (!state.isComplete || state.contents?.isComplete === false) return "  Looking for sessions …";
   if (state.contents !== undefined) return "  Nothing was found in what was said.";
   if (state.sessions.length > 0) return "  Nothing fits what was typed.";
   return state.scope === "project" ? "  No sessions here; tab shows all projects." : "  No sessions.";
 }
 
-function sessionRow(
+function formatSessionRow(
   session: FileRow,
   isHighlighted: boolean,
   { scope }: PickerState,
@@ -133,11 +133,16 @@ function sessionRow(
   const { modified, messageCount, cwd, name } = session;
   const marker = isHighlighted ? "❯ " : "  ";
   const facts = [
-    column(ago(modified.getTime(), nowMs), AGE_WIDTH),
-    ...(columns < COUNT_FROM ? [] : [count(messageCount).padStart(5)]),
-    ...(scope === "project" ? [] : [column(plainLine(folderName(cwd)), Math.floor(columns * PROJECT_PART))]),
+    fitColumn(formatAgo(modified.getTime(), nowMs), AGE_WIDTH),
+    ...(columns < COUNT_FROM ? [] : [formatCount(messageCount).padStart(5)]),
+    ...(scope === "project"
+      ? []
+      : [fitColumn(toPlainLine(getFolderName(cwd)), Math.floor(columns * PROJECT_PART))]),
   ].join("  ");
-  const text = truncate(titleOf(session), Math.max(0, columns - widthOf(marker) - widthOf(facts) - 2));
+  const text = truncateLine(
+    getSessionTitle(session),
+    Math.max(0, columns - measureWidth(marker) - measureWidth(facts) - 2),
+  );
   const shown = name ? colors.bold(text) : text;
   return isHighlighted
     ? colors.cyan(`${marker}${facts}  ${shown}`)
@@ -148,28 +153,28 @@ function sessionRow(
  * The last messages of the highlighted session, or those in which was found what was typed: as many as there is room
  * for, the latest at the bottom.
  */
-function previewLines(
+function formatPreview(
   state: PickerState,
   matches: readonly FileRow[],
   height: number,
   { columns, colors }: PickerScreen,
 ): string[] {
-  const path = matches[cursorIn(matches, state)]?.path;
+  const path = matches[findCursor(matches, state)]?.path;
   const said = state.contents?.found ?? state.previews;
   const known = path === undefined ? [] : (said.get(path) ?? state.previews.get(path) ?? []);
   const lines = known.slice(-height).map(({ word, text }) => {
-    const front = column(word, Math.min(KIND_WIDTH, columns));
-    return `${colors.dim(front)} ${truncate(text, Math.max(0, columns - widthOf(front) - 1))}`;
+    const front = fitColumn(word, Math.min(KIND_WIDTH, columns));
+    return `${colors.dim(front)} ${truncateLine(text, Math.max(0, columns - measureWidth(front) - 1))}`;
   });
   while (lines.length < height) lines.push("");
   return lines;
 }
 
 /** What was said last, else as many of the keys as fit. */
-function footer(state: PickerState, { columns, colors }: PickerScreen): string {
-  if (state.message !== "") return colors.yellow(truncate(plainLine(state.message), columns));
+function formatFooter(state: PickerState, { columns, colors }: PickerScreen): string {
+  if (state.message !== "") return colors.yellow(truncateLine(toPlainLine(state.message), columns));
   let line = "";
-  for (const hint of hintsOf(state)) {
+  for (const hint of getHints(state)) {
     const longer = line === "" ? hint : `${line}  ${hint}`;
     if (longer.length > columns) break;
     line = longer;
@@ -177,7 +182,7 @@ function footer(state: PickerState, { columns, colors }: PickerScreen): string {
   return colors.dim(line);
 }
 
-function hintsOf({ contents, mode, scope }: PickerState): string[] {
+function getHints({ contents, mode, scope }: PickerState): string[] {
   if (mode.kind === "rename") return ["enter saves", "esc goes back"];
   if (mode.kind === "delete") return ["y puts it into the trash", "any other key goes back"];
   const other = scope === "project" ? "all projects" : "this project";

@@ -1,7 +1,7 @@
 import type { Key } from "node:readline";
 import { single } from "fuzzysort";
-import { plainLine } from "../../../core/facts/plain-text.ts";
-import { titleOf } from "../../../core/facts/session-title.ts";
+import { toPlainLine } from "../../../core/facts/plain-text.ts";
+import { getSessionTitle } from "../../../core/facts/session-title.ts";
 import { compareRows, type FileRow } from "../../../session/files/session-row.ts";
 
 /** Everything that a picker shows, without its size. */
@@ -81,7 +81,7 @@ const NOT_YET_FOUND: ContentSearch = { found: new Map(), isComplete: false };
 const LIST: PickerMode = { kind: "list" };
 
 /** The picker before anything was found. */
-export function emptyPicker(scope: PickerScope): PickerState {
+export function makeEmptyPicker(scope: PickerScope): PickerState {
   return {
     sessions: [],
     isComplete: false,
@@ -96,13 +96,13 @@ export function emptyPicker(scope: PickerScope): PickerState {
 }
 
 /** Returns the sessions that fit what was typed, the best first, or those in which it was said, the latest first. */
-export function matchesOf({ sessions, filter, contents }: PickerState): readonly FileRow[] {
-  if (contents === undefined) return bestMatches(sessions, filter);
+export function findMatches({ sessions, filter, contents }: PickerState): readonly FileRow[] {
+  if (contents === undefined) return findBestMatches(sessions, filter);
   return filter.trim() === "" ? sessions : sessions.filter(({ path }) => contents.found.has(path));
 }
 
 /** Returns the index of the highlighted session among those that fit; 0 if it is not among them. */
-export function cursorIn(matches: readonly FileRow[], { cursor }: PickerState): number {
+export function findCursor(matches: readonly FileRow[], { cursor }: PickerState): number {
   return Math.max(
     0,
     matches.findIndex(({ path }) => path === cursor),
@@ -110,13 +110,13 @@ export function cursorIn(matches: readonly FileRow[], { cursor }: PickerState): 
 }
 
 /** Returns the highlighted session, if any fits. */
-export function highlighted(state: PickerState): FileRow | undefined {
-  const matches = matchesOf(state);
-  return matches[cursorIn(matches, state)];
+export function findHighlighted(state: PickerState): FileRow | undefined {
+  const matches = findMatches(state);
+  return matches[findCursor(matches, state)];
 }
 
 /** Takes an event in, and returns a new state and what is to be done. */
-export function step(state: PickerState, event: PickerEvent): PickerStep {
+export function takeEvent(state: PickerState, event: PickerEvent): PickerStep {
   switch (event.kind) {
     case "found": {
       const sessions = [...state.sessions, ...event.sessions].sort(compareRows);
@@ -134,23 +134,23 @@ export function step(state: PickerState, event: PickerEvent): PickerStep {
       return { state: isCurrent ? { ...state, contents: { ...contents, isComplete: true } } : state };
     }
     case "renamed":
-      return { state: { ...renamed(state, event.path, event.name), message: "The name was stored." } };
+      return { state: { ...renameSession(state, event.path, event.name), message: "The name was stored." } };
     case "deleted":
       return { state: { ...without(state, event.path), message: "The session is in the trash." } };
     case "said":
       return { state: { ...state, message: event.message } };
     case "key":
-      return keyPressed({ ...state, message: "" }, event.key, event.page);
+      return takeKey({ ...state, message: "" }, event.key, event.page);
   }
 }
 
-function keyPressed(state: PickerState, key: PickerKey, page: number): PickerStep {
+function takeKey(state: PickerState, key: PickerKey, page: number): PickerStep {
   if (key === "leave") return { state, task: { kind: "leave" } };
   switch (state.mode.kind) {
     case "list":
-      return keyInList(state, key, page);
+      return takeListKey(state, key, page);
     case "rename":
-      return keyInRename(state, state.mode, key);
+      return takeRenameKey(state, state.mode, key);
     case "delete": {
       const isConfirmed = typeof key === "object" && key.text.toLowerCase() === "y";
       const next = { ...state, mode: LIST };
@@ -159,41 +159,41 @@ function keyPressed(state: PickerState, key: PickerKey, page: number): PickerSte
   }
 }
 
-function keyInList(state: PickerState, key: PickerKey, page: number): PickerStep {
-  if (typeof key === "object") return filtered(state, state.filter + key.text);
-  const session = highlighted(state);
+function takeListKey(state: PickerState, key: PickerKey, page: number): PickerStep {
+  if (typeof key === "object") return setFilter(state, state.filter + key.text);
+  const session = findHighlighted(state);
   const about = ({ path }: FileRow, mode: PickerMode) => ({ state: { ...state, cursor: path, mode } });
   switch (key) {
     case "up":
-      return { state: moved(state, -1) };
+      return { state: moveCursor(state, -1) };
     case "down":
-      return { state: moved(state, 1) };
+      return { state: moveCursor(state, 1) };
     case "page-up":
-      return { state: moved(state, -page) };
+      return { state: moveCursor(state, -page) };
     case "page-down":
-      return { state: moved(state, page) };
+      return { state: moveCursor(state, page) };
     case "home":
-      return { state: moved(state, Number.NEGATIVE_INFINITY) };
+      return { state: moveCursor(state, Number.NEGATIVE_INFINITY) };
     case "end":
-      return { state: moved(state, Number.POSITIVE_INFINITY) };
+      return { state: moveCursor(state, Number.POSITIVE_INFINITY) };
     case "rub-out":
-      return filtered(state, withoutLast(state.filter));
+      return setFilter(state, withoutLast(state.filter));
     case "rub-out-all":
-      return filtered(state, "");
+      return setFilter(state, "");
     case "back":
-      return state.contents === undefined ? { state, task: { kind: "leave" } } : namesOnly(state);
+      return state.contents === undefined ? { state, task: { kind: "leave" } } : endContentSearch(state);
     case "contents":
       return state.contents === undefined
-        ? filtered({ ...state, contents: NOT_YET_FOUND }, state.filter)
-        : namesOnly(state);
+        ? setFilter({ ...state, contents: NOT_YET_FOUND }, state.filter)
+        : endContentSearch(state);
     case "toggle":
-      return toggled(state);
+      return toggleScope(state);
     case "enter":
       return session === undefined ? { state } : { state, task: { kind: "choose", session } };
     case "rename":
       if (session === undefined) return { state };
       // From now on it is this one, whatever else is found.
-      return about(session, { kind: "rename", path: session.path, text: plainLine(session.name ?? "") });
+      return about(session, { kind: "rename", path: session.path, text: toPlainLine(session.name ?? "") });
     case "delete":
       return session === undefined ? { state } : about(session, { kind: "delete", path: session.path });
     case "leave":
@@ -201,7 +201,7 @@ function keyInList(state: PickerState, key: PickerKey, page: number): PickerStep
   }
 }
 
-function keyInRename(
+function takeRenameKey(
   state: PickerState,
   mode: PickerMode & { readonly kind: "rename" },
   key: PickerKey,
@@ -225,7 +225,7 @@ function keyInRename(
   }
 }
 
-function filtered(state: PickerState, filter: string): PickerStep {
+function setFilter(state: PickerState, filter: string): PickerStep {
   const next = { ...state, filter, cursor: undefined };
   if (state.contents === undefined) return { state: next };
   const query = filter.trim();
@@ -236,7 +236,7 @@ function filtered(state: PickerState, filter: string): PickerStep {
 }
 
 /** Ends a search in what was said. */
-function namesOnly(state: PickerState): PickerStep {
+function endContentSearch(state: PickerState): PickerStep {
   return {
     state: { ...state, contents: undefined, cursor: undefined },
     task: { kind: "search", query: "", scope: state.scope },
@@ -254,28 +254,28 @@ function withHit(
   return { ...state, contents: { ...contents, found } };
 }
 
-function moved(state: PickerState, by: number): PickerState {
-  const matches = matchesOf(state);
-  const to = Math.min(Math.max(0, cursorIn(matches, state) + by), matches.length - 1);
+function moveCursor(state: PickerState, by: number): PickerState {
+  const matches = findMatches(state);
+  const to = Math.min(Math.max(0, findCursor(matches, state) + by), matches.length - 1);
   // On the first one it stays on the first one while more are found.
   return { ...state, cursor: to <= 0 ? undefined : matches[to]?.path };
 }
 
-function toggled(state: PickerState): PickerStep {
+function toggleScope(state: PickerState): PickerStep {
   if (state.scope === "folder") return { state };
   const scope = state.scope === "project" ? "all" : "project";
   const { filter, previews } = state;
-  return { state: { ...emptyPicker(scope), filter, previews }, task: { kind: "find", scope } };
+  return { state: { ...makeEmptyPicker(scope), filter, previews }, task: { kind: "find", scope } };
 }
 
-function renamed(state: PickerState, path: string, name: string): PickerState {
+function renameSession(state: PickerState, path: string, name: string): PickerState {
   const sessions = state.sessions.map((session) => (session.path === path ? { ...session, name } : session));
   return { ...state, sessions };
 }
 
 /** The state without a session; the next one is highlighted. */
 function without(state: PickerState, path: string): PickerState {
-  const matches = matchesOf(state);
+  const matches = findMatches(state);
   const at = matches.findIndex((session) => session.path === path);
   const next = matches[at + 1] ?? matches[at - 1];
   const sessions = state.sessions.filter((session) => session.path !== path);
@@ -293,7 +293,7 @@ function withoutLast(text: string): string {
 const TITLE_LENGTH = 200;
 
 /** Letters that stand further apart than this rank are chance. */
-const LEAST_RANK = 0.25;
+const MIN_RANK = 0.25;
 
 /** Rank of a session that holds all the words as they were typed, wherever: higher than any of letters. */
 const WORDS_RANK = 2;
@@ -307,33 +307,34 @@ const known = new WeakMap<readonly FileRow[], { filter: string; matches: readonl
  *
  * @remarks Cost: O(text of their rows), once for each list and filter.
  */
-function bestMatches(sessions: readonly FileRow[], filter: string): readonly FileRow[] {
+function findBestMatches(sessions: readonly FileRow[], filter: string): readonly FileRow[] {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return sessions;
   const before = known.get(sessions);
   if (before?.filter === filter) return before.matches;
   const ranked = sessions.flatMap((session) => {
-    const rank = rankOf(session, words);
-    return rank < LEAST_RANK ? [] : [{ session, rank }];
+    const rank = getRank(session, words);
+    return rank < MIN_RANK ? [] : [{ session, rank }];
   });
   const matches = ranked.sort((a, b) => b.rank - a.rank).map(({ session }) => session);
   known.set(sessions, { filter, matches });
   return matches;
 }
 
-function rankOf(session: FileRow, words: readonly string[]): number {
-  const text = searchedOf(session);
+function getRank(session: FileRow, words: readonly string[]): number {
+  const text = getSearchedText(session);
   if (words.every((word) => text.includes(word))) return WORDS_RANK;
-  return single(words.join(" "), titleOf(session).slice(0, TITLE_LENGTH))?.score ?? 0;
+  return single(words.join(" "), getSessionTitle(session).slice(0, TITLE_LENGTH))?.score ?? 0;
 }
 
 const searched = new WeakMap<FileRow, string>();
 
 /** What a filter looks into, in lower case. */
-function searchedOf(session: FileRow): string {
+function getSearchedText(session: FileRow): string {
   const { name = "", firstMessage = "", id, cwd } = session;
   const text =
-    searched.get(session) ?? `${plainLine(name)}\n${plainLine(firstMessage)}\n${id}\n${cwd}`.toLowerCase();
+    searched.get(session) ??
+    `${toPlainLine(name)}\n${toPlainLine(firstMessage)}\n${id}\n${cwd}`.toLowerCase();
   searched.set(session, text);
   return text;
 }
@@ -373,7 +374,7 @@ const BY_NAME: ReadonlyMap<string, PickerCommand> = new Map(Object.entries(COMMA
 const CONTROL = /\p{Cc}/u;
 
 /** Tells what a key asks for, as Node's readline describes it, with the text that it types; undefined if nothing. */
-export function pickerKey(text: string | undefined, { name, ctrl, meta }: Key): PickerKey | undefined {
+export function toPickerKey(text: string | undefined, { name, ctrl, meta }: Key): PickerKey | undefined {
   const command = name === undefined ? undefined : BY_NAME.get(`${ctrl ? "ctrl-" : ""}${name}`);
   if (command !== undefined) return command;
   if (ctrl || meta || text === undefined || text === "" || CONTROL.test(text)) return undefined;

@@ -15,11 +15,11 @@ export async function loadWidths(): Promise<void> {
   if (measure === undefined) ({ default: measure } = await import("string-width"));
 }
 
-function measured(text: string): number {
-  return measure === undefined ? estimated(text) : measure(text);
+function measureText(text: string): number {
+  return measure === undefined ? estimateWidth(text) : measure(text);
 }
 
-function estimated(text: string): number {
+function estimateWidth(text: string): number {
   let columns = 0;
   for (const character of text) columns += WIDE.test(character) ? 2 : 1;
   return columns;
@@ -29,59 +29,59 @@ function estimated(text: string): number {
 let graphemes: Intl.Segmenter | undefined;
 
 /** Returns the characters of a text as a reader sees them. */
-function charactersOf(text: string): Intl.Segments {
+function splitCharacters(text: string): Intl.Segments {
   graphemes ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
   return graphemes.segment(text);
 }
 
 /** Returns the columns that a text takes in a terminal, colors left out; wide characters take two. */
-export function widthOf(text: string): number {
-  return PLAIN_ASCII.test(text) ? text.length : measured(text);
+export function measureWidth(text: string): number {
+  return PLAIN_ASCII.test(text) ? text.length : measureText(text);
 }
 
 /** Cuts a line without colors to a width, with an ellipsis where something was cut off; characters stay whole. */
-export function truncate(text: string, width: number): string {
+export function truncateLine(text: string, width: number): string {
   if (width === Number.POSITIVE_INFINITY) return text;
-  const whole = beginningOf(text, width);
+  const whole = truncateToWidth(text, width);
   if (whole.length === text.length) return text;
-  return width < 1 ? "" : beginningOf(whole, width - 1).trimEnd() + ELLIPSIS;
+  return width < 1 ? "" : truncateToWidth(whole, width - 1).trimEnd() + ELLIPSIS;
 }
 
 /** Cuts off the beginning of a line without colors to fit a width, with an ellipsis where something was cut off. */
 export function truncateStart(text: string, width: number): string {
-  if (widthOf(text) <= width) return text;
+  if (measureWidth(text) <= width) return text;
   if (width < 1) return "";
-  const parts = Array.from(charactersOf(text), ({ segment }) => segment);
+  const parts = Array.from(splitCharacters(text), ({ segment }) => segment);
   let used = 0;
   let start = parts.length;
   for (; start > 0; start--) {
-    used += widthOf(parts[start - 1] ?? "");
+    used += measureWidth(parts[start - 1] ?? "");
     if (used > width - 1) break;
   }
   return ELLIPSIS + parts.slice(start).join("").trimStart();
 }
 
 /** Cuts a line to a width and fills it up with spaces. */
-export function column(text: string, width: number): string {
-  const fitted = truncate(text, width);
-  return fitted + " ".repeat(Math.max(0, width - widthOf(fitted)));
+export function fitColumn(text: string, width: number): string {
+  const fitted = truncateLine(text, width);
+  return fitted + " ".repeat(Math.max(0, width - measureWidth(fitted)));
 }
 
 /** Breaks text without colors into lines, at least one, between words, or in a long word if that may be broken. */
-export function wrap(text: string, width: number, breaksWords = true): string[] {
+export function wrapText(text: string, width: number, breaksWords = true): string[] {
   if (width === Number.POSITIVE_INFINITY) return [text.replace(/\s+/g, " ")];
   const lines: string[] = [];
   let line = "";
   for (const word of text.split(/\s+/)) {
     const longer = line === "" ? word : `${line} ${word}`;
-    if (widthOf(longer) <= width) {
+    if (measureWidth(longer) <= width) {
       line = longer;
       continue;
     }
     if (line !== "") lines.push(line);
     line = word;
-    while (breaksWords && widthOf(line) > width) {
-      const start = beginningOf(line, width);
+    while (breaksWords && measureWidth(line) > width) {
+      const start = truncateToWidth(line, width);
       lines.push(start);
       line = line.slice(start.length);
     }
@@ -90,12 +90,12 @@ export function wrap(text: string, width: number, breaksWords = true): string[] 
 }
 
 /** The longest beginning of a text that fits, by whole characters as a reader sees them. */
-function beginningOf(text: string, width: number): string {
+function truncateToWidth(text: string, width: number): string {
   if (PLAIN_ASCII.test(text)) return text.slice(0, Math.max(0, width));
   let used = 0;
   let end = 0;
-  for (const { segment } of charactersOf(text)) {
-    used += measured(segment);
+  for (const { segment } of splitCharacters(text)) {
+    used += measureText(segment);
     if (used > width) return text.slice(0, end);
     end += segment.length;
   }

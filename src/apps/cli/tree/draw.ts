@@ -1,15 +1,15 @@
-import { entriesFrom } from "../../../core/facts/ancestry.ts";
-import { type Excerpt, excerptOf } from "../../../core/facts/excerpt.ts";
-import { counted } from "../../../core/facts/number-text.ts";
-import { plainLine } from "../../../core/facts/plain-text.ts";
-import { shortIdLength } from "../../../core/facts/short-id-length.ts";
-import { type TimeColumn, timeColumn, timeRange } from "../../../core/facts/times.ts";
+import { walkEntries } from "../../../core/facts/ancestry.ts";
+import { type Excerpt, getExcerpt } from "../../../core/facts/excerpt.ts";
+import { formatCounted } from "../../../core/facts/number-text.ts";
+import { toPlainLine } from "../../../core/facts/plain-text.ts";
+import { getShortIdLength } from "../../../core/facts/short-id-length.ts";
+import { chooseTimeColumn, getTimeRange, type TimeColumn } from "../../../core/facts/times.ts";
 import type { SessionView } from "../../../session/manager/session-view.ts";
 import { countKinds, type EntryKinds, type KindCount, type Tone } from "../../text/entry-kind.ts";
 import type { TreeRow } from "../../text/tree-rows.ts";
 import type { Output } from "../output.ts";
-import { column, truncate, widthOf, wrap } from "../text/width.ts";
-import { idsOf, KIND_WIDTH, paintOf, shortId } from "../view/entry-line.ts";
+import { fitColumn, measureWidth, truncateLine, wrapText } from "../text/width.ts";
+import { choosePaint, KIND_WIDTH, listIds, takeShortId } from "../view/entry-line.ts";
 
 type FoldRow = Exclude<TreeRow, { kind: "entry" }>;
 
@@ -23,7 +23,7 @@ const NARROW = 60;
 const LEAF_MARK = "← leaf";
 
 /** Part of the width that branches may take before they are no longer drawn further in. */
-const MOST_INDENT = 0.3;
+const MAX_INDENT = 0.3;
 
 const BULLETS: { readonly [tone in Tone]: string } = {
   user: "●",
@@ -53,9 +53,9 @@ export class TreeWriter {
     this.#session = session;
     this.#read = read;
     this.#out = out;
-    this.#idLength = shortIdLength(idsOf(session.tree));
-    this.#times = timeColumn(...timeRange(session.tree));
-    this.#mostDepth = Math.floor((out.width * MOST_INDENT) / 2);
+    this.#idLength = getShortIdLength(listIds(session.tree));
+    this.#times = chooseTimeColumn(...getTimeRange(session.tree));
+    this.#mostDepth = Math.floor((out.width * MAX_INDENT) / 2);
   }
 
   /** @remarks Cost: O(rows), and the bodies of those that stand for one entry. */
@@ -73,7 +73,7 @@ export class TreeWriter {
   #writeBatch(rows: readonly TreeRow[]): void {
     const ordinals = rows.flatMap((row) => (row.kind === "entry" ? row.ordinal : [])).sort((a, b) => a - b);
     const excerpts = new Map<number, Excerpt>();
-    this.#session.readEntries(ordinals, (ordinal, entry) => excerpts.set(ordinal, excerptOf(entry)));
+    this.#session.readEntries(ordinals, (ordinal, entry) => excerpts.set(ordinal, getExcerpt(entry)));
     for (const row of rows) {
       this.#out.line(
         row.kind === "entry"
@@ -89,30 +89,30 @@ export class TreeWriter {
     const kind = this.#read.kinds[ordinal];
     const tone = kind?.tone ?? "damaged";
     const isNarrow = width < NARROW;
-    const paint = paintOf(colors, tone);
+    const paint = choosePaint(colors, tone);
     const id = tree.idAt(ordinal);
     const label = labels.get(id)?.label;
     const leafMark = ordinal === leaf ? `  ${LEAF_MARK}` : "";
     const labelMark =
       label === undefined
         ? ""
-        : `[${truncate(plainLine(label), isNarrow ? NARROW_LABEL_WIDTH : LABEL_WIDTH)}] `;
+        : `[${truncateLine(toPlainLine(label), isNarrow ? NARROW_LABEL_WIDTH : LABEL_WIDTH)}] `;
     const gutter = this.#gutter(row);
-    const idText = column(shortId(id, this.#idLength), this.#idLength);
+    const idText = fitColumn(takeShortId(id, this.#idLength), this.#idLength);
     const word = isNarrow && HAVE_BULLETS.has(tone) ? "" : (kind?.word ?? "");
-    const kindText = word && `${isNarrow ? word : column(word, KIND_WIDTH)} `;
-    const time = column(this.#times.format(tree.timeAt(ordinal)), this.#times.width);
+    const kindText = word && `${isNarrow ? word : fitColumn(word, KIND_WIDTH)} `;
+    const time = fitColumn(this.#times.format(tree.timeAt(ordinal)), this.#times.width);
     const timeText = isNarrow ? "" : `${time}  `;
-    const used = widthOf(`${gutter}. ${idText} ${kindText}${timeText}${labelMark}${leafMark}`);
-    const text = truncate(excerpt.text, Math.max(0, width - used));
+    const used = measureWidth(`${gutter}. ${idText} ${kindText}${timeText}${labelMark}${leafMark}`);
+    const text = truncateLine(excerpt.text, Math.max(0, width - used));
     const textPaint = excerpt.isError ? colors.red : isQuiet(tone) ? colors.dim : String;
     return [
-      `${painted(colors.dim, gutter)}${paint(BULLETS[tone])} ${colors.dim(idText)} `,
-      painted(paint, kindText),
-      painted(colors.dim, timeText),
-      painted((one) => colors.bold(colors.yellow(one)), labelMark),
-      painted(textPaint, text),
-      painted((one) => colors.bold(colors.green(one)), leafMark),
+      `${paintText(colors.dim, gutter)}${paint(BULLETS[tone])} ${colors.dim(idText)} `,
+      paintText(paint, kindText),
+      paintText(colors.dim, timeText),
+      paintText((one) => colors.bold(colors.yellow(one)), labelMark),
+      paintText(textPaint, text),
+      paintText((one) => colors.bold(colors.green(one)), leafMark),
     ]
       .join("")
       .trimEnd();
@@ -122,12 +122,12 @@ export class TreeWriter {
     const gutter = this.#gutter(row);
     const { colors, width } = this.#out;
     const isRun = row.kind === "run";
-    const counts = countKinds(this.#read, isRun ? row.ordinals : entriesFrom(this.#session.tree, row.heads));
+    const counts = countKinds(this.#read, isRun ? row.ordinals : walkEntries(this.#session.tree, row.heads));
     const paint = counts.failed > 0 ? colors.red : colors.dim;
-    const text = isRun ? runText(counts, row.branches) : branchesText(counts, row.heads.length);
+    const text = isRun ? runText(counts, row.branches) : formatBranchCount(counts, row.heads.length);
     const below = gutter.replace("├─", "│ ");
-    return wrap(text, width - widthOf(gutter))
-      .map((line, i) => painted(colors.dim, i === 0 ? gutter : below) + paint(line))
+    return wrapText(text, width - measureWidth(gutter))
+      .map((line, i) => paintText(colors.dim, i === 0 ? gutter : below) + paint(line))
       .join("\n");
   }
 
@@ -142,7 +142,7 @@ export class TreeWriter {
 }
 
 /** Colors a text; of none, no color is left behind. */
-function painted(paint: (text: string) => string, text: string): string {
+function paintText(paint: (text: string) => string, text: string): string {
   return text === "" ? "" : paint(text);
 }
 
@@ -151,9 +151,9 @@ function isQuiet(tone: Tone): boolean {
 }
 
 function runText(counts: KindCount, branches: number): string {
-  return `… ${counts}${branches === 0 ? "" : `, and ${counted(branches, "small branch", "small branches")}`}`;
+  return `… ${counts}${branches === 0 ? "" : `, and ${formatCounted(branches, "small branch", "small branches")}`}`;
 }
 
-function branchesText(counts: KindCount, branches: number): string {
-  return `… ${counted(branches, "more branch", "more branches")}, ${counts}`;
+function formatBranchCount(counts: KindCount, branches: number): string {
+  return `… ${formatCounted(branches, "more branch", "more branches")}, ${counts}`;
 }

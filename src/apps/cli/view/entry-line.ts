@@ -1,35 +1,35 @@
 import type { Excerpt } from "../../../core/facts/excerpt.ts";
-import { plainLine } from "../../../core/facts/plain-text.ts";
+import { toPlainLine } from "../../../core/facts/plain-text.ts";
 import type { EntryTree } from "../../../core/tree/entry-tree.ts";
 import type { EntryKind, Tone } from "../../text/entry-kind.ts";
 import type { Colors, Output } from "../output.ts";
-import { column, truncate, widthOf, wrap } from "../text/width.ts";
+import { fitColumn, measureWidth, truncateLine, wrapText } from "../text/width.ts";
 
 /** Columns that a text gets at least behind facts; where there are fewer, it gets a line of its own. */
-export const LEAST_TEXT_WIDTH = 24;
+export const MIN_TEXT_WIDTH = 24;
 
 /** Columns before a text on a line of its own. */
 const INDENT = 4;
 
 /** Puts as much of a text behind short facts, which may be colored, as fits, or on two lines of its own below them. */
-export function textBehind(
+export function formatTextAfter(
   front: string,
   text: string,
   out: Output,
   paint: (text: string) => string = String,
 ): string {
-  const room = out.width - widthOf(front) - 2;
-  if (room >= Math.min(LEAST_TEXT_WIDTH, widthOf(text)))
-    return `${front}  ${text === "" ? "" : paint(truncate(text, room))}`.trimEnd();
+  const room = out.width - measureWidth(front) - 2;
+  if (room >= Math.min(MIN_TEXT_WIDTH, measureWidth(text)))
+    return `${front}  ${text === "" ? "" : paint(truncateLine(text, room))}`.trimEnd();
   const width = out.width - INDENT;
-  const [line = "", ...rest] = wrap(text, width);
-  const below = rest.length === 0 ? [line] : [line, truncate(rest.join(" "), width)];
+  const [line = "", ...rest] = wrapText(text, width);
+  const below = rest.length === 0 ? [line] : [line, truncateLine(rest.join(" "), width)];
   return [front.trimEnd(), ...below.map((one) => `${" ".repeat(INDENT)}${paint(one)}`)].join("\n");
 }
 
 /** Returns short facts, which may be colored, and as much of an excerpt as fits. */
-export function excerptLine(facts: readonly string[], { text, isError }: Excerpt, out: Output): string {
-  return textBehind(facts.join(" "), text, out, isError ? out.colors.red : String);
+export function formatExcerptLine(facts: readonly string[], { text, isError }: Excerpt, out: Output): string {
+  return formatTextAfter(facts.join(" "), text, out, isError ? out.colors.red : String);
 }
 
 type Paint = (text: string) => string;
@@ -38,7 +38,7 @@ type Paint = (text: string) => string;
 export const KIND_WIDTH = 14;
 
 /** The color of each tone of entry. */
-export function paintOf(colors: Colors, tone: Tone): Paint {
+export function choosePaint(colors: Colors, tone: Tone): Paint {
   const paints: { readonly [name in Tone]: Paint } = {
     user: (text) => colors.bold(colors.cyan(text)),
     assistant: colors.green,
@@ -52,23 +52,23 @@ export function paintOf(colors: Colors, tone: Tone): Paint {
 }
 
 /** Writes an entry's kind as a column, in its color. */
-export function kindColumn(colors: Colors, { word, tone }: EntryKind): string {
-  return paintOf(colors, tone)(column(word, KIND_WIDTH));
+export function formatKindColumn(colors: Colors, { word, tone }: EntryKind): string {
+  return choosePaint(colors, tone)(fitColumn(word, KIND_WIDTH));
 }
 
 /** Returns the length of the longest of some ids: in a pipe they are whole. */
-export function longestOf(ids: Iterable<string>): number {
+export function measureLongest(ids: Iterable<string>): number {
   let length = 0;
   for (const id of ids) length = Math.max(length, id.length);
   return length;
 }
 
 /** Writes the beginning of an id. */
-export function shortId(id: string, length: number): string {
-  return truncate(plainLine(id.slice(0, length)), length);
+export function takeShortId(id: string, length: number): string {
+  return truncateLine(toPlainLine(id.slice(0, length)), length);
 }
 
 /** Returns the ids of all entries. */
-export function* idsOf(tree: EntryTree): Generator<string, void> {
+export function* listIds(tree: EntryTree): Generator<string, void> {
   for (const ordinal of tree.ordinals()) yield tree.idAt(ordinal);
 }

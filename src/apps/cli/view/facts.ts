@@ -1,35 +1,35 @@
-import { bytes } from "../../../core/facts/number-text.ts";
-import { plainLine, wholeLine } from "../../../core/facts/plain-text.ts";
+import { formatBytes } from "../../../core/facts/number-text.ts";
+import { toPlainLine, toWholeLine } from "../../../core/facts/plain-text.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
 import type { Output } from "../output.ts";
-import { column, widthOf, wrap } from "../text/width.ts";
+import { fitColumn, measureWidth, wrapText } from "../text/width.ts";
 
 /** Short values by name; what has no value, the empty text, is not shown. */
 export type Facts = readonly (readonly [name: string, value: string])[];
 
-const MOST_NAME_WIDTH = 20;
+const MAX_NAME_WIDTH = 20;
 
 /** Writes names and values in two columns, in a pipe each on one line; what has no value is left out. */
 export function writeFacts(facts: Facts, out: Output): void {
-  const lineOf = out.isLaidOut ? plainLine : wholeLine;
+  const formatLine = out.isLaidOut ? toPlainLine : toWholeLine;
   const shown = facts
-    .map(([name, value]) => [name, lineOf(value)] as const)
+    .map(([name, value]) => [name, formatLine(value)] as const)
     .filter(([, value]) => value !== "");
-  const nameWidth = Math.min(MOST_NAME_WIDTH, Math.max(0, ...shown.map(([name]) => widthOf(name))));
+  const nameWidth = Math.min(MAX_NAME_WIDTH, Math.max(0, ...shown.map(([name]) => measureWidth(name))));
   for (const [name, value] of shown) {
-    wrap(value, out.width - nameWidth - 2).forEach((line, i) => {
-      out.line(`${out.colors.dim(column(i === 0 ? name : "", nameWidth))}  ${line}`);
+    wrapText(value, out.width - nameWidth - 2).forEach((line, i) => {
+      out.line(`${out.colors.dim(fitColumn(i === 0 ? name : "", nameWidth))}  ${line}`);
     });
   }
 }
 
 /** Writes where in a file an issue is, and what it is. */
 export function writeIssue({ line, offset, length, code, message }: SessionIssue, out: Output): void {
-  out.line(`  line ${line}, offset ${offset}, ${bytes(length)}: ${out.colors.bold(code)}`);
+  out.line(`  line ${line}, offset ${offset}, ${formatBytes(length)}: ${out.colors.bold(code)}`);
   writeIndented(message, out);
 }
 
 /** Writes text, indented and wrapped. */
 export function writeIndented(text: string, out: Output): void {
-  for (const line of wrap(plainLine(text), out.width - 4)) out.line(`    ${line}`);
+  for (const line of wrapText(toPlainLine(text), out.width - 4)) out.line(`    ${line}`);
 }

@@ -1,8 +1,8 @@
-import { type ContentPart, contentOf, contentOfMessage } from "../../../core/facts/entry-content.ts";
-import { callsIn, resultCallId } from "../../../core/facts/tool-calls.ts";
+import { type ContentPart, getEntryContent, getMessageContent } from "../../../core/facts/entry-content.ts";
+import { getResultCallId, getToolCalls } from "../../../core/facts/tool-calls.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import type { AnySessionEntry, Message } from "../../../core.ts";
-import { kindOf, kindOfMessage } from "../../text/entry-kind.ts";
+import { getEntryKind, getMessageKind } from "../../text/entry-kind.ts";
 import { ByOrdinal, type ModelItem, type PathItem } from "./path-items.ts";
 
 /** An entry of the conversation: as it is stored, or as the model gets it. */
@@ -34,7 +34,7 @@ export type ConversationRow = EntryRow | FoldedRow;
 /** The rows of a conversation, and the row of each entry, also of one without a row of its own. */
 export interface ConversationRows<R extends ConversationRow = ConversationRow> {
   readonly rows: readonly R[];
-  readonly rowOf: Pick<ByOrdinal, "get" | "has">;
+  readonly rowByOrdinal: Pick<ByOrdinal, "get" | "has">;
 }
 
 /**
@@ -47,13 +47,13 @@ export interface ConversationRows<R extends ConversationRow = ConversationRow> {
  * @param isOpen - Tells whether a line of folded entries is open, by its kind and all of its entries.
  * @remarks Cost: O(items).
  */
-export function conversationRows(
+export function makeConversationRows(
   items: readonly ConversationItem[],
   isState: (item: ConversationItem) => boolean,
   isOpen: (kind: FoldedRow["kind"], ordinals: readonly number[]) => boolean,
 ): ConversationRows {
   const rows: ConversationRow[] = [];
-  const rowOf = new ByOrdinal(items.map(({ ordinal }) => ordinal));
+  const rowByOrdinal = new ByOrdinal(items.map(({ ordinal }) => ordinal));
   /** Adds the line of some entries, and those behind it if it is open. */
   const addFolded = (
     kind: FoldedRow["kind"],
@@ -64,37 +64,37 @@ export function conversationRows(
     const ordinals = folded.map(({ ordinal }) => ordinal);
     const isShown = isOpen(kind, ordinals);
     const failed = counted.filter(({ hasFailed }) => hasFailed).length;
-    if (!isShown) for (const ordinal of ordinals) rowOf.set(ordinal, rows.length);
+    if (!isShown) for (const ordinal of ordinals) rowByOrdinal.set(ordinal, rows.length);
     rows.push({ kind, ordinal: ordinals[0] ?? NONE, size: counted.length, failed, isOpen: isShown });
     if (isShown) addAll();
   };
   const addRuns = (some: readonly ConversationItem[]) => {
-    const add = entryAdder(rows, rowOf);
-    for (const run of runsOf(some, isState)) {
+    const add = makeEntryAdder(rows, rowByOrdinal);
+    for (const run of splitRuns(some, isState)) {
       const [first] = run;
       const addAll = () => run.forEach(add);
       if (run.length > 1 && first !== undefined && isState(first)) addFolded("states", run, run, addAll);
       else addAll();
     }
   };
-  for (const { isCompacted, items: some } of groupsOf(items)) {
+  for (const { isCompacted, items: some } of splitGroups(items)) {
     const compacted = some.filter(({ state }) => state === "compacted");
     if (isCompacted) addFolded("compacted", some, compacted, () => addRuns(some));
     else addRuns(some);
   }
-  return { rows, rowOf };
+  return { rows, rowByOrdinal };
 }
 
 /** Lays a conversation out in rows of which none stands for others. */
-export function entryRows(items: readonly ConversationItem[]): ConversationRows<EntryRow> {
+export function makeEntryRows(items: readonly ConversationItem[]): ConversationRows<EntryRow> {
   const rows: EntryRow[] = [];
-  const rowOf = new ByOrdinal(items.map(({ ordinal }) => ordinal));
-  items.forEach(entryAdder(rows, rowOf));
-  return { rows, rowOf };
+  const rowByOrdinal = new ByOrdinal(items.map(({ ordinal }) => ordinal));
+  items.forEach(makeEntryAdder(rows, rowByOrdinal));
+  return { rows, rowByOrdinal };
 }
 
 /** Parts items into runs of those that are states and those that are not. */
-function runsOf(
+function splitRuns(
   items: readonly ConversationItem[],
   isState: (item: ConversationItem) => boolean,
 ): ConversationItem[][] {
@@ -115,20 +115,20 @@ interface Group {
 }
 
 /** Parts what was compacted from the rest; entries that the model never sees do not part a group of those. */
-function groupsOf(items: readonly ConversationItem[]): Group[] {
+function splitGroups(items: readonly ConversationItem[]): Group[] {
   const groups: Group[] = [];
   let end = 0;
   while (end < items.length) {
     const start = end;
     const isCompacted = items[start]?.state === "compacted";
     while (end < items.length && (items[end]?.state === "compacted") === isCompacted) end++;
-    if (isCompacted) end = afterLastCompacted(items, end);
+    if (isCompacted) end = findAfterLastCompacted(items, end);
     groups.push({ isCompacted, items: items.slice(start, end) });
   }
   return groups;
 }
 
-function afterLastCompacted(items: readonly ConversationItem[], from: number): number {
+function findAfterLastCompacted(items: readonly ConversationItem[], from: number): number {
   let end = from;
   for (let at = from; at < items.length; at++) {
     const state = items[at]?.state;
@@ -139,22 +139,22 @@ function afterLastCompacted(items: readonly ConversationItem[], from: number): n
 }
 
 /** Makes the function that adds an entry: to the row of its call if that waits for it, else as a row. */
-function entryAdder(
+function makeEntryAdder(
   rows: { readonly length: number; push(row: EntryRow): unknown },
-  rowOf: ByOrdinal,
+  rowByOrdinal: ByOrdinal,
 ): (item: ConversationItem) => void {
   let waiting: { index: number; ids: Set<string>; results: Map<string, ConversationItem> } | undefined;
   return (item) => {
-    const callId = resultCallId(item.entry);
+    const callId = getResultCallId(item.entry);
     if (callId !== "" && waiting?.ids.delete(callId)) {
       waiting.results.set(callId, item);
-      rowOf.set(item.ordinal, waiting.index);
+      rowByOrdinal.set(item.ordinal, waiting.index);
       return;
     }
     const results = new Map<string, ConversationItem>();
-    const ids = new Set(callsIn(item.entry).map(({ id }) => id));
+    const ids = new Set(getToolCalls(item.entry).map(({ id }) => id));
     if (ids.size > 0) waiting = { index: rows.length, ids, results };
-    rowOf.set(item.ordinal, rows.length);
+    rowByOrdinal.set(item.ordinal, rows.length);
     rows.push({ kind: "entry", ordinal: item.ordinal, item, results });
   };
 }
@@ -162,21 +162,21 @@ function entryAdder(
 const made = new WeakMap<object, readonly ContentPart[]>();
 
 /** Returns what an entry of the conversation shows: as it is stored, or as the model gets it; the same list each time. */
-export function partsOfItem(item: ConversationItem): readonly ContentPart[] {
+export function getItemParts(item: ConversationItem): readonly ContentPart[] {
   const source = "messages" in item ? item.messages : item.entry;
   const known = made.get(source);
   if (known !== undefined) return known;
   const parts =
     "messages" in item
-      ? item.messages.flatMap((message) => sentParts(item.entry, message))
-      : contentOf(item.entry).parts;
+      ? item.messages.flatMap((message) => getSentParts(item.entry, message))
+      : getEntryContent(item.entry).parts;
   made.set(source, parts);
   return parts;
 }
 
 /** What the model gets of an entry; how it is sent is said where that is not plain from the entry. */
-function sentParts(entry: AnySessionEntry, message: Message): ContentPart[] {
-  const isPlain = kindOf(entry) === kindOfMessage(message);
+function getSentParts(entry: AnySessionEntry, message: Message): ContentPart[] {
+  const isPlain = getEntryKind(entry) === getMessageKind(message);
   const note: ContentPart = { kind: "note", text: `sent as a ${message.role} message:` };
-  return isPlain ? contentOfMessage(message) : [note, ...contentOfMessage(message)];
+  return isPlain ? getMessageContent(message) : [note, ...getMessageContent(message)];
 }

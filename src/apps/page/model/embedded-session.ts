@@ -1,5 +1,5 @@
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
-import { textOf } from "../../../core/context/message-parts.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
+import { toText } from "../../../core/context/message-parts.ts";
 import type { LinkedSession } from "./entry-facts.ts";
 
 /** What a page says of the session that it shows; the session itself stands in blocks, or is fetched from a server. */
@@ -34,34 +34,34 @@ export interface EmbeddedSession {
  * @param json - Text of the element.
  */
 export function readEmbedded(json: string): EmbeddedSession {
-  const fields = fieldsOf(JSON.parse(json));
+  const fields = toRecord(JSON.parse(json));
   const { size } = fields;
-  const { bytesUrl, knownUrl, eventsUrl, usageUrl } = fieldsOf(fields["server"]);
+  const { bytesUrl, knownUrl, eventsUrl, usageUrl } = toRecord(fields["server"]);
   const server = {
-    bytesUrl: textOf(bytesUrl),
-    knownUrl: textOf(knownUrl),
-    eventsUrl: textOf(eventsUrl),
-    usageUrl: textOf(usageUrl) || undefined,
+    bytesUrl: toText(bytesUrl),
+    knownUrl: toText(knownUrl),
+    eventsUrl: toText(eventsUrl),
+    usageUrl: toText(usageUrl) || undefined,
   };
   return {
-    fileName: textOf(fields["fileName"]),
-    path: textOf(fields["path"]) || textOf(fields["fileName"]),
+    fileName: toText(fields["fileName"]),
+    path: toText(fields["path"]) || toText(fields["fileName"]),
     size: typeof size === "number" ? size : 0,
-    leafId: textOf(fields["leafId"]) || undefined,
+    leafId: toText(fields["leafId"]) || undefined,
     known: readKnown(fields["known"]),
     server: server.bytesUrl === "" ? undefined : server,
-    indexUrl: textOf(fields["indexUrl"]) || undefined,
+    indexUrl: toText(fields["indexUrl"]) || undefined,
   };
 }
 
 /** Reads which sessions exist, by the path or id by which another one names them. */
 export function readKnown(value: unknown): Map<string, LinkedSession> {
-  return new Map(Object.entries(fieldsOf(value)).map(([name, one]) => [name, linkOf(one)]));
+  return new Map(Object.entries(toRecord(value)).map(([name, one]) => [name, toLink(one)]));
 }
 
-function linkOf(value: unknown): LinkedSession {
-  const { path, href } = fieldsOf(value);
-  return { path: textOf(path), href: textOf(href) || undefined };
+function toLink(value: unknown): LinkedSession {
+  const { path, href } = toRecord(value);
+  return { path: toText(path), href: toText(href) || undefined };
 }
 
 declare global {
@@ -74,22 +74,22 @@ declare global {
 const BLOCK_TYPE = "application/gzip";
 
 /** Yields the bytes of a session piece by piece from the blocks of a page: each is compressed by itself, and written in base64. */
-export async function* piecesInPage(document: Document): AsyncGenerator<Uint8Array, void> {
-  for (let isLoaded = false; !isLoaded; await loadedMore(document)) {
+export async function* readPagePieces(document: Document): AsyncGenerator<Uint8Array, void> {
+  for (let isLoaded = false; !isLoaded; await waitForMore(document)) {
     isLoaded = document.readyState !== "loading";
     const blocks = [...document.querySelectorAll(`script[type="${BLOCK_TYPE}"]`)];
     // Of a page that is being loaded the last one may lack its end.
     for (const block of isLoaded ? blocks : blocks.slice(0, -1)) {
-      const bytes = bytesOf(block.textContent);
+      const bytes = decodeBytes(block.textContent);
       // What was read is kept once, not twice.
       block.remove();
-      yield* piecesOf(new Response(bytes).body?.pipeThrough(new DecompressionStream("gzip")));
+      yield* readStream(new Response(bytes).body?.pipeThrough(new DecompressionStream("gzip")));
     }
   }
 }
 
 /** Resolves once more of a page has been loaded, or all of it. */
-async function loadedMore(document: Document): Promise<void> {
+async function waitForMore(document: Document): Promise<void> {
   if (document.readyState !== "loading") return;
   await new Promise<void>((resolve) => {
     document.addEventListener("readystatechange", () => resolve(), { once: true });
@@ -102,7 +102,7 @@ async function loadedMore(document: Document): Promise<void> {
 }
 
 /** Yields the pieces of a stream. */
-export async function* piecesOf(
+export async function* readStream(
   stream: ReadableStream<Uint8Array> | null | undefined,
 ): AsyncGenerator<Uint8Array, void> {
   const reader = stream?.getReader();
@@ -114,7 +114,7 @@ export async function* piecesOf(
 }
 
 /** Decodes bytes as the command line writes them. */
-export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+export function decodeBytes(base64: string): Uint8Array<ArrayBuffer> {
   // Browsers of 2025 do that themselves, several times as quick.
   if (Uint8Array.fromBase64 !== undefined) return Uint8Array.fromBase64(base64);
   const binary = atob(base64);

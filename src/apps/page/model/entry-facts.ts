@@ -1,8 +1,8 @@
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
-import { textOf } from "../../../core/context/message-parts.ts";
-import { callsIn, resultCallId, resultToolName } from "../../../core/facts/tool-calls.ts";
-import { ModelsInUse, modelName, UNKNOWN_MODEL, usageOf } from "../../../core/facts/usage.ts";
-import { type Spent, spentOf } from "../../../core/facts/usage-tally.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
+import { toText } from "../../../core/context/message-parts.ts";
+import { getResultCallId, getResultToolName, getToolCalls } from "../../../core/facts/tool-calls.ts";
+import { findUsage, formatModelName, ModelsInUse, UNKNOWN_MODEL } from "../../../core/facts/usage.ts";
+import { type Spent, toSpent } from "../../../core/facts/usage-tally.ts";
 import {
   type AnySessionEntry,
   convertToLlm,
@@ -10,7 +10,7 @@ import {
   outcomeOf,
   sessionEntryToContextMessages,
 } from "../../../core.ts";
-import { type EntryKind, kindOf } from "../../text/entry-kind.ts";
+import { type EntryKind, getEntryKind } from "../../text/entry-kind.ts";
 
 /** What a call of a model used, and which model it was. */
 export interface UsedByCall extends Readonly<Spent> {
@@ -49,18 +49,18 @@ export class FactsReader {
   }
 
   /** @remarks Cost: O(size of the entry). */
-  factsOf(entry: AnySessionEntry): EntryFacts {
-    const usage = usageOf(entry);
-    const calls = callsIn(entry).map(({ id, name }) => ({ id, name }));
+  getFacts(entry: AnySessionEntry): EntryFacts {
+    const usage = findUsage(entry);
+    const calls = getToolCalls(entry).map(({ id, name }) => ({ id, name }));
     const facts: EntryFacts = {
-      kind: kindOf(entry),
+      kind: getEntryKind(entry),
       outcome: outcomeOf(entry),
       isSent: convertToLlm(sessionEntryToContextMessages(entry)).length > 0,
       calls: calls.length === 0 ? NOTHING : calls,
-      callId: resultCallId(entry),
-      tool: resultToolName(entry),
-      used: usage && { ...spentOf(usage), model: modelName(this.#models.of(entry)) || UNKNOWN_MODEL },
-      links: linksIn(entry, this.#known),
+      callId: getResultCallId(entry),
+      tool: getResultToolName(entry),
+      used: usage && { ...toSpent(usage), model: formatModelName(this.#models.of(entry)) || UNKNOWN_MODEL },
+      links: findLinks(entry, this.#known),
     };
     const { kind, outcome, isSent, callId, tool, used, links } = facts;
     const isAlike = calls.length === 0 && callId === "" && !used && !links && !outcome;
@@ -104,16 +104,16 @@ const DEEPEST = 4;
  * @param known - Sessions that exist, by the path or id by which this session names them.
  * @returns Undefined if it names none.
  */
-export function linksIn(
+export function findLinks(
   entry: AnySessionEntry,
   known: ReadonlyMap<string, LinkedSession>,
 ): LinkedSessions | undefined {
   if (known.size === 0) return undefined;
-  const fields = fieldsOf(entry);
-  const stored = [fields["data"], fields["details"], fieldsOf(fields["message"])["details"]];
-  const sessions = stored.flatMap((value) => namesIn(value, 0)).flatMap((name) => known.get(name) ?? []);
+  const fields = toRecord(entry);
+  const stored = [fields["data"], fields["details"], toRecord(fields["message"])["details"]];
+  const sessions = stored.flatMap((value) => findNames(value, 0)).flatMap((name) => known.get(name) ?? []);
   if (sessions.length === 0) return undefined;
-  return { sessions, callId: textOf(fieldsOf(fields["data"])["toolCallId"]) };
+  return { sessions, callId: toText(toRecord(fields["data"])["toolCallId"]) };
 }
 
 /**
@@ -122,7 +122,7 @@ export function linksIn(
  * @returns By ordinal.
  * @remarks Cost: O(entries).
  */
-export function linkedSessions(facts: readonly LinkingEntry[]): Map<number, readonly LinkedSession[]> {
+export function mapLinkedSessions(facts: readonly LinkingEntry[]): Map<number, readonly LinkedSession[]> {
   const links = new Map<number, Set<LinkedSession>>();
   const naming = facts.flatMap(({ links: one }, ordinal) => (one === undefined ? [] : { ...one, ordinal }));
   if (naming.length === 0) return new Map();
@@ -138,9 +138,9 @@ export function linkedSessions(facts: readonly LinkingEntry[]): Map<number, read
   return new Map(Array.from(links, ([ordinal, some]) => [ordinal, [...some]]));
 }
 
-function namesIn(value: unknown, depth: number): string[] {
+function findNames(value: unknown, depth: number): string[] {
   if (typeof value === "string") return [value];
   if (depth > DEEPEST) return [];
-  const parts = Array.isArray(value) ? listOf(value) : Object.values(fieldsOf(value));
-  return parts.flatMap((part) => namesIn(part, depth + 1));
+  const parts = Array.isArray(value) ? toArray(value) : Object.values(toRecord(value));
+  return parts.flatMap((part) => findNames(part, depth + 1));
 }

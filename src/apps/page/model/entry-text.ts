@@ -1,50 +1,50 @@
-import { fieldsOf, numberOf } from "../../../core/context/entry-fields.ts";
-import { textOf } from "../../../core/context/message-parts.ts";
-import { type ContentPart, outputTitle } from "../../../core/facts/entry-content.ts";
-import { errorLine, failureLine as lineOf } from "../../../core/facts/failure-text.ts";
-import { joined } from "../../../core/facts/number-text.ts";
-import { beginningOf } from "../../../core/facts/plain-text.ts";
-import { costText, type Spent } from "../../../core/facts/usage-tally.ts";
+import { toNumber, toRecord } from "../../../core/context/entry-fields.ts";
+import { toText } from "../../../core/context/message-parts.ts";
+import { type ContentPart, formatOutputTitle } from "../../../core/facts/entry-content.ts";
+import { getErrorLine, failureLine as lineOf } from "../../../core/facts/failure-text.ts";
+import { joinNonempty } from "../../../core/facts/number-text.ts";
+import { toShortLine } from "../../../core/facts/plain-text.ts";
+import { formatCost, type Spent } from "../../../core/facts/usage-tally.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { type AnySessionEntry, type EntryOutcome, outcomeOf } from "../../../core.ts";
 import { type EntryKind, isFailure, KINDS } from "../../text/entry-kind.ts";
-import { prettyJson } from "../../text/stored-values.ts";
-import { usageTexts } from "../../text/usage-text.ts";
-import { tokens } from "./format.ts";
+import { formatJson } from "../../text/stored-values.ts";
+import { formatUsage } from "../../text/usage-text.ts";
+import { formatTokens } from "./format.ts";
 import { readColors } from "./terminal-colors.ts";
 
 /** Returns what a part of an entry shows as a text. */
-export function textOfPart(part: ContentPart): string {
+export function getPartText(part: ContentPart): string {
   switch (part.kind) {
     case "image":
       return "";
     case "call":
-      return `${part.name}\n${inputText(part.input)}`;
+      return `${part.name}\n${formatInput(part.input)}`;
     case "output":
-      return `${outputTitle(part)}\n${readColors(part.text).plain}`;
+      return `${formatOutputTitle(part)}\n${readColors(part.text).plain}`;
     case "data":
-      return `${part.title}\n${prettyJson(part.value)}`;
+      return `${part.title}\n${formatJson(part.value)}`;
     default:
       return part.text;
   }
 }
 
 /** Arguments as the page shows them: texts as they are, the rest as JSON. */
-function inputText(input: unknown): string {
-  if (typeof input !== "object" || input === null) return textOf(input);
+function formatInput(input: unknown): string {
+  if (typeof input !== "object" || input === null) return toText(input);
   return Object.entries(input)
-    .map(([name, value]) => `${name}: ${typeof value === "string" ? value : prettyJson(value)}`)
+    .map(([name, value]) => `${name}: ${typeof value === "string" ? value : formatJson(value)}`)
     .join("\n");
 }
 
 /** Returns what a reader takes along of an entry: what was said; of one without words, all it shows; of an output, its text alone. */
-export function textToCopy(parts: readonly ContentPart[]): string {
+export function getTextToCopy(parts: readonly ContentPart[]): string {
   const said = parts.filter(({ kind }) => kind === "text");
   const chosen = said.length > 0 ? said : parts;
   const texts = chosen.map((part) =>
-    part.kind === "output" ? readColors(part.text).plain : textOfPart(part),
+    part.kind === "output" ? readColors(part.text).plain : getPartText(part),
   );
-  return joined("\n\n", ...texts);
+  return joinNonempty("\n\n", ...texts);
 }
 
 /**
@@ -53,17 +53,17 @@ export function textToCopy(parts: readonly ContentPart[]): string {
  * @returns Empty for an entry that did not fail.
  * @remarks Cost: O(characters) the first time, O(1) afterwards.
  */
-export const failureLine = remembered((message) => beginningOf(lineOf(message)));
+export const failureLine = rememberReads((message) => toShortLine(lineOf(message)));
 
 /** Returns the line of an output that names the error, as it stands there without its colors; empty as `failureLine`. */
-export const errorLineOf = remembered(errorLine);
+export const findErrorLine = rememberReads(getErrorLine);
 
 /** Makes a function that remembers what another one says of failures. */
-function remembered(read: (message: unknown) => string): (entry: AnySessionEntry | undefined) => string {
+function rememberReads(read: (message: unknown) => string): (entry: AnySessionEntry | undefined) => string {
   const known = new WeakMap<AnySessionEntry, string>();
   return (entry) => {
     if (entry === undefined || !isFailure(entry)) return "";
-    const line = known.get(entry) ?? read(fieldsOf(entry)["message"]);
+    const line = known.get(entry) ?? read(toRecord(entry)["message"]);
     known.set(entry, line);
     return line;
   };
@@ -85,38 +85,38 @@ interface EntryHeading {
  *
  * @param used - What it used, which may have been estimated.
  */
-export function headingOf(entry: AnySessionEntry, kind: EntryKind, used?: Readonly<Spent>): EntryHeading {
+export function makeHeading(entry: AnySessionEntry, kind: EntryKind, used?: Readonly<Spent>): EntryHeading {
   return {
-    text: textOfHeading(entry, kind),
-    facts: factsOf(entry, used),
+    text: formatHeadingText(entry, kind),
+    facts: formatFacts(entry, used),
     outcome: kind === KINDS.assistant ? outcomeOf(entry) : undefined,
     level: kind.tone === "quiet" ? undefined : kind === KINDS.user ? 2 : 3,
   };
 }
 
-function textOfHeading(entry: AnySessionEntry, kind: EntryKind): string {
-  const fields = fieldsOf(entry);
-  const message = fieldsOf(fields["message"]);
+function formatHeadingText(entry: AnySessionEntry, kind: EntryKind): string {
+  const fields = toRecord(entry);
+  const message = toRecord(fields["message"]);
   if (kind === KINDS.user) return "You";
-  if (kind === KINDS.assistant) return textOf(message["model"]) || kind.word;
+  if (kind === KINDS.assistant) return toText(message["model"]) || kind.word;
   if (kind !== KINDS.customMessage) return kind.word;
-  return textOf(fields["customType"]) || textOf(message["customType"]) || kind.word;
+  return toText(fields["customType"]) || toText(message["customType"]) || kind.word;
 }
 
-function factsOf(entry: AnySessionEntry, used: Readonly<Spent> | undefined): string {
-  const fields = fieldsOf(entry);
+function formatFacts(entry: AnySessionEntry, used: Readonly<Spent> | undefined): string {
+  const fields = toRecord(entry);
   if (entry.type === "compaction") {
-    const before = numberOf(fields["tokensBefore"]);
-    const size = before > 0 ? `the context had ${tokens(before)} tokens before` : "";
-    return joined(", ", size, byHook(fields));
+    const before = toNumber(fields["tokensBefore"]);
+    const size = before > 0 ? `the context had ${formatTokens(before)} tokens before` : "";
+    return joinNonempty(", ", size, byHook(fields));
   }
   if (entry.type === "branch_summary") {
-    const from = textOf(fields["fromId"]) || "an unknown entry";
-    return joined(", ", `of the branch at ${from}`, byHook(fields));
+    const from = toText(fields["fromId"]) || "an unknown entry";
+    return joinNonempty(", ", `of the branch at ${from}`, byHook(fields));
   }
-  const { cost, tokens: spent } = usageTexts(entry);
-  const known = used === undefined || used.estimated === null ? cost : costText(used);
-  return joined(" · ", known, spent);
+  const { cost, tokens: spent } = formatUsage(entry);
+  const known = used === undefined || used.estimated === null ? cost : formatCost(used);
+  return joinNonempty(" · ", known, spent);
 }
 
 function byHook(fields: JsonRecord): string {

@@ -1,8 +1,8 @@
 import { diffLines } from "diff";
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
-import { textOf } from "../../../core/context/message-parts.ts";
-import { callsIn } from "../../../core/facts/tool-calls.ts";
-import { editsOfCall, filesOfCall } from "../../../core/facts/touched-files.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
+import { toText } from "../../../core/context/message-parts.ts";
+import { getToolCalls } from "../../../core/facts/tool-calls.ts";
+import { findCallEdits, findCallFiles } from "../../../core/facts/touched-files.ts";
 import { groupBy } from "../../../core/format/group-by.ts";
 import { hasFailedAt, type SessionModel } from "./session-model.ts";
 
@@ -30,17 +30,17 @@ export interface ChangedFile {
  * @returns In the order of their first changes.
  * @remarks Cost: O(path).
  */
-export function changedFiles(session: SessionModel, path: readonly number[]): ChangedFile[] {
+export function findChangedFiles(session: SessionModel, path: readonly number[]): ChangedFile[] {
   const { facts } = session;
   const results = new Map(path.map((ordinal) => [facts[ordinal]?.callId, ordinal]));
   const calling = path.filter((ordinal) => facts[ordinal]?.calls.length !== 0);
   const changes = calling.flatMap((ordinal) =>
-    callsIn(session.entryAt(ordinal)).flatMap(({ id, name, input }): FileChange[] => {
-      const files = filesOfCall({ name, input }).filter(({ isChanged }) => isChanged);
+    getToolCalls(session.entryAt(ordinal)).flatMap(({ id, name, input }): FileChange[] => {
+      const files = findCallFiles({ name, input }).filter(({ isChanged }) => isChanged);
       const result = id === "" ? undefined : results.get(id);
       const hasFailed = result !== undefined && hasFailedAt(session, result);
       const common = { ordinal, result, tool: name, hasFailed };
-      return files.map((file) => ({ ...common, path: file.path, edits: editsOf(input, file.path) }));
+      return files.map((file) => ({ ...common, path: file.path, edits: getEdits(input, file.path) }));
     }),
   );
   return Array.from(
@@ -50,11 +50,11 @@ export function changedFiles(session: SessionModel, path: readonly number[]): Ch
 }
 
 /** What a call says of its change to a file. */
-function editsOf(input: unknown, path: string): DiffLine[][] {
-  const edits = editsIn(input, path);
-  const { content, file_text } = fieldsOf(input);
-  const written = textOf(content) || textOf(file_text);
-  return edits.length > 0 || written === "" ? edits : [writtenLines(written)];
+function getEdits(input: unknown, path: string): DiffLine[][] {
+  const edits = findEdits(input, path);
+  const { content, file_text } = toRecord(input);
+  const written = toText(content) || toText(file_text);
+  return edits.length > 0 || written === "" ? edits : [makeWrittenLines(written)];
 }
 
 /** A line of a comparison. */
@@ -67,7 +67,7 @@ export interface DiffLine {
 const LONGEST_COMPARED = 200_000;
 
 /** Comparing gives up after so many changed lines. */
-const MOST_CHANGES = 2000;
+const MAX_CHANGES = 2000;
 
 /**
  * Returns the changes that an edit tool was asked to make, if the arguments are those of one.
@@ -76,22 +76,22 @@ const MOST_CHANGES = 2000;
  * @param path - Only changes to this file, where a patch names several; default: all.
  * @returns A comparison for each edit; empty if this is no edit.
  */
-export function editsIn(input: unknown, path?: string): DiffLine[][] {
-  const compared = editsOfCall(input).map(({ before, after }) => compare(before, after));
+export function findEdits(input: unknown, path?: string): DiffLine[][] {
+  const compared = findCallEdits(input).map(({ before, after }) => compareLines(before, after));
   if (compared.length > 0) return compared;
-  const fields = fieldsOf(input);
-  return patchedIn([fields["input"], fields["patch"]].map(textOf).join("\n"), path);
+  const fields = toRecord(input);
+  return parsePatch([fields["input"], fields["patch"]].map(toText).join("\n"), path);
 }
 
 /** Returns the lines of a text that was written whole, as added ones. */
-function writtenLines(text: string): DiffLine[] {
-  return linesOf(text, "+");
+function makeWrittenLines(text: string): DiffLine[] {
+  return toLines(text, "+");
 }
 
 const SIGNS: readonly DiffLine["sign"][] = ["+", "-", " "];
 
 /** Reads the hunks of a patch in an envelope (`*** Begin Patch`). */
-function patchedIn(patch: string, path: string | undefined): DiffLine[][] {
+function parsePatch(patch: string, path: string | undefined): DiffLine[][] {
   if (!patch.includes("*** ")) return [];
   return patch
     .split(/^\*\*\* (?=(?:Add|Update|Delete) File: )/m)
@@ -108,14 +108,14 @@ function patchedIn(patch: string, path: string | undefined): DiffLine[][] {
     });
 }
 
-function compare(before: string, after: string): DiffLine[] {
+function compareLines(before: string, after: string): DiffLine[] {
   const isShort = before.length + after.length <= LONGEST_COMPARED;
-  const changes = isShort ? diffLines(before, after, { maxEditLength: MOST_CHANGES }) : undefined;
-  if (changes === undefined) return [...linesOf(before, "-"), ...linesOf(after, "+")];
-  return changes.flatMap(({ value, added, removed }) => linesOf(value, added ? "+" : removed ? "-" : " "));
+  const changes = isShort ? diffLines(before, after, { maxEditLength: MAX_CHANGES }) : undefined;
+  if (changes === undefined) return [...toLines(before, "-"), ...toLines(after, "+")];
+  return changes.flatMap(({ value, added, removed }) => toLines(value, added ? "+" : removed ? "-" : " "));
 }
 
-function linesOf(text: string, sign: DiffLine["sign"]): DiffLine[] {
+function toLines(text: string, sign: DiffLine["sign"]): DiffLine[] {
   if (text === "") return [];
   return text
     .replace(/\n$/, "")

@@ -41,7 +41,7 @@ export class FilterIndex {
       const values = this.#sameAs({
         mark,
         kind: [facts.kind.word],
-        tool: toolsOf(facts, answered),
+        tool: getTools(facts, answered),
         count: 0,
       });
       values.count++;
@@ -59,7 +59,7 @@ export class FilterIndex {
   /** Tells whether an entry is left by a filter. */
   isLeft(ordinal: number, filter: Filter): boolean {
     const values = this.#values[ordinal];
-    return values !== undefined && fits(values, filter, GROUPS);
+    return values !== undefined && isFitting(values, filter, GROUPS);
   }
 
   /**
@@ -73,7 +73,7 @@ export class FilterIndex {
       const others = GROUPS.filter((one) => one !== group);
       const counts = new Map<string, number>();
       for (const values of this.#different.values()) {
-        const counted = fits(values, filter, others) ? values.count : 0;
+        const counted = isFitting(values, filter, others) ? values.count : 0;
         for (const value of values[group]) counts.set(value, (counts.get(value) ?? 0) + counted);
       }
       const choices = Array.from(counts, ([value, count]) => ({ group, value, count }));
@@ -84,7 +84,7 @@ export class FilterIndex {
   }
 }
 
-function fits(values: Values, filter: Filter, groups: readonly FilterGroup[]): boolean {
+function isFitting(values: Values, filter: Filter, groups: readonly FilterGroup[]): boolean {
   return groups.every((group) => {
     const chosen = filter.filter((one) => one.group === group);
     return chosen.length === 0 || chosen.some(({ value }) => values[group].includes(value));
@@ -92,7 +92,7 @@ function fits(values: Values, filter: Filter, groups: readonly FilterGroup[]): b
 }
 
 /** The tool of a result; of an answer, the tools of calls that have no result. */
-function toolsOf({ tool, calls }: EntryFacts, answered: ReadonlySet<string>): string[] {
+function getTools({ tool, calls }: EntryFacts, answered: ReadonlySet<string>): string[] {
   const open = calls.filter(({ id }) => !answered.has(id));
   return [...new Set([tool, ...open.map((call) => call.name)].filter(Boolean))];
 }

@@ -1,17 +1,17 @@
 /** Writes a number of tokens in three digits: `950`, `12.4k`, `1.2M`, `1.8B`. */
-export function tokens(value: number): string {
+export function formatTokens(value: number): string {
   if (value < 1000) return String(Math.round(value));
-  if (value < 999_500) return `${short(value / 1000)}k`;
-  if (value < 999_500_000) return `${short(value / 1_000_000)}M`;
-  return `${short(value / 1_000_000_000)}B`;
+  if (value < 999_500) return `${formatShort(value / 1000)}k`;
+  if (value < 999_500_000) return `${formatShort(value / 1_000_000)}M`;
+  return `${formatShort(value / 1_000_000_000)}B`;
 }
 
-function short(value: number): string {
+function formatShort(value: number): string {
   return value < 99.95 ? value.toFixed(1).replace(/\.0$/, "") : value.toFixed(0);
 }
 
 /** Writes a part of a whole as a percentage. */
-export function percent(part: number): string {
+export function formatPercent(part: number): string {
   return `${Math.round(part * 100)} %`;
 }
 
@@ -19,18 +19,18 @@ const TIME = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digi
 const DATE = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
 
 /** Writes the hour of a stored time; empty if it is none. */
-export function timeOf(timestamp: unknown): string {
-  const date = dateOf(timestamp);
+export function formatTime(timestamp: unknown): string {
+  const date = parseDate(timestamp);
   return date === undefined ? "" : TIME.format(date);
 }
 
 /** Writes day and hour of a stored time; empty if it is none. */
-export function dateAndTimeOf(timestamp: unknown): string {
-  const date = dateOf(timestamp);
+export function formatDateAndTime(timestamp: unknown): string {
+  const date = parseDate(timestamp);
   return date === undefined ? "" : `${DATE.format(date)}, ${TIME.format(date)}`;
 }
 
-function dateOf(timestamp: unknown): Date | undefined {
+function parseDate(timestamp: unknown): Date | undefined {
   if (typeof timestamp !== "string" && typeof timestamp !== "number") return undefined;
   const date = new Date(timestamp);
   return Number.isNaN(date.getTime()) ? undefined : date;
@@ -45,13 +45,13 @@ const LINES = 4;
 /**
  * Chooses the values at which lines are drawn across a chart.
  *
- * @param most - Greatest value of the chart.
+ * @param max - Greatest value of the chart.
  * @returns Round values from 0 on; the last is not less than `most`.
  */
-export function roundValues(most: number): number[] {
-  if (!(most > 0)) return [0, 1];
-  const rough = most / LINES;
+export function roundValues(max: number): number[] {
+  if (!(max > 0)) return [0, 1];
+  const rough = max / LINES;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * (STEPS.find((one) => one * power >= rough) ?? 10);
-  return Array.from({ length: Math.ceil(most / step - 1e-9) + 1 }, (_, index) => index * step);
+  return Array.from({ length: Math.ceil(max / step - 1e-9) + 1 }, (_, index) => index * step);
 }

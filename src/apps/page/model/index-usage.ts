@@ -1,5 +1,5 @@
-import { fieldsOf, listOf, numberOf } from "../../../core/context/entry-fields.ts";
-import { textOf } from "../../../core/context/message-parts.ts";
+import { toArray, toNumber, toRecord } from "../../../core/context/entry-fields.ts";
+import { toText } from "../../../core/context/message-parts.ts";
 import { UNKNOWN_MODEL } from "../../../core/facts/usage.ts";
 import { type Spent, sumSpent } from "../../../core/facts/usage-tally.ts";
 import { groupBy } from "../../../core/format/group-by.ts";
@@ -25,19 +25,19 @@ export interface IndexUsage {
 
 /** Reads what a server tells of the sessions of a list. */
 export function readIndexUsage(json: unknown): IndexUsage {
-  const { sessions, groups } = fieldsOf(json);
-  const known = Object.entries(fieldsOf(sessions)).map(([href, one]) => [href, fieldsOf(one)] as const);
-  const starters = known.map(([href, { startedBy }]) => [href, textOf(startedBy)] as const);
+  const { sessions, groups } = toRecord(json);
+  const known = Object.entries(toRecord(sessions)).map(([href, one]) => [href, toRecord(one)] as const);
+  const starters = known.map(([href, { startedBy }]) => [href, toText(startedBy)] as const);
   return {
-    sources: new Map(known.map(([href, { source }]) => [href, textOf(source)])),
+    sources: new Map(known.map(([href, { source }]) => [href, toText(source)])),
     starters: new Map(starters.filter(([, starter]) => starter !== "")),
-    groups: listOf(groups).map((one) => {
-      const { session, day, model } = fieldsOf(one);
+    groups: toArray(groups).map((one) => {
+      const { session, day, model } = toRecord(one);
       return {
-        session: textOf(session),
-        day: textOf(day),
-        model: textOf(model) || UNKNOWN_MODEL,
-        ...spentIn(one),
+        session: toText(session),
+        day: toText(day),
+        model: toText(model) || UNKNOWN_MODEL,
+        ...parseSpent(one),
       };
     }),
   };
@@ -53,32 +53,32 @@ export interface SessionUsage {
 
 /** Reads what a server tells of the usage of a session. */
 export function readSessionUsage(json: unknown): SessionUsage {
-  const { spent, estimates } = fieldsOf(json);
-  const known = Object.entries(fieldsOf(estimates)).map(([id, one]) => [id, numberOf(one)] as const);
-  return { listed: isJsonRecord(spent) ? spentIn(spent) : undefined, estimates: new Map(known) };
+  const { spent, estimates } = toRecord(json);
+  const known = Object.entries(toRecord(estimates)).map(([id, one]) => [id, toNumber(one)] as const);
+  return { listed: isJsonRecord(spent) ? parseSpent(spent) : undefined, estimates: new Map(known) };
 }
 
-function spentIn(value: unknown): Spent {
-  const { calls, input, output, cacheRead, cacheWrite, total, cost, estimated, unpriced } = fieldsOf(value);
+function parseSpent(value: unknown): Spent {
+  const { calls, input, output, cacheRead, cacheWrite, total, cost, estimated, unpriced } = toRecord(value);
   return {
-    calls: numberOf(calls),
-    input: numberOf(input),
-    output: numberOf(output),
-    cacheRead: numberOf(cacheRead),
-    cacheWrite: numberOf(cacheWrite),
-    total: numberOf(total),
+    calls: toNumber(calls),
+    input: toNumber(input),
+    output: toNumber(output),
+    cacheRead: toNumber(cacheRead),
+    cacheWrite: toNumber(cacheWrite),
+    total: toNumber(total),
     cost: typeof cost === "number" ? cost : null,
     estimated: typeof estimated === "number" ? estimated : null,
-    unpriced: numberOf(unpriced),
+    unpriced: toNumber(unpriced),
   };
 }
 
 /** Adds groups up by a key, in the order in which keys first occur. */
-export function sumsBy(
+export function sumByKey(
   groups: readonly SpentGroup[],
-  keyOf: (group: SpentGroup) => string,
+  getKey: (group: SpentGroup) => string,
 ): Map<string, Spent> {
-  return new Map(Array.from(groupBy(groups, keyOf), ([key, some]) => [key, sumSpent(some)]));
+  return new Map(Array.from(groupBy(groups, getKey), ([key, some]) => [key, sumSpent(some)]));
 }
 
 /** Days from the first to the last, each as `2026-11-23`; a bound that is missing is none. */
@@ -97,9 +97,9 @@ export function isWithin(day: string, { from, to }: Period): boolean {
 export const PERIODS = ["today", "7 days", "30 days", "this month", "last month", "this year"] as const;
 
 /** Returns the days of a period that can be chosen, or of a day or a month that is named; none for another text. */
-export function periodOf(text: string, today: Date): Period {
+export function parsePeriod(text: string, today: Date): Period {
   const [year, month, date] = [today.getFullYear(), today.getMonth(), today.getDate()];
-  const day = (ofMonth: number, monthAt = month) => dayOf(new Date(year, monthAt, ofMonth));
+  const day = (ofMonth: number, monthAt = month) => formatDay(new Date(year, monthAt, ofMonth));
   switch (text) {
     case "today":
       return { from: day(date) };
@@ -121,14 +121,14 @@ export function periodOf(text: string, today: Date): Period {
 }
 
 /** Writes the day of a time, as this system counts days; empty if it is none. */
-export function dayOf(time: Date): string {
+export function formatDay(time: Date): string {
   if (Number.isNaN(time.getTime())) return "";
   const two = (value: number) => String(value).padStart(2, "0");
   return `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
 }
 
 /** More days than this have no bars of their own. */
-const MOST_DAYS = 120;
+const MAX_DAYS = 120;
 
 /** What was used in a span of time: a day as `2026-11-23`, or a month as `2026-11`. */
 export interface SpentSpan {
@@ -138,18 +138,18 @@ export interface SpentSpan {
 }
 
 /** Adds groups up by day and model, or by month if that would be too many days; spans between them are there, and empty. */
-export function spansOf(groups: readonly SpentGroup[]): SpentSpan[] {
+export function sumSpans(groups: readonly SpentGroup[]): SpentSpan[] {
   const dated = groups.filter(({ day }) => day !== "");
   const days = dated.map(({ day }) => day).sort();
   const [first = "", last = ""] = [days[0], days.at(-1)];
-  const all = namesBetween(first, last, 10);
-  const [length, names] = all.length <= MOST_DAYS ? [10, all] : [7, namesBetween(first, last, 7)];
+  const all = listNamesBetween(first, last, 10);
+  const [length, names] = all.length <= MAX_DAYS ? [10, all] : [7, listNamesBetween(first, last, 7)];
   const bySpan = groupBy(dated, ({ day }) => day.slice(0, length));
-  return names.map((name) => ({ name, models: sumsBy(bySpan.get(name) ?? [], ({ model }) => model) }));
+  return names.map((name) => ({ name, models: sumByKey(bySpan.get(name) ?? [], ({ model }) => model) }));
 }
 
 /** Names the days or months from the first to the last day, by so many characters of a day. */
-function namesBetween(first: string, last: string, length: number): string[] {
+function listNamesBetween(first: string, last: string, length: number): string[] {
   const names = new Set<string>();
   const [end, time] = [new Date(last), new Date(first)];
   for (; time <= end; time.setUTCDate(time.getUTCDate() + 1)) names.add(time.toISOString().slice(0, length));

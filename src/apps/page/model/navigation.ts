@@ -1,6 +1,6 @@
-import { answerOf } from "../../../core/facts/tool-calls.ts";
+import { findAnswer } from "../../../core/facts/tool-calls.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
-import { pathTo, type SessionModel, siblingsOf } from "./session-model.ts";
+import { getPathTo, getSiblings, type SessionModel } from "./session-model.ts";
 
 /** What the page can show of a session. */
 export type View = "path" | "model" | "beside" | "changes" | "usage" | "issues";
@@ -64,14 +64,14 @@ export function takeStep(session: SessionModel, position: Position, step: Step):
       return { ...position, view, end: ordinal, asked: NONE, focus: ordinal, reveal: { align: "auto" } };
     }
     case "by":
-      return stepOnPath(session, position, step);
+      return takePathStep(session, position, step);
     case "first":
     case "last": {
-      const ordinal = pathTo(session, position.end).at(step.go === "first" ? 0 : -1);
+      const ordinal = getPathTo(session, position.end).at(step.go === "first" ? 0 : -1);
       return ordinal === undefined ? position : { ...position, focus: ordinal, reveal: { align: "start" } };
     }
     case "context": {
-      const end = endOfContext(session, step);
+      const end = getContextEnd(session, step);
       return { end, asked: step.ordinal, focus: end, view: "model", reveal: { align: "end" } };
     }
     case "whole":
@@ -104,24 +104,24 @@ export function takeStep(session: SessionModel, position: Position, step: Step):
   }
 }
 
-function endOfContext(session: SessionModel, { ordinal, side }: Extract<Step, { go: "context" }>): number {
-  const answer = side === "with" ? undefined : answerOf(session, ordinal);
+function getContextEnd(session: SessionModel, { ordinal, side }: Extract<Step, { go: "context" }>): number {
+  const answer = side === "with" ? undefined : findAnswer(session, ordinal);
   return answer === undefined ? ordinal : session.tree.parentAt(answer);
 }
 
 /** Tells where the context ends that is shown of an entry. */
-export function sideOf({ asked, end }: Position): ContextSide {
+export function getSide({ asked, end }: Position): ContextSide {
   return end === asked ? "with" : "before";
 }
 
 /** The entry that a position is about: the one that is looked at, or, until another is marked in its context, the one asked about. */
-export function subjectOf({ asked, end, focus }: Position): number {
+export function getSubject({ asked, end, focus }: Position): number {
   return asked !== NONE && focus === end ? asked : focus;
 }
 
 /** The tip to which a path through an entry leads: the one that is shown if it does, else the newest one. */
 function lookAt(session: SessionModel, position: Position, ordinal: number): Position {
-  const isShown = pathTo(session, position.end).includes(ordinal);
+  const isShown = getPathTo(session, position.end).includes(ordinal);
   // What the model saw at one entry says nothing about another one that it did not see, nor does any other view.
   if (position.asked !== NONE && !(isShown && position.view === "model"))
     return toWholePath(session, position, ordinal);
@@ -135,13 +135,17 @@ function toWholePath(session: SessionModel, position: Position, ordinal: number)
   if (ordinal === NONE) {
     return { ...position, view: "path", reveal: position.focus === NONE ? undefined : { align: "start" } };
   }
-  const isOnLeafPath = pathTo(session, session.leaf).includes(ordinal);
+  const isOnLeafPath = getPathTo(session, session.leaf).includes(ordinal);
   const end = isOnLeafPath ? session.leaf : (session.newestTip[ordinal] ?? ordinal);
   return { end, asked: NONE, focus: ordinal, view: "path", reveal: { align: "start" } };
 }
 
-function stepOnPath(session: SessionModel, position: Position, step: Extract<Step, { go: "by" }>): Position {
-  const path = pathTo(session, position.end);
+function takePathStep(
+  session: SessionModel,
+  position: Position,
+  step: Extract<Step, { go: "by" }>,
+): Position {
+  const path = getPathTo(session, position.end);
   const hasFocus = path.includes(position.focus);
   const from = path.indexOf(hasFocus ? position.focus : step.from);
   const isMeant = (ordinal: number) => step.only === undefined || isUsers(session, ordinal);
@@ -156,15 +160,15 @@ function isUsers({ kinds }: SessionModel, ordinal: number): boolean {
 }
 
 function switchBranch(session: SessionModel, position: Position, direction: 1 | -1): Position {
-  const path = pathTo(session, position.end);
+  const path = getPathTo(session, position.end);
   const focusAt = path.indexOf(position.focus);
   const upTo = focusAt === -1 ? path.length : focusAt + 1;
   // The nearest entry above the focus where the tree parts, or, failing that, the nearest one below.
   const fork =
-    path.slice(0, upTo).findLast((ordinal) => siblingsOf(session, ordinal).length > 1) ??
-    path.slice(upTo).find((ordinal) => siblingsOf(session, ordinal).length > 1);
+    path.slice(0, upTo).findLast((ordinal) => getSiblings(session, ordinal).length > 1) ??
+    path.slice(upTo).find((ordinal) => getSiblings(session, ordinal).length > 1);
   if (fork === undefined) return position;
-  const siblings = siblingsOf(session, fork);
+  const siblings = getSiblings(session, fork);
   const at = siblings.indexOf(fork) + direction;
   const other = siblings[(at + siblings.length) % siblings.length] ?? fork;
   const end = session.newestTip[other] ?? other;
@@ -175,7 +179,7 @@ function switchBranch(session: SessionModel, position: Position, direction: 1 | 
 }
 
 /** Finds the failure after or before an entry in the order of the file, around the ends; undefined if nothing failed. */
-export function nextFailure(
+export function findNextFailure(
   { failures }: Pick<SessionModel, "failures">,
   from: number,
   direction: 1 | -1,

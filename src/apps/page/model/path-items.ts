@@ -1,4 +1,4 @@
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
 import type { EntryPath } from "../../../core/context/entry-path.ts";
 import { type ProjectedSessionEntry, projectPath } from "../../../core/context/session-context.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
@@ -15,7 +15,7 @@ import {
   type ToolPairRepair,
 } from "../../../core.ts";
 import { KINDS } from "../../text/entry-kind.ts";
-import { hasFailedAt, kindAt, pathTo, type SessionModel } from "./session-model.ts";
+import { getKindAt, getPathTo, hasFailedAt, type SessionModel } from "./session-model.ts";
 
 /**
  * What the model gets of an entry at the end of the path:
@@ -88,20 +88,20 @@ export interface PathView {
  */
 export function viewPath(session: SessionModel, end: number): PathView {
   const { tree } = session;
-  const path = pathTo(session, end);
+  const path = getPathTo(session, end);
   const indices = new ByOrdinal(path);
   for (const [index, ordinal] of path.entries()) indices.set(ordinal, index);
-  const projection = projectPath(entryPathOf(session, path, indices));
+  const projection = projectPath(makeEntryPath(session, path, indices));
   const contributions = new Map(projection.entries.map((one) => [tree.find(one.sourceEntry.id), one]));
   const isType = (type: string) => (ordinal: number) => tree.typeAt(ordinal) === type;
   const edits = tree.hasType("context_edit") ? path.filter(isType("context_edit")) : [];
-  const targets = new Set(edits.map((edit) => fieldsOf(session.entryAt(edit))["targetId"]));
-  const stateOf = (ordinal: number) => stateAt(session, ordinal, contributions.get(ordinal), targets);
+  const targets = new Set(edits.map((edit) => toRecord(session.entryAt(edit))["targetId"]));
+  const getItemState = (ordinal: number) => getStateAt(session, ordinal, contributions.get(ordinal), targets);
   const modelItems = projection.entries.flatMap(
     ({ sourceEntry: entry, messages: contributed }): ModelItem[] => {
       const ordinal = tree.find(entry.id);
       const messages = convertToLlm(contributed);
-      const state = stateOf(ordinal) === "edited" ? "edited" : "seen";
+      const state = getItemState(ordinal) === "edited" ? "edited" : "seen";
       const hasFailed = hasFailedAt(session, ordinal);
       return messages.length === 0 ? [] : [{ ordinal, entry, messages, state, hasFailed }];
     },
@@ -110,7 +110,7 @@ export function viewPath(session: SessionModel, end: number): PathView {
   const sinceChange = path.slice(Math.max(0, changedAt)).flatMap((one) => session.entryAt(one) ?? []);
   return {
     end,
-    items: path.map((ordinal) => new StoredItem(session, ordinal, stateOf(ordinal))),
+    items: path.map((ordinal) => new StoredItem(session, ordinal, getItemState(ordinal))),
     modelItems,
     repairs: repairToolPairs(convertToLlm(projection.messages)).repairs,
     thinkingLevel: projection.thinkingLevel,
@@ -151,14 +151,14 @@ class StoredItem implements PathItem {
   }
 }
 
-function entryPathOf(
+function makeEntryPath(
   session: SessionModel,
   path: readonly number[],
   indices: Pick<ByOrdinal, "get">,
 ): EntryPath {
   const at = (index: number) => {
     const ordinal = path[index] ?? NONE;
-    return kindAt(session, ordinal) === KINDS.damaged ? undefined : session.entryAt(ordinal);
+    return getKindAt(session, ordinal) === KINDS.damaged ? undefined : session.entryAt(ordinal);
   };
   const { tree } = session;
   return {
@@ -175,7 +175,7 @@ function entryPathOf(
  * @param contributed - What the entry contributes to the context; undefined if it was not chosen for it.
  * @param targets - Entries that context edits on the path speak of.
  */
-function stateAt(
+function getStateAt(
   { facts, tree }: SessionModel,
   ordinal: number,
   contributed: ProjectedSessionEntry | undefined,
@@ -188,11 +188,11 @@ function stateAt(
   if (messages.length === 0) return sourceEntry.type === "compaction" ? "compacted" : "removed";
   if (!targets.has(sourceEntry.id)) return "seen";
   const [own] = sessionEntryToContextMessages(sourceEntry);
-  return contentOf(messages[0]) !== contentOf(own) ? "edited" : "seen";
+  return getContent(messages[0]) !== getContent(own) ? "edited" : "seen";
 }
 
-function contentOf(message: AgentMessage | undefined): unknown {
-  return fieldsOf(message)["content"];
+function getContent(message: AgentMessage | undefined): unknown {
+  return toRecord(message)["content"];
 }
 
 /** An index for each of some entries, by their ordinals: in a fifth of the room that a Map takes, and sooner made. */

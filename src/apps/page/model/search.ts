@@ -1,14 +1,14 @@
-import { queryMatcher } from "../../../catalog/query/query-matcher.ts";
-import { parseQuery, requiredWords, type SearchQuery } from "../../../catalog/query/search-query.ts";
-import { MatchWalk, textPatterns } from "../../../catalog/query/text-bytes.ts";
-import { literalFinder, type TextMatch } from "../../../catalog/query/text-matcher.ts";
-import { contentOf } from "../../../core/facts/entry-content.ts";
-import { excerptOf } from "../../../core/facts/excerpt.ts";
+import { makeQueryMatcher } from "../../../catalog/query/query-matcher.ts";
+import { getRequiredWords, parseQuery, type SearchQuery } from "../../../catalog/query/search-query.ts";
+import { MatchWalk, makeTextPatterns } from "../../../catalog/query/text-bytes.ts";
+import { makeLiteralFinder, type TextMatch } from "../../../catalog/query/text-matcher.ts";
+import { getEntryContent } from "../../../core/facts/entry-content.ts";
+import { getExcerpt } from "../../../core/facts/excerpt.ts";
 import { isSessionError } from "../../../core/format/errors.ts";
 import type { AnySessionEntry } from "../../../core.ts";
-import { type EntryKind, titleOfEntry } from "../../text/entry-kind.ts";
-import { textOfPart } from "./entry-text.ts";
-import { kindAt, type SessionModel } from "./session-model.ts";
+import { type EntryKind, getEntryTitle } from "../../text/entry-kind.ts";
+import { getPartText } from "./entry-text.ts";
+import { getKindAt, type SessionModel } from "./session-model.ts";
 
 /** An entry in which a text was found. */
 export interface SearchHit {
@@ -33,18 +33,18 @@ export interface Finder {
 }
 
 /** Words are marked so many times in a text at most. */
-const MOST_MATCHES = 2000;
+const MAX_MATCHES = 2000;
 
 /** Nothing is searched for, as of the text of a query that cannot be. */
 const NO_WORDS: SearchQuery = { terms: [], regex: undefined, caseSensitive: false };
 
 /** Makes the finder of words in any order and phrases in quotes; one that finds nothing if nothing is searched for. */
-export function finderOf(text: string): Finder {
+export function makeFinder(text: string): Finder {
   const query = readQuery(text).query;
   if (query.terms.length === 0) return { all: () => [], best: () => undefined };
-  const finders = query.terms.map((term) => literalFinder(term, false, MOST_MATCHES));
+  const finders = query.terms.map((term) => makeLiteralFinder(term, false, MAX_MATCHES));
   // The page takes no regular expressions: nothing could end one that takes too long.
-  const match = queryMatcher(query, () => (texts) => texts.map(() => undefined));
+  const match = makeQueryMatcher(query, () => (texts) => texts.map(() => undefined));
   return {
     all: (searched) => finders.flatMap((find) => find(searched)).sort((a, b) => a.start - b.start),
     best: (searched) => match([[{ kind: "said", text: searched }]])[0]?.match,
@@ -86,11 +86,11 @@ interface SearchedText {
 export function* findEntries(session: SessionModel, text: string, from = 0): Generator<SomeHits, void> {
   const { query } = readQuery(text);
   if (query.terms.length === 0) return;
-  const { best } = finderOf(text);
-  for (const { ordinals, passed } of entriesThatMayHold(session, query, from)) {
+  const { best } = makeFinder(text);
+  for (const { ordinals, passed } of findEntriesThatMayHold(session, query, from)) {
     const hits: SearchHit[] = [];
     session.readEntries(ordinals, (ordinal, entry) => {
-      const match = best(searchedText(session, ordinal, entry).text);
+      const match = best(getPageText(session, ordinal, entry).text);
       if (match !== undefined) hits.push({ ordinal, match });
     });
     yield { hits, passed };
@@ -98,31 +98,31 @@ export function* findEntries(session: SessionModel, text: string, from = 0): Gen
 }
 
 /** Returns what of an entry is searched. */
-export function searchedText(
+export function getPageText(
   session: SessionModel,
   ordinal: number,
   entry: AnySessionEntry | undefined,
 ): SearchedText {
   const label = session.labels.get(ordinal) ?? "";
-  const texts = partsOf(entry, kindAt(session, ordinal)).join(SEPARATOR);
+  const texts = getShownParts(entry, getKindAt(session, ordinal)).join(SEPARATOR);
   return { text: [texts, session.tree.idAt(ordinal), label].join(SEPARATOR), idAt: texts.length + 1 };
 }
 
 /** What an entry shows of what is stored; where that is only one line, the line. What is said about the entry is not searched. */
-function partsOf(entry: AnySessionEntry | undefined, { tone }: EntryKind): string[] {
+function getShownParts(entry: AnySessionEntry | undefined, { tone }: EntryKind): string[] {
   if (entry === undefined || entry.type === "damaged") return [];
-  const stored = contentOf(entry).parts.filter(({ kind }) => kind !== "note");
-  const parts = stored.map(textOfPart);
-  return tone === "quiet" || parts.length === 0 ? [excerptOf(entry).text, ...parts] : parts;
+  const stored = getEntryContent(entry).parts.filter(({ kind }) => kind !== "note");
+  const parts = stored.map(getPartText);
+  return tone === "quiet" || parts.length === 0 ? [getExcerpt(entry).text, ...parts] : parts;
 }
 
 /** Returns the line of a hit that is shown: what stands before the match, the match, what stands behind. */
-export function snippetOf(
+export function cutSnippet(
   session: SessionModel,
   { ordinal, match }: SearchHit,
 ): readonly [before: string, match: string, after: string] {
-  if (match === undefined) return [titleOfEntry(session, ordinal), "", ""];
-  const { text, idAt } = searchedText(session, ordinal, session.entryAt(ordinal));
+  if (match === undefined) return [getEntryTitle(session, ordinal), "", ""];
+  const { text, idAt } = getPageText(session, ordinal, session.entryAt(ordinal));
   const { start: at, length } = match;
   const tidy = (part: string) => part.replace(/\s+/g, " ");
   const first = text.lastIndexOf(SEPARATOR, at) + 1;
@@ -157,17 +157,17 @@ const ESCAPE = "\u001b";
  * @returns In the order of the file, as many at a time as lie in one block.
  * @remarks Cost: O(bytes), most of which are passed over.
  */
-export function* entriesThatMayHold(
+export function* findEntriesThatMayHold(
   session: SessionModel,
   query: SearchQuery,
   from = 0,
 ): Generator<SomeThatMayHold, void> {
   const { bytes, kinds, labels, lines, size } = session;
-  const [word = ""] = requiredWords(query)
+  const [word = ""] = getRequiredWords(query)
     .flatMap((one) => one.match(LETTERS) ?? [])
     .sort((a, b) => b.length - a.length);
   // What was migrated is shown in today's words.
-  const patterns = session.isMigrated ? undefined : textPatterns(word, query.caseSensitive, ESCAPE);
+  const patterns = session.isMigrated ? undefined : makeTextPatterns(word, query.caseSensitive, ESCAPE);
   const all = lines.allInFileOrder(size);
   const first = all[from];
   if (first === undefined) return;

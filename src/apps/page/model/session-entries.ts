@@ -1,11 +1,11 @@
 import type { ViewSource } from "../../../core/facts/tool-calls.ts";
 import type { AnySessionEntry } from "../../../core/format/entry.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
-import { runsOf } from "../../../core/jsonl/byte-runs.ts";
+import { splitRuns } from "../../../core/jsonl/byte-runs.ts";
 import { decodeText, parseRecord } from "../../../core/jsonl/decode.ts";
-import { damagedEntry, entryAt } from "../../../core/jsonl/entry-body.ts";
+import { decodeEntryAt, makeDamagedEntry } from "../../../core/jsonl/entry-body.ts";
 import { makeIssue } from "../../../core/jsonl/issue-log.ts";
-import { issuesOf } from "../../../core/jsonl/read-session.ts";
+import { collectIssues } from "../../../core/jsonl/read-session.ts";
 import { SessionIndex } from "../../../core/jsonl/session-index.ts";
 import type { EntryTree } from "../../../core/tree/entry-tree.ts";
 import { type EntryFacts, FactsReader, type LinkedSession } from "./entry-facts.ts";
@@ -40,7 +40,7 @@ export class LineBlocks {
     this.#size += piece.length;
     const first = this.#rest.length === 0 ? 0 : piece.indexOf(LF) + 1;
     const last = piece.lastIndexOf(LF) + 1;
-    if (last > 0 && first > 0) this.#add(joined([...this.#rest.splice(0), piece.subarray(0, first)]));
+    if (last > 0 && first > 0) this.#add(joinBytes([...this.#rest.splice(0), piece.subarray(0, first)]));
     if (last > first) this.#add(piece.subarray(first, last));
     if (last < piece.length) this.#rest.push(piece.subarray(last));
   }
@@ -52,7 +52,7 @@ export class LineBlocks {
 
   /** Yields the bytes of a range, as they lie in blocks. */
   *between(start: number, end: number): Generator<LineBlock, void> {
-    if (this.#rest.length > 1) this.#rest = [joined(this.#rest)];
+    if (this.#rest.length > 1) this.#rest = [joinBytes(this.#rest)];
     const [rest = new Uint8Array(0)] = this.#rest;
     let from = start;
     for (let at = this.#indexAt(start); from < Math.min(end, this.#size); at++) {
@@ -82,7 +82,7 @@ export class LineBlocks {
   }
 }
 
-function joined(parts: readonly Uint8Array[]): Uint8Array {
+function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(parts.reduce((size, { length }) => size + length, 0));
   let at = 0;
   for (const part of parts) {
@@ -139,7 +139,9 @@ export class SessionEntries implements ViewSource {
 
   /** What is wrong with the bytes. */
   get issues(): SessionIssue[] {
-    return issuesOf(this.index, () => [...this.bytes.between(0, this.bytes.size)].map(({ bytes }) => bytes));
+    return collectIssues(this.index, () =>
+      [...this.bytes.between(0, this.bytes.size)].map(({ bytes }) => bytes),
+    );
   }
 
   /** What is known of each entry, by ordinal: of those that `readFacts` has read. */
@@ -179,12 +181,12 @@ export class SessionEntries implements ViewSource {
   readFacts(isDue: () => boolean = () => false): boolean {
     const { tree, index } = this;
     const missing = Array.from({ length: tree.size - this.#facts.length }, (_, i) => this.#facts.length + i);
-    for (const run of this.#runsOf(missing)) {
+    for (const run of this.#splitRuns(missing)) {
       if (isDue()) return false;
       this.#readRun(run, (ordinal, entry) => {
         if (entry === undefined)
           index.report(makeIssue("BODY_DAMAGED", index.spans.at(ordinal), tree.idAt(ordinal)));
-        this.#facts.push(this.#reader.factsOf(entry ?? damagedEntry(tree.headAt(ordinal))));
+        this.#facts.push(this.#reader.getFacts(entry ?? makeDamagedEntry(tree.headAt(ordinal))));
       });
     }
     return true;
@@ -205,7 +207,7 @@ export class SessionEntries implements ViewSource {
     if (ordinal < 0 || ordinal >= this.tree.size) return undefined;
     const known = this.#parsed.get(ordinal);
     if (known !== undefined) return known;
-    let entry: AnySessionEntry = damagedEntry(this.tree.headAt(ordinal));
+    let entry: AnySessionEntry = makeDamagedEntry(this.tree.headAt(ordinal));
     this.#readRun([ordinal], (_, read = entry) => {
       entry = read;
     });
@@ -225,24 +227,24 @@ export class SessionEntries implements ViewSource {
   }
 
   readEntries(ordinals: Iterable<number>, take: TakeEntry): void {
-    for (const run of this.#runsOf(ordinals)) this.#readRun(run, take);
+    for (const run of this.#splitRuns(ordinals)) this.#readRun(run, take);
   }
 
-  #runsOf(ordinals: Iterable<number>): Generator<number[], void> {
+  #splitRuns(ordinals: Iterable<number>): Generator<number[], void> {
     const { spans } = this.index;
-    return runsOf(ordinals, RUN, { most: RUN_BYTES, of: (ordinal) => spans.lengthAt(ordinal) });
+    return splitRuns(ordinals, RUN, { max: RUN_BYTES, of: (ordinal) => spans.lengthAt(ordinal) });
   }
 
   #readRun(run: readonly number[], take: TakeEntry): void {
-    const texts = this.#textsOf(run);
+    const texts = this.#decodeTexts(run);
     run.forEach((ordinal, i) => {
       const record = parseRecord(texts[i] ?? "");
-      take(ordinal, record && entryAt(record, this.tree, ordinal, this.index));
+      take(ordinal, record && decodeEntryAt(record, this.tree, ordinal, this.index));
     });
   }
 
   /** Returns the text of each line; of lines one behind the other, all of a block are decoded at once, which is many times as quick. */
-  #textsOf(run: readonly number[]): string[] {
+  #decodeTexts(run: readonly number[]): string[] {
     const { spans } = this.index;
     const [first = 0] = run;
     const start = spans.offsetAt(first);

@@ -1,10 +1,10 @@
-import { fieldsOf, listOf, numberOf } from "../../../core/context/entry-fields.ts";
-import { textOf } from "../../../core/context/message-parts.ts";
-import { dollarsOf, nothingSpent, type Spent } from "../../../core/facts/usage-tally.ts";
+import { toArray, toNumber, toRecord } from "../../../core/context/entry-fields.ts";
+import { toText } from "../../../core/context/message-parts.ts";
+import { getDollars, makeEmptySpent, type Spent } from "../../../core/facts/usage-tally.ts";
 import { groupBy } from "../../../core/format/group-by.ts";
-import { kindOfMessage } from "../../text/entry-kind.ts";
-import { dayOf, type IndexUsage, type Period } from "./index-usage.ts";
-import { finderOf } from "./search.ts";
+import { getMessageKind } from "../../text/entry-kind.ts";
+import { formatDay, type IndexUsage, type Period } from "./index-usage.ts";
+import { makeFinder } from "./search.ts";
 
 /** A session of a list. */
 export interface ListedSession {
@@ -51,26 +51,26 @@ export interface ListHit {
 
 /** Reads the list that a server put into the page. */
 export function readSessionList(json: string): SessionList {
-  const { name, searchUrl, usageUrl, sessions } = fieldsOf(JSON.parse(json));
+  const { name, searchUrl, usageUrl, sessions } = toRecord(JSON.parse(json));
   return {
-    name: textOf(name),
-    searchUrl: textOf(searchUrl),
-    usageUrl: textOf(usageUrl),
-    sessions: listOf(sessions).map((one) => {
+    name: toText(name),
+    searchUrl: toText(searchUrl),
+    usageUrl: toText(usageUrl),
+    sessions: toArray(sessions).map((one) => {
       const { href, path, id, cwd, title, created, modified, messageCount, issueCount, isFork, startedBy } =
-        fieldsOf(one);
+        toRecord(one);
       return {
-        href: textOf(href),
-        path: textOf(path),
-        id: textOf(id),
-        cwd: textOf(cwd),
-        title: textOf(title),
-        created: textOf(created),
-        modified: textOf(modified),
-        messageCount: numberOf(messageCount),
-        issueCount: numberOf(issueCount),
+        href: toText(href),
+        path: toText(path),
+        id: toText(id),
+        cwd: toText(cwd),
+        title: toText(title),
+        created: toText(created),
+        modified: toText(modified),
+        messageCount: toNumber(messageCount),
+        issueCount: toNumber(issueCount),
         isFork: isFork === true,
-        startedBy: textOf(startedBy) || undefined,
+        startedBy: toText(startedBy) || undefined,
       };
     }),
   };
@@ -78,15 +78,15 @@ export function readSessionList(json: string): SessionList {
 
 /** Reads what a search through contents found. */
 export function readHits(json: unknown): ListHit[] {
-  return listOf(json).map((one) => {
-    const { href, session, role, branch, snippet: line, match } = fieldsOf(one);
-    const { start: from, length } = fieldsOf(match);
-    const [snippet, start] = [textOf(line), numberOf(from)];
-    const end = start + numberOf(length);
+  return toArray(json).map((one) => {
+    const { href, session, role, branch, snippet: line, match } = toRecord(one);
+    const { start: from, length } = toRecord(match);
+    const [snippet, start] = [toText(line), toNumber(from)];
+    const end = start + toNumber(length);
     return {
-      href: textOf(href),
-      session: textOf(session),
-      word: kindOfMessage({ role }).word,
+      href: toText(href),
+      session: toText(session),
+      word: getMessageKind({ role }).word,
       isLeft: branch === "left",
       snippet: [snippet.slice(0, start), snippet.slice(start, end), snippet.slice(end)],
     };
@@ -97,7 +97,7 @@ export function readHits(json: unknown): ListHit[] {
 export function cutAtWords(line: string, text: string): string[] {
   const pieces: string[] = [];
   let from = 0;
-  for (const { start, length } of finderOf(text).all(line)) {
+  for (const { start, length } of makeFinder(text).all(line)) {
     if (start < from) continue;
     pieces.push(line.slice(from, start), line.slice(start, start + length));
     from = start + length;
@@ -106,9 +106,9 @@ export function cutAtWords(line: string, text: string): string[] {
 }
 
 /** Keeps the sessions whose title, folder, path or id holds each word of a text. */
-export function sessionsNamed(sessions: readonly ListedSession[], text: string): readonly ListedSession[] {
+export function filterSessions(sessions: readonly ListedSession[], text: string): readonly ListedSession[] {
   if (text.trim() === "") return sessions;
-  const { best } = finderOf(text);
+  const { best } = makeFinder(text);
   return sessions.filter(
     ({ title, cwd, path, id }) => best(`${title}\n${cwd}\n${path}\n${id}`) !== undefined,
   );
@@ -161,53 +161,55 @@ export function chooseSessions(
 ): SessionNode[] {
   const { project, source, period, spent, sort, ranked } = choice;
   const listed = new Set(sessions.map(({ href }) => href));
-  const starterOf = ({ href, startedBy }: ListedSession) => {
+  const findStarter = ({ href, startedBy }: ListedSession) => {
     const starter = usage === undefined ? startedBy : usage.starters.get(href);
     return starter !== undefined && listed.has(starter) ? starter : undefined;
   };
-  const byStarter = groupBy(sessions, starterOf);
+  const byStarter = groupBy(sessions, findStarter);
   const isWanted = (session: ListedSession) =>
     choice.isFound(session) &&
     (project === undefined || session.cwd === project) &&
     (source === undefined || usage?.sources.get(session.href) === source) &&
-    isUsedIn(session, period);
-  const nodesOf = (some: readonly ListedSession[], isStarterWanted: boolean): SessionNode[] =>
+    isUsedWithin(session, period);
+  const makeNodes = (some: readonly ListedSession[], isStarterWanted: boolean): SessionNode[] =>
     some.flatMap((session) => {
       const isChosen = isStarterWanted || isWanted(session);
-      const subagents = nodesOf(byStarter.get(session.href) ?? [], isChosen);
+      const subagents = makeNodes(byStarter.get(session.href) ?? [], isChosen);
       const isAround = !isChosen;
       if (isAround && subagents.length === 0) return [];
-      return [{ session, spent: spent && (spent.get(session.href) ?? nothingSpent()), subagents, isAround }];
+      return [
+        { session, spent: spent && (spent.get(session.href) ?? makeEmptySpent()), subagents, isAround },
+      ];
     });
-  return sorted(nodesOf(byStarter.get(undefined) ?? [], false), sort, ranked);
+  return sortNodes(makeNodes(byStarter.get(undefined) ?? [], false), sort, ranked);
 }
 
 /** A session is in a period if it was begun before its end, and had messages after its beginning. */
-function isUsedIn({ created, modified }: ListedSession, { from, to }: Period): boolean {
+function isUsedWithin({ created, modified }: ListedSession, { from, to }: Period): boolean {
   return (
-    (from === undefined || dayOf(new Date(modified)) >= from) &&
-    (to === undefined || dayOf(new Date(created)) <= to)
+    (from === undefined || formatDay(new Date(modified)) >= from) &&
+    (to === undefined || formatDay(new Date(created)) <= to)
   );
 }
 
-function sorted(nodes: SessionNode[], sort: Sort, ranked: readonly string[] | undefined): SessionNode[] {
+function sortNodes(nodes: SessionNode[], sort: Sort, ranked: readonly string[] | undefined): SessionNode[] {
   if (sort === "latest") {
     const ranks = new Map(ranked?.map((href, rank) => [href, rank]));
-    const rankOf = ({ session, subagents }: SessionNode): number =>
-      Math.min(ranks.get(session.href) ?? ranks.size, ...subagents.map(rankOf));
-    return nodes.sort((a, b) => rankOf(a) - rankOf(b));
+    const getRank = ({ session, subagents }: SessionNode): number =>
+      Math.min(ranks.get(session.href) ?? ranks.size, ...subagents.map(getRank));
+    return nodes.sort((a, b) => getRank(a) - getRank(b));
   }
-  const sizeOf = ({ session, spent = nothingSpent(), subagents }: SessionNode): number => {
+  const getSize = ({ session, spent = makeEmptySpent(), subagents }: SessionNode): number => {
     switch (sort) {
       case "messages":
         return session.messageCount;
       case "issues":
-        return subagents.reduce((sum, node) => sum + sizeOf(node), session.issueCount);
+        return subagents.reduce((sum, node) => sum + getSize(node), session.issueCount);
       case "tokens":
         return spent.total;
       case "cost":
-        return dollarsOf(spent);
+        return getDollars(spent);
     }
   };
-  return nodes.sort((a, b) => sizeOf(b) - sizeOf(a));
+  return nodes.sort((a, b) => getSize(b) - getSize(a));
 }

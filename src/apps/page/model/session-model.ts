@@ -1,15 +1,15 @@
-import { newestTips, parentsFirst } from "../../../core/facts/ancestry.ts";
-import { excerptOf } from "../../../core/facts/excerpt.ts";
-import { beginningOf } from "../../../core/facts/plain-text.ts";
-import { folderName } from "../../../core/facts/session-title.ts";
+import { findNewestTips, sortParentsFirst } from "../../../core/facts/ancestry.ts";
+import { getExcerpt } from "../../../core/facts/excerpt.ts";
+import { toShortLine } from "../../../core/facts/plain-text.ts";
+import { getFolderName } from "../../../core/facts/session-title.ts";
 import type { ViewSource } from "../../../core/facts/tool-calls.ts";
-import { importOriginIn } from "../../../core/format/import-origin.ts";
+import { findImportOrigin } from "../../../core/format/import-origin.ts";
 import type { LineSpans } from "../../../core/jsonl/line-spans.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import { LabelsAndName } from "../../../core/tree/labels-and-name.ts";
 import type { SessionHeader, SessionIssue } from "../../../core.ts";
-import { type EntryKind, KINDS, kindOf } from "../../text/entry-kind.ts";
-import { type EntryFacts, type LinkedSession, linkedSessions } from "./entry-facts.ts";
+import { type EntryKind, getEntryKind, KINDS } from "../../text/entry-kind.ts";
+import { type EntryFacts, type LinkedSession, mapLinkedSessions } from "./entry-facts.ts";
 import type { LineBlocks, SessionEntries } from "./session-entries.ts";
 
 /** Characters of a title that is made of a prompt. */
@@ -69,7 +69,8 @@ export function makeSessionModel(entries: SessionEntries, fileName: string): Ses
     isMigrated,
     name: marks.name(),
     title:
-      marks.name() ?? (firstPrompt(entryAt, kinds) || folderName(header?.cwd ?? "") || fileName || "Session"),
+      marks.name() ??
+      (getFirstPrompt(entryAt, kinds) || getFolderName(header?.cwd ?? "") || fileName || "Session"),
     size: tree.size,
     facts,
     isWhole: facts.length === tree.size,
@@ -78,29 +79,29 @@ export function makeSessionModel(entries: SessionEntries, fileName: string): Ses
     entryAt,
     readEntries: (ordinals, take) => entries.readEntries(ordinals, take),
     kinds,
-    newestTip: newestTips(tree, parentsFirst(tree)),
+    newestTip: findNewestTips(tree, sortParentsFirst(tree)),
     leaf,
     labels: new Map(labels.filter(([ordinal]) => ordinal !== NONE)),
     failures: facts.flatMap(({ outcome }, ordinal) => (outcome === "failed" ? ordinal : [])),
-    linked: linkedSessions(facts),
+    linked: mapLinkedSessions(facts),
     issues,
   };
 }
 
-function firstPrompt(entryAt: SessionModel["entryAt"], kinds: readonly EntryKind[]): string {
+function getFirstPrompt(entryAt: SessionModel["entryAt"], kinds: readonly EntryKind[]): string {
   for (const [ordinal, { tone }] of kinds.entries()) {
-    const prompt = tone === "user" ? excerptOf(entryAt(ordinal)).text : "";
-    if (prompt !== "") return beginningOf(prompt, LONGEST_TITLE);
+    const prompt = tone === "user" ? getExcerpt(entryAt(ordinal)).text : "";
+    if (prompt !== "") return toShortLine(prompt, LONGEST_TITLE);
   }
   return "";
 }
 
 /** Returns what an entry is. */
-export function kindAt(
+export function getKindAt(
   { kinds, entryAt }: Pick<SessionModel, "kinds" | "entryAt">,
   ordinal: number,
 ): EntryKind {
-  return kinds[ordinal] ?? kindOf(entryAt(ordinal));
+  return kinds[ordinal] ?? getEntryKind(entryAt(ordinal));
 }
 
 /** Tells whether an entry says that a tool, a command or a model failed. */
@@ -109,14 +110,14 @@ export function hasFailedAt({ facts }: Pick<SessionModel, "facts">, ordinal: num
 }
 
 /** Returns the program that a session was imported from; undefined if it was not, or is a fork of one that was. */
-export function sourceOf({ entryAt, header }: SessionModel): string | undefined {
+export function findSource({ entryAt, header }: SessionModel): string | undefined {
   const first = entryAt(0);
   // A fork begins later than the entries that it has copied.
-  return first?.timestamp === header?.timestamp ? importOriginIn(first)?.source : undefined;
+  return first?.timestamp === header?.timestamp ? findImportOrigin(first)?.source : undefined;
 }
 
 /** Returns the ordinals root → entry; empty for NONE. */
-export function pathTo({ tree }: Pick<SessionModel, "tree">, ordinal: number): number[] {
+export function getPathTo({ tree }: Pick<SessionModel, "tree">, ordinal: number): number[] {
   return [...tree.path(ordinal)];
 }
 
@@ -124,29 +125,29 @@ export function pathTo({ tree }: Pick<SessionModel, "tree">, ordinal: number): n
 export function isStateEntry(session: SessionModel, ordinal: number): boolean {
   const { labels, linked } = session;
   return (
-    kindAt(session, ordinal) === KINDS.state &&
+    getKindAt(session, ordinal) === KINDS.state &&
     !labels.has(ordinal) &&
     !linked.has(ordinal) &&
-    siblingsOf(session, ordinal).length < 2
+    getSiblings(session, ordinal).length < 2
   );
 }
 
 /** Returns the entries that begin where an entry does, itself among them, in the order of the file. */
-export function siblingsOf({ tree }: Pick<SessionModel, "tree">, ordinal: number): number[] {
+export function getSiblings({ tree }: Pick<SessionModel, "tree">, ordinal: number): number[] {
   return [...tree.children(tree.parentAt(ordinal))];
 }
 
 /** Names the end of a path in words: `the leaf`, `entry 4f338a15`, or `the start` before the first entry. */
-export function endName({ tree, leaf }: Pick<SessionModel, "tree" | "leaf">, end: number): string {
+export function formatEndName({ tree, leaf }: Pick<SessionModel, "tree" | "leaf">, end: number): string {
   if (end === leaf) return "the leaf";
   return end === NONE ? "the start" : `entry ${tree.idAt(end)}`;
 }
 
 /** Bytes of a damaged line that are shown. */
-const MOST_BYTES = 600;
+const MAX_BYTES = 600;
 
 /** Returns the beginning of the bytes that an issue is about, as text; what is no UTF-8 becomes U+FFFD. */
-export function rawTextOf(bytes: LineBlocks, { offset, length }: SessionIssue): string {
-  const text = new TextDecoder().decode(bytes.read(offset, Math.min(length, MOST_BYTES)));
-  return length > MOST_BYTES ? `${text}…` : text;
+export function decodeRawText(bytes: LineBlocks, { offset, length }: SessionIssue): string {
+  const text = new TextDecoder().decode(bytes.read(offset, Math.min(length, MAX_BYTES)));
+  return length > MAX_BYTES ? `${text}…` : text;
 }

@@ -51,7 +51,7 @@ export function readColors(written: string): ColoredText {
   const runs: ColoredRun[] = [];
   let [look, from, length]: [Look, number, number] = [{}, 0, 0];
   const take = (piece: string) => {
-    const classes = classesOf(look);
+    const classes = getClasses(look);
     if (piece !== "" && classes !== "") runs.push({ start: length, end: length + piece.length, classes });
     pieces.push(piece);
     length += piece.length;
@@ -59,13 +59,13 @@ export function readColors(written: string): ColoredText {
   for (const { 0: sequence, index } of text.matchAll(COLOR)) {
     take(text.slice(from, index));
     from = index + sequence.length;
-    if (sequence.endsWith("m")) look = changed(look, sequence.slice(2, -1).split(/[;:]/).map(Number));
+    if (sequence.endsWith("m")) look = applyCodes(look, sequence.slice(2, -1).split(/[;:]/).map(Number));
   }
   take(text.slice(from));
   return { plain: pieces.join(""), runs };
 }
 
-function classesOf({ color, ground, isBold, isFaint, isItalic, isUnderlined }: Look): string {
+function getClasses({ color, ground, isBold, isFaint, isItalic, isUnderlined }: Look): string {
   return [
     color && `ink-${color}`,
     ground && `ground-${ground}`,
@@ -79,20 +79,20 @@ function classesOf({ color, ground, isBold, isFaint, isItalic, isUnderlined }: L
 }
 
 /** Returns a look after the codes of a sequence; those that are not known change nothing. */
-function changed(before: Look, codes: readonly number[]): Look {
+function applyCodes(before: Look, codes: readonly number[]): Look {
   let look = before;
   for (let at = 0; at < codes.length; at++) {
     const code = codes[at] ?? 0;
     if (code === 38 || code === 48) {
-      const { color, size } = extended(codes.slice(at + 1));
+      const { color, size } = readExtendedColor(codes.slice(at + 1));
       look = code === 38 ? { ...look, color } : { ...look, ground: color };
       at += size;
-    } else look = { ...(code === 0 ? {} : look), ...simple(code) };
+    } else look = { ...(code === 0 ? {} : look), ...toSimpleLook(code) };
   }
   return look;
 }
 
-function simple(code: number): Look {
+function toSimpleLook(code: number): Look {
   if (code === 1) return { isBold: true };
   if (code === 2) return { isFaint: true };
   if (code === 3) return { isItalic: true };
@@ -105,33 +105,33 @@ function simple(code: number): Look {
   if (code === 39) return { color: undefined };
   const base = [30, 90, 40, 100].find((first) => code >= first && code < first + 8);
   if (base === undefined) return {};
-  const color = indexed(code - base + (base >= 90 ? 8 : 0));
+  const color = findIndexedColor(code - base + (base >= 90 ? 8 : 0));
   return base === 30 || base === 90 ? { color } : { ground: color };
 }
 
 /** Reads a color by its index, or by its parts of red, green and blue. */
-function extended([form, ...rest]: readonly number[]): {
+function readExtendedColor([form, ...rest]: readonly number[]): {
   color: TerminalColor | undefined;
   size: number;
 } {
-  if (form === 5) return { color: indexed(rest[0] ?? 0), size: 2 };
+  if (form === 5) return { color: findIndexedColor(rest[0] ?? 0), size: 2 };
   const [red = 0, green = 0, blue = 0] = rest;
-  return form === 2 ? { color: nearest(red, green, blue), size: 4 } : { color: undefined, size: 0 };
+  return form === 2 ? { color: findNearestColor(red, green, blue), size: 4 } : { color: undefined, size: 0 };
 }
 
-function indexed(index: number): TerminalColor | undefined {
+function findIndexedColor(index: number): TerminalColor | undefined {
   if (index < 16) return index === 8 ? "grey" : BASIC[index % 8];
   if (index >= 232) return index < 246 ? "grey" : undefined;
   const level = (divisor: number) => (Math.floor((index - 16) / divisor) % 6) * 51;
-  return nearest(level(36), level(6), level(1));
+  return findNearestColor(level(36), level(6), level(1));
 }
 
 /** So much apart are the parts of what is a color, and no grey. */
-const LEAST_DIFFERENCE = 40;
+const MIN_DIFFERENCE = 40;
 
-function nearest(red: number, green: number, blue: number): TerminalColor | undefined {
-  const [most, least] = [Math.max(red, green, blue), Math.min(red, green, blue)];
-  if (most - least < LEAST_DIFFERENCE) return most < 170 ? "grey" : undefined;
-  const isIn = (part: number) => part - least > (most - least) / 2;
-  return BASIC[(isIn(red) ? 1 : 0) + (isIn(green) ? 2 : 0) + (isIn(blue) ? 4 : 0)];
+function findNearestColor(red: number, green: number, blue: number): TerminalColor | undefined {
+  const [max, min] = [Math.max(red, green, blue), Math.min(red, green, blue)];
+  if (max - min < MIN_DIFFERENCE) return max < 170 ? "grey" : undefined;
+  const isDominant = (part: number) => part - min > (max - min) / 2;
+  return BASIC[(isDominant(red) ? 1 : 0) + (isDominant(green) ? 2 : 0) + (isDominant(blue) ? 4 : 0)];
 }

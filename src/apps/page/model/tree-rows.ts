@@ -3,9 +3,9 @@ import {
   chooseAll,
   chooseRows,
   DRAWN_WHOLE,
+  layOutRows,
   type RowPosition,
   type Trunk,
-  treeRows,
 } from "../../text/tree-rows.ts";
 import type { SessionModel } from "./session-model.ts";
 
@@ -23,13 +23,13 @@ export interface PageTreeRow extends RowPosition {
 }
 
 /** With more user messages than this, only what changes the course is drawn at first. */
-const MOST_TURNS = 300;
+const MAX_TURNS = 300;
 
 /** Chooses how much is drawn before the reader has chosen. */
-export function usualDetail({ kinds }: SessionModel): TreeDetail {
+export function chooseDetail({ kinds }: SessionModel): TreeDetail {
   if (kinds.length <= DRAWN_WHOLE) return "all";
   const turns = kinds.filter(({ tone }) => tone === "user").length;
-  return turns > MOST_TURNS ? "branches" : "turns";
+  return turns > MAX_TURNS ? "branches" : "turns";
 }
 
 /** Chooses the entries that have a row of their own: 1 for each. */
@@ -52,7 +52,7 @@ export function chooseForDetail(session: SessionModel, trunk: Trunk, detail: Tre
  * @param open - Entries whose run is drawn all the same.
  * @remarks Cost: O(entries).
  */
-export function pageTreeRows(
+export function makePageTreeRows(
   { tree }: Pick<SessionModel, "tree">,
   trunk: Trunk,
   isDrawn: Uint8Array,
@@ -62,7 +62,7 @@ export function pageTreeRows(
   const goesOn = (ordinal: number) => (trunk.next[ordinal] ?? NONE) !== NONE;
   const add = (ordinal: number, { depth, start, passing }: RowPosition) =>
     rows.push({ ordinal, depth, start, passing, goesOn: goesOn(ordinal), run: [], isOpen: false });
-  for (const row of treeRows({ tree, trunk, isDrawn, rootDepth: 0 })) {
+  for (const row of layOutRows({ tree, trunk, isDrawn, rootDepth: 0 })) {
     if (row.kind === "entry") add(row.ordinal, row);
     const head = row.kind === "run" ? rows.pop() : undefined;
     if (row.kind !== "run" || head === undefined) continue;

@@ -1,8 +1,8 @@
-import { answerOf } from "../../../core/facts/tool-calls.ts";
+import { findAnswer } from "../../../core/facts/tool-calls.ts";
 import { type Spent, sumSpent } from "../../../core/facts/usage-tally.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import type { EntryFacts } from "./entry-facts.ts";
-import { kindAt, type SessionModel } from "./session-model.ts";
+import { getKindAt, type SessionModel } from "./session-model.ts";
 
 /** A turn: what came of a message of the user, up to the next one. */
 export interface Turn {
@@ -16,22 +16,22 @@ export interface Turn {
  *
  * @remarks Cost: O(path).
  */
-export function turnsOf(session: SessionModel, path: readonly number[]): ReadonlyMap<number, Turn> {
+export function findTurns(session: SessionModel, path: readonly number[]): ReadonlyMap<number, Turn> {
   const turns = new Map<number, Turn>();
   if (!session.isWhole) return turns;
   let [start, usages, lastMs]: [number, Readonly<Spent>[], number] = [NONE, [], Number.NaN];
   const end = () => {
-    const milliseconds = lastMs - timeAt(session, start);
+    const milliseconds = lastMs - getTimeAt(session, start);
     if (start !== NONE && usages.length > 0) turns.set(start, { used: sumSpent(usages), milliseconds });
   };
   for (const ordinal of path) {
-    if (kindAt(session, ordinal).tone === "user") {
+    if (getKindAt(session, ordinal).tone === "user") {
       end();
       [start, usages] = [ordinal, []];
     }
     const { used } = session.facts[ordinal] ?? {};
     if (used !== undefined) usages.push(used);
-    if (!isAside(session, ordinal)) lastMs = timeAt(session, ordinal);
+    if (!isAside(session, ordinal)) lastMs = getTimeAt(session, ordinal);
   }
   end();
   return turns;
@@ -42,12 +42,12 @@ export function turnsOf(session: SessionModel, path: readonly number[]): Readonl
  *
  * @returns Milliseconds; undefined for other entries, and where no times or impossible ones are recorded.
  */
-export function tookMs(session: SessionModel, ordinal: number): number | undefined {
-  const answer = answerOf(session, ordinal);
+export function getTookMs(session: SessionModel, ordinal: number): number | undefined {
+  const answer = findAnswer(session, ordinal);
   if (answer === undefined) return undefined;
   const before = answer === ordinal ? session.tree.parentAt(ordinal) : answer;
   if (before === NONE) return undefined;
-  const milliseconds = timeAt(session, ordinal) - timeAt(session, before);
+  const milliseconds = getTimeAt(session, ordinal) - getTimeAt(session, before);
   return milliseconds > 0 ? milliseconds : undefined;
 }
 
@@ -60,7 +60,7 @@ export interface Stretch {
 }
 
 /** More stretches than this cannot be told apart. */
-const MOST_STRETCHES = 300;
+const MAX_STRETCHES = 300;
 
 /**
  * Returns how the time of a path went, in its order: to answers of the model, and to tools and commands; what the user took is
@@ -68,31 +68,31 @@ const MOST_STRETCHES = 300;
  *
  * @remarks Cost: O(path).
  */
-export function stretchesOf(session: SessionModel, path: readonly number[]): Stretch[] {
+export function findStretches(session: SessionModel, path: readonly number[]): Stretch[] {
   const all = path.flatMap((ordinal, index): Stretch[] => {
     const facts = session.facts[ordinal];
     const before = path[index - 1];
-    const kind = facts && stretchKind(facts);
+    const kind = facts && getStretchKind(facts);
     if (kind === undefined || before === undefined) return [];
-    const milliseconds = timeAt(session, ordinal) - timeAt(session, before);
+    const milliseconds = getTimeAt(session, ordinal) - getTimeAt(session, before);
     return milliseconds > 0 ? [{ ordinal, kind, milliseconds }] : [];
   });
-  const size = Math.ceil(all.length / MOST_STRETCHES);
+  const size = Math.ceil(all.length / MAX_STRETCHES);
   return size <= 1
     ? all
     : Array.from({ length: Math.ceil(all.length / size) }, (_, at) =>
-        joined(all.slice(at * size, (at + 1) * size)),
+        joinStretches(all.slice(at * size, (at + 1) * size)),
       );
 }
 
-function joined(some: readonly Stretch[]): Stretch {
+function joinStretches(some: readonly Stretch[]): Stretch {
   const longest = some.reduce((best, one) => (one.milliseconds > best.milliseconds ? one : best));
   const failed = some.find(({ kind }) => kind === "failed");
   const milliseconds = some.reduce((sum, one) => sum + one.milliseconds, 0);
   return { ...(failed ?? longest), milliseconds };
 }
 
-function stretchKind({ outcome, callId, kind: { tone } }: EntryFacts): Stretch["kind"] | undefined {
+function getStretchKind({ outcome, callId, kind: { tone } }: EntryFacts): Stretch["kind"] | undefined {
   if (outcome === "failed") return "failed";
   if (callId !== "" || tone === "command") return "tool";
   return tone === "assistant" || tone === "summary" ? "model" : undefined;
@@ -100,9 +100,9 @@ function stretchKind({ outcome, callId, kind: { tone } }: EntryFacts): Stretch["
 
 /** What programs note does not belong to the time of a turn: a title can be set days later. */
 function isAside(session: SessionModel, ordinal: number): boolean {
-  return kindAt(session, ordinal).tone === "quiet";
+  return getKindAt(session, ordinal).tone === "quiet";
 }
 
-function timeAt({ tree }: SessionModel, ordinal: number): number {
+function getTimeAt({ tree }: SessionModel, ordinal: number): number {
   return ordinal === NONE ? Number.NaN : tree.timeAt(ordinal);
 }

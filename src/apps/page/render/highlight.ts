@@ -80,19 +80,19 @@ const LONGEST_LINE = 2_000;
  * squares of their lengths. So much takes the slowest of them, C, about a second; 60,000 characters of ordinary
  * code have a third of it at most.
  */
-const MOST_SQUARES = 3_000_000;
+const MAX_SQUARES = 3_000_000;
 
 /** Returns the name under which a language is known; undefined if it is not. */
-export function languageNamed(name: string): string | undefined {
+export function findLanguage(name: string): string | undefined {
   const wanted = name.toLowerCase();
   const known = OTHER_NAMES.get(wanted) ?? wanted;
   return hljs.getLanguage(known) === undefined ? undefined : known;
 }
 
 /** Guesses the language of a file by its name; undefined for prose, which has no colors. */
-export function languageOfFile(path: string): string | undefined {
+export function guessLanguage(path: string): string | undefined {
   const suffix = /\.([A-Za-z0-9]+)$/.exec(path)?.[1];
-  const language = suffix === undefined ? undefined : languageNamed(suffix);
+  const language = suffix === undefined ? undefined : findLanguage(suffix);
   return language !== undefined && hljs.getLanguage(language)?.name === "Markdown" ? undefined : language;
 }
 
@@ -102,7 +102,7 @@ export function languageOfFile(path: string): string | undefined {
  * Safe by construction: highlight.js escapes `&`, `<`, `>` and quotes in all of its input, and adds nothing but
  * `<span class="hljs-…">` with names out of its grammars.
  *
- * @param language - As `languageNamed` gives it.
+ * @param language - As `findLanguage` gives it.
  * @returns Undefined if that would take too long: of a long text, line or word.
  */
 export function highlightCode(text: string, language: string): SafeHtml | undefined {
@@ -115,7 +115,7 @@ function isSlow(text: string): boolean {
   let squares = 0;
   for (const [run] of text.matchAll(/\s+|\S+/g)) {
     squares += run.length ** 2;
-    if (squares > MOST_SQUARES) return true;
+    if (squares > MAX_SQUARES) return true;
   }
   return text.split("\n").some((line) => line.length > LONGEST_LINE);
 }

@@ -1,5 +1,5 @@
 import MarkdownIt from "markdown-it";
-import { highlightCode, languageNamed, type SafeHtml, vouchFor } from "./highlight.ts";
+import { findLanguage, highlightCode, type SafeHtml, vouchFor } from "./highlight.ts";
 
 /** Longer texts are shown as they are: laying them out is not worth the wait. */
 const LONGEST = 300_000;
@@ -16,7 +16,7 @@ const parser = new MarkdownIt({
   linkify: true,
   breaks: true,
   highlight: (text, name) => {
-    const language = languageNamed(name);
+    const language = findLanguage(name);
     return language === undefined ? "" : (highlightCode(text, language)?.__html ?? "");
   },
 });

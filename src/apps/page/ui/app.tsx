@@ -1,15 +1,15 @@
 import { render } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { count, counted, joined } from "../../../core/facts/number-text.ts";
+import { formatCount, formatCounted, joinNonempty } from "../../../core/facts/number-text.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import { isFailure } from "../../text/entry-kind.ts";
-import { entryRows } from "../model/conversation-rows.ts";
-import { dateAndTimeOf } from "../model/format.ts";
-import { nextFailure, type Position, type Step, subjectOf } from "../model/navigation.ts";
+import { makeEntryRows } from "../model/conversation-rows.ts";
+import { formatDateAndTime } from "../model/format.ts";
+import { findNextFailure, getSubject, type Position, type Step } from "../model/navigation.ts";
 import { type PathView, viewPath } from "../model/path-items.ts";
-import { finderOf } from "../model/search.ts";
-import { pathTo, type SessionModel } from "../model/session-model.ts";
-import { turnsOf } from "../model/turns.ts";
+import { makeFinder } from "../model/search.ts";
+import { getPathTo, type SessionModel } from "../model/session-model.ts";
+import { findTurns } from "../model/turns.ts";
 import { ChangesView } from "./changes-view.tsx";
 import { PrintContext } from "./code.tsx";
 import { Commands } from "./commands.tsx";
@@ -58,18 +58,20 @@ export function App({ live, path: file, opening, indexUrl }: AppProps) {
   const [sight] = useState(() => new Sight());
   const path = useMemo(() => viewPath(session, position.end), [session, position.end]);
   const { view, focus } = position;
-  const subject = subjectOf(position);
+  const subject = getSubject(position);
   const [copy, said, say] = useCopy();
   const { query, isActive } = search;
   const turns = useMemo(
     () =>
       new Map(
-        [position.beside ?? NONE, position.end].flatMap((end) => [...turnsOf(session, pathTo(session, end))]),
+        [position.beside ?? NONE, position.end].flatMap((end) => [
+          ...findTurns(session, getPathTo(session, end)),
+        ]),
       ),
     [session, position.beside, position.end],
   );
   const page = useMemo(
-    () => ({ session, listed, path: file, go, find: finderOf(query), copy, turns }),
+    () => ({ session, listed, path: file, go, find: makeFinder(query), copy, turns }),
     [session, listed, file, go, query, copy, turns],
   );
   useEffect(() => {
@@ -105,7 +107,7 @@ export function App({ live, path: file, opening, indexUrl }: AppProps) {
   const step = (direction: 1 | -1, only?: "user") =>
     go({ go: "by", direction, from: sight.ordinal, ...(only !== undefined && { only }) });
   const toFailure = (direction: 1 | -1) => {
-    const ordinal = nextFailure(session, subject === NONE ? sight.ordinal : subject, direction);
+    const ordinal = findNextFailure(session, subject === NONE ? sight.ordinal : subject, direction);
     if (ordinal !== undefined) go({ go: "entry", ordinal });
   };
   const isConversation = view === "path" || view === "model";
@@ -178,7 +180,7 @@ export function App({ live, path: file, opening, indexUrl }: AppProps) {
               />
               {!session.isWhole ? (
                 <p class="empty" role="status">
-                  Reading {counted(session.size, "entry", "entries")} …
+                  Reading {formatCounted(session.size, "entry", "entries")} …
                 </p>
               ) : !isActive ? (
                 <TreePanel path={path} sight={sight} />
@@ -244,7 +246,7 @@ function useFollowing(
 }
 
 /** Browsers walk all of a document for each page that they print: twice as many entries take four times as long. */
-const MOST_ENTRIES = 1500;
+const MAX_ENTRIES = 1500;
 
 /** Puts the path, with all folds open, into the document while it is printed. */
 function usePrinting(page: PageContextValue, path: PathView): void {
@@ -264,7 +266,7 @@ function usePrinting(page: PageContextValue, path: PathView): void {
 
 function Printed({ page, path }: { page: PageContextValue; path: PathView }) {
   const { header } = page.session;
-  const items = path.items.slice(-MOST_ENTRIES);
+  const items = path.items.slice(-MAX_ENTRIES);
   const before = path.items[path.items.length - items.length - 1];
   return (
     <PageContext.Provider value={page}>
@@ -272,16 +274,16 @@ function Printed({ page, path }: { page: PageContextValue; path: PathView }) {
         <FoldsContext.Provider value={new Folds(true)}>
           <h1>{page.session.title}</h1>
           <p class="muted">
-            {joined(" · ", header?.cwd ?? "", dateAndTimeOf(header?.timestamp), header?.id ?? "")}
+            {joinNonempty(" · ", header?.cwd ?? "", formatDateAndTime(header?.timestamp), header?.id ?? "")}
           </p>
           {before !== undefined && (
             <p class="notice">
-              These are the last {count(items.length)} of {count(path.items.length)} entries on this path. For
-              what comes before, end the path at entry {before.entry.id} and print again, or run “sessiontree
-              export --markdown”, which writes all of it.
+              These are the last {formatCount(items.length)} of {formatCount(path.items.length)} entries on
+              this path. For what comes before, end the path at entry {before.entry.id} and print again, or
+              run “sessiontree export --markdown”, which writes all of it.
             </p>
           )}
-          {entryRows(items).rows.map((row) => (
+          {makeEntryRows(items).rows.map((row) => (
             <EntryCard key={row.ordinal} row={row} focus={NONE} end={row.ordinal} />
           ))}
         </FoldsContext.Provider>

@@ -24,7 +24,7 @@ interface ChartFrameProps {
   readonly title: string;
   /** What the colors mean. */
   readonly legend: readonly (readonly [series: string, word: string])[];
-  readonly most: number;
+  readonly max: number;
   readonly write: (value: number) => string;
   /** Height of the plot, in its units. */
   readonly height?: number;
@@ -36,8 +36,8 @@ interface ChartFrameProps {
 
 /** A chart: title, legend, lines across, and what is drawn between them. */
 export function ChartFrame(props: ChartFrameProps) {
-  const { title, legend, most, write, height = PLOT.height, children, reading } = props;
-  const values = roundValues(most);
+  const { title, legend, max, write, height = PLOT.height, children, reading } = props;
+  const values = roundValues(max);
   const greatest = values.at(-1) ?? 1;
   const { width, character } = FRAME;
   const labels = values.map(write);

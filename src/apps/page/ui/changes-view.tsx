@@ -1,9 +1,9 @@
 import { useMemo } from "preact/hooks";
-import { counted, joined } from "../../../core/facts/number-text.ts";
-import { type ChangedFile, changedFiles, type FileChange } from "../model/file-changes.ts";
-import { timeOf } from "../model/format.ts";
+import { formatCounted, joinNonempty } from "../../../core/facts/number-text.ts";
+import { type ChangedFile, type FileChange, findChangedFiles } from "../model/file-changes.ts";
+import { formatTime } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
-import { endName } from "../model/session-model.ts";
+import { formatEndName } from "../model/session-model.ts";
 import { Diff, DiffCounts } from "./code.tsx";
 import { LinkButton } from "./controls.tsx";
 import { usePage } from "./page-context.ts";
@@ -14,25 +14,25 @@ export function ChangesView({ path }: { path: PathView }) {
   const { session } = usePage();
   const files = useMemo(
     () =>
-      changedFiles(
+      findChangedFiles(
         session,
         path.items.map(({ ordinal }) => ordinal),
       ),
     [session, path],
   );
-  const where = `on the path to ${endName(session, path.end)}`;
+  const where = `on the path to ${formatEndName(session, path.end)}`;
   if (files.length === 0) return <div class="empty">No tool says that it changed a file {where}.</div>;
   return (
     <div class="issues-page">
       <p class="issues-head">
-        {counted(files.length, "file", "files")} changed {where}, as the calls of tools say. What commands
-        changed is not known.
+        {formatCounted(files.length, "file", "files")} changed {where}, as the calls of tools say. What
+        commands changed is not known.
       </p>
       <VirtualList
         class="changes"
         label="Changed files"
         items={files}
-        keyOf={(file) => file.path}
+        getKey={(file) => file.path}
         estimate={() => 90}
         render={(file) => <FileChanges file={file} />}
       />
@@ -64,7 +64,7 @@ function Change({ change }: { change: FileChange }) {
     <section class="file-change" aria-label={tool}>
       <p>
         <LinkButton onClick={() => go({ go: "entry", ordinal: result })}>
-          {joined(", ", tool, timeOf(entry?.timestamp))}
+          {joinNonempty(", ", tool, formatTime(entry?.timestamp))}
         </LinkButton>
         {hasFailed && <span class="chip is-failed">failed</span>}
         {edits.length === 0 && <span class="muted">the call does not say what it changed</span>}

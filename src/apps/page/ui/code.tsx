@@ -1,6 +1,6 @@
 import { createContext, Fragment } from "preact";
 import { useContext, useMemo, useState } from "preact/hooks";
-import { count } from "../../../core/facts/number-text.ts";
+import { formatCount } from "../../../core/facts/number-text.ts";
 import type { DiffLine } from "../model/file-changes.ts";
 import { type ColoredText, readColors } from "../model/terminal-colors.ts";
 import { highlightCode, type SafeHtml } from "../render/highlight.ts";
@@ -29,7 +29,7 @@ export function Code({ text, language, line = "" }: CodeProps) {
   const pieces = useMemo((): Piece[] => {
     if (isWhole) return [[0, plain.length]];
     const spots = [find.best(plain)?.start, line === "" ? undefined : plain.lastIndexOf(line)];
-    return shownPieces(
+    return chooseShownPieces(
       plain,
       spots.filter((spot) => spot !== undefined),
     );
@@ -44,7 +44,7 @@ export function Code({ text, language, line = "" }: CodeProps) {
           <CodePiece colored={colored} piece={piece} language={language} />
           {piece[1] < plain.length && (
             <button type="button" class="more no-print" onClick={() => askForWhole(true)}>
-              Show all {count(plain.length)} characters
+              Show all {formatCount(plain.length)} characters
             </button>
           )}
         </Fragment>
@@ -115,7 +115,7 @@ const MAX_DIFF_LINES = 400;
 export function Diff({ lines }: { lines: readonly DiffLine[] }) {
   const [isWhole, showWhole] = useState(false);
   const isPrinted = useContext(PrintContext);
-  const shown = shownLines(lines);
+  const shown = chooseShownLines(lines);
   return (
     <figure class="diff" aria-label="Changes">
       {shown.slice(0, isWhole || isPrinted ? undefined : MAX_DIFF_LINES).map((line, index) =>
@@ -132,7 +132,7 @@ export function Diff({ lines }: { lines: readonly DiffLine[] }) {
       )}
       {!isWhole && !isPrinted && shown.length > MAX_DIFF_LINES && (
         <button type="button" class="more no-print" onClick={() => showWhole(true)}>
-          Show all {count(shown.length)} lines
+          Show all {formatCount(shown.length)} lines
         </button>
       )}
     </figure>
@@ -142,7 +142,7 @@ export function Diff({ lines }: { lines: readonly DiffLine[] }) {
 const CLASS_OF = { "+": "is-added", "-": "is-removed", " ": "is-same" };
 
 /** The changed lines and what is around them; undefined stands for what is left out. */
-function shownLines(lines: readonly DiffLine[]): (DiffLine | undefined)[] {
+function chooseShownLines(lines: readonly DiffLine[]): (DiffLine | undefined)[] {
   const isNear = new Uint8Array(lines.length);
   lines.forEach(({ sign }, at) => {
     if (sign !== " ") isNear.fill(1, Math.max(0, at - AROUND), at + AROUND + 1);
@@ -160,7 +160,8 @@ export function DiffCounts({ edits }: { edits: readonly (readonly DiffLine[])[] 
   const removed = all.filter(({ sign }) => sign === "-").length;
   return (
     <span class="diff-counts">
-      <span class="is-added">+{count(added)}</span> <span class="is-removed">−{count(removed)}</span>
+      <span class="is-added">+{formatCount(added)}</span>{" "}
+      <span class="is-removed">−{formatCount(removed)}</span>
     </span>
   );
 }
@@ -184,11 +185,11 @@ const CHARACTERS_BEFORE = 8_000;
  *
  * @param spots - Indices of characters that must be shown.
  */
-export function shownPieces(text: string, spots: readonly number[]): Piece[] {
+export function chooseShownPieces(text: string, spots: readonly number[]): Piece[] {
   const pieces: Piece[] = [];
-  const head = endAfter(text, 0);
+  const head = findEndAfter(text, 0);
   const isHeadEnough = spots.every((spot) => spot < head);
-  let [from, to] = [0, isHeadEnough ? head : endAfter(text, 0, FEW_LINES)];
+  let [from, to] = [0, isHeadEnough ? head : findEndAfter(text, 0, FEW_LINES)];
   for (const spot of [...spots].sort((a, b) => a - b)) {
     if (spot < to) continue;
     const start = startBefore(text, spot);
@@ -196,12 +197,12 @@ export function shownPieces(text: string, spots: readonly number[]): Piece[] {
       pieces.push([from, to]);
       from = start;
     }
-    to = endAfter(text, Math.max(start, to));
+    to = findEndAfter(text, Math.max(start, to));
   }
   return [...pieces, [from, to]];
 }
 
-function endAfter(text: string, start: number, lines = MAX_LINES): number {
+function findEndAfter(text: string, start: number, lines = MAX_LINES): number {
   const end = Math.min(text.length, start + MAX_CHARACTERS);
   let at = start - 1;
   for (let line = 0; line < lines; line++) {
@@ -212,11 +213,11 @@ function endAfter(text: string, start: number, lines = MAX_LINES): number {
 }
 
 function startBefore(text: string, spot: number): number {
-  const least = Math.max(0, spot - CHARACTERS_BEFORE);
+  const min = Math.max(0, spot - CHARACTERS_BEFORE);
   let at = spot;
   for (let line = 0; line <= LINES_BEFORE; line++) {
     at = at <= 0 ? -1 : text.lastIndexOf("\n", at - 1);
-    if (at < least) return least;
+    if (at < min) return min;
   }
   return at + 1;
 }

@@ -1,4 +1,4 @@
-import { plainLine } from "../../../core/facts/plain-text.ts";
+import { toPlainLine } from "../../../core/facts/plain-text.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import { quoteForShell } from "../../text/shell-quoting.ts";
 import { Dialog } from "./help.tsx";
@@ -16,7 +16,7 @@ interface CommandLineProps {
 /** A command about the session, as the command line takes it, and a button that copies it. */
 export function CommandLine({ front, id = "", onCopy }: CommandLineProps) {
   const { copy, path } = usePage();
-  const command = [front, ...[path, id].filter(Boolean).map((word) => quoteForShell(plainLine(word)))].join(
+  const command = [front, ...[path, id].filter(Boolean).map((word) => quoteForShell(toPlainLine(word)))].join(
     " ",
   );
   return (

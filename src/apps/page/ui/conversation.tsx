@@ -1,21 +1,21 @@
 import { useCallback, useContext, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { TextMatch } from "../../../catalog/query/text-matcher.ts";
 import type { ContentPart } from "../../../core/facts/entry-content.ts";
-import { count, counted } from "../../../core/facts/number-text.ts";
+import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import {
   type ConversationItem,
   type ConversationRow,
   type ConversationRows,
-  conversationRows,
   type FoldedRow,
-  partsOfItem,
+  getItemParts,
+  makeConversationRows,
 } from "../model/conversation-rows.ts";
-import { errorLineOf } from "../model/entry-text.ts";
+import { findErrorLine } from "../model/entry-text.ts";
 import type { Position } from "../model/navigation.ts";
 import { COMPACTED_HINT, type PathView } from "../model/path-items.ts";
 import type { Finder } from "../model/search.ts";
-import { isStateEntry, kindAt, type SessionModel } from "../model/session-model.ts";
+import { getKindAt, isStateEntry, type SessionModel } from "../model/session-model.ts";
 import { EntryCard } from "./entry-card.tsx";
 import { FoldsContext } from "./fold.tsx";
 import { ChevronIcon } from "./icons.tsx";
@@ -44,13 +44,15 @@ export function Conversation({ path, position, sight }: ConversationProps) {
     return folds.isOpen(first, kind);
   };
   const isState = ({ ordinal }: ConversationItem) => isStateEntry(session, ordinal);
-  const { rows, rowOf } = useMemo(
-    () => conversationRows(items, isState, isOpen),
+  const { rows, rowByOrdinal } = useMemo(
+    () => makeConversationRows(items, isState, isOpen),
     [items, version, folds.areAllOpen, focus],
   );
   const jump = useMemo(
     () =>
-      reveal === undefined ? undefined : { index: indexOf(items, rowOf, focus, path), align: reveal.align },
+      reveal === undefined
+        ? undefined
+        : { index: findRow(items, rowByOrdinal, focus, path), align: reveal.align },
     // Rows that open, or a session that grows, do not ask for the focus anew; a list that begins anew does.
     [reveal, folds.areAllOpen],
   );
@@ -64,29 +66,29 @@ export function Conversation({ path, position, sight }: ConversationProps) {
   const marked = useRef(0);
   const drawn = useRef<HTMLElement | undefined>(undefined);
   const focused = session.entryAt(focus);
-  const errorLine = errorLineOf(focused);
+  const errorLine = findErrorLine(focused);
   // A result stands somewhere in the row of its call, and a hit or an error in a text, which may be longer than the screen.
   useLayoutEffect(() => {
     if (reveal === undefined || focused === undefined) return undefined;
-    const spotIn = (shown: HTMLElement) =>
-      reveal.isHit ? hitRange(shown, find) : errorRange(shown, errorLine);
-    return bringIntoSight(() => drawn.current, { id: focused.id, spotIn });
+    const findSpot = (shown: HTMLElement) =>
+      reveal.isHit ? findHitRange(shown, find) : findErrorRange(shown, errorLine);
+    return bringIntoSight(() => drawn.current, { id: focused.id, findSpot });
   }, [reveal]);
   const onDrawn = useCallback(
     (list: HTMLElement) => {
       drawn.current = list;
       cancelAnimationFrame(marked.current);
       marked.current = requestAnimationFrame(() => {
-        mark("found", rangesIn(list, find.all));
+        markRanges("found", findRanges(list, find.all));
         const shown = list.querySelector(".is-focused");
-        const range = shown === null ? undefined : errorRange(shown, errorLine);
-        mark("error-line", range === undefined ? [] : [range]);
+        const range = shown === null ? undefined : findErrorRange(shown, errorLine);
+        markRanges("error-line", range === undefined ? [] : [range]);
       });
     },
     [find, errorLine],
   );
   const onRange = (first: number, last: number) => {
-    const index = rowOf.get(focus) ?? NONE;
+    const index = rowByOrdinal.get(focus) ?? NONE;
     const hasFocus = index >= first && index <= last;
     const isAtEnd = first > 0 && last === rows.length - 1;
     sight.move(hasFocus ? focus : (rows[first]?.ordinal ?? end), isAtEnd && !hasFocus);
@@ -99,7 +101,7 @@ export function Conversation({ path, position, sight }: ConversationProps) {
       class="conversation"
       label={view === "model" ? "What the model sees" : "Conversation"}
       items={rows}
-      keyOf={({ kind, ordinal }) => `${kind}${ordinal}`}
+      getKey={({ kind, ordinal }) => `${kind}${ordinal}`}
       estimate={(row) => estimateHeight(session, row)}
       render={(row, index) => (
         <div class="conversation-column">
@@ -108,8 +110,8 @@ export function Conversation({ path, position, sight }: ConversationProps) {
           ) : (
             <EntryCard
               row={row}
-              focus={rowOf.get(focus) === index ? focus : NONE}
-              end={rowOf.get(end) === index ? end : NONE}
+              focus={rowByOrdinal.get(focus) === index ? focus : NONE}
+              end={rowByOrdinal.get(end) === index ? end : NONE}
             />
           )}
         </div>
@@ -122,9 +124,9 @@ export function Conversation({ path, position, sight }: ConversationProps) {
 }
 
 /** Finds matches in what an entry shows itself, not in the results that stand with its calls. */
-function rangesOfEntry(shown: Element, find: Parameters<typeof rangesIn>[1]): Range[] {
+function findEntryRanges(shown: Element, find: Parameters<typeof findRanges>[1]): Range[] {
   const isResult = shown.matches(".tool-use");
-  return rangesIn(shown, find, (element) =>
+  return findRanges(shown, find, (element) =>
     isResult
       ? element.closest(".result") === null
       : element.closest("[data-entry]") !== shown && element.closest(".result") !== null,
@@ -132,48 +134,48 @@ function rangesOfEntry(shown: Element, find: Parameters<typeof rangesIn>[1]): Ra
 }
 
 /** Where an entry has what was looked for: all of it if possible, and in what was opened rather than in a line that is always shown. */
-function hitRange(shown: Element, { best, all }: Finder): Range | undefined {
-  const ranges = rangesOfEntry(shown, (text) => {
+function findHitRange(shown: Element, { best, all }: Finder): Range | undefined {
+  const ranges = findEntryRanges(shown, (text) => {
     const match = best(text);
     return match === undefined ? [] : [match];
   });
   const [first] = ranges;
-  return ranges.find((range) => !isInSummary(range)) ?? first ?? rangesOfEntry(shown, all)[0];
+  return ranges.find((range) => !isInSummary(range)) ?? first ?? findEntryRanges(shown, all)[0];
 }
 
 function isInSummary(range: Range): boolean {
-  return isIn(range, ".fold-summary");
+  return startsWithin(range, ".fold-summary");
 }
 
 /** Where an entry that is shown has the line that names its error: the last such line, as when it is looked for. */
-function errorRange(shown: Element, line: string): Range | undefined {
+function findErrorRange(shown: Element, line: string): Range | undefined {
   if (line === "") return undefined;
-  const ranges = rangesOfEntry(shown, (text) => {
+  const ranges = findEntryRanges(shown, (text) => {
     const start = text.lastIndexOf(line);
     return start === -1 ? [] : [{ start, length: line.length }];
   });
   const shownOnDemand = ranges.filter((range) => !isInSummary(range));
   // What a program stores with a result may repeat it.
-  return shownOnDemand.findLast((range) => isIn(range, ".output")) ?? shownOnDemand.at(-1);
+  return shownOnDemand.findLast((range) => startsWithin(range, ".output")) ?? shownOnDemand.at(-1);
 }
 
-function isIn({ startContainer }: Range, selector: string): boolean {
+function startsWithin({ startContainer }: Range, selector: string): boolean {
   return Boolean(startContainer.parentElement?.closest(selector));
 }
 
 /** The row of an entry; without one, the last; where it is not in the list, that of the next one that is. */
-function indexOf(
+function findRow(
   items: readonly ConversationItem[],
-  rowOf: ConversationRows["rowOf"],
+  rowByOrdinal: ConversationRows["rowByOrdinal"],
   ordinal: number,
   path: PathView,
 ): number {
   const indexOnPath = (one: number) => path.indices.get(one) ?? 0;
-  const shown = rowOf.has(ordinal)
+  const shown = rowByOrdinal.has(ordinal)
     ? ordinal
     : items.find((item) => indexOnPath(item.ordinal) >= indexOnPath(ordinal))?.ordinal;
   const last = items.at(-1)?.ordinal ?? NONE;
-  return rowOf.get((ordinal === NONE ? undefined : shown) ?? last) ?? -1;
+  return rowByOrdinal.get((ordinal === NONE ? undefined : shown) ?? last) ?? -1;
 }
 
 const SMALL = 34;
@@ -187,11 +189,14 @@ const CHARACTERS_PER_LINE = 90;
 export function estimateHeight(session: SessionModel, row: ConversationRow): number {
   if (row.kind !== "entry") return row.kind === "states" ? SMALL : COMPACTED_HEIGHT;
   const { item, results } = row;
-  if (kindAt(session, item.ordinal).tone === "quiet") return SMALL;
-  return partsOfItem(item).reduce((height, part) => height + heightOf(part), CARD + results.size * RESULT);
+  if (getKindAt(session, item.ordinal).tone === "quiet") return SMALL;
+  return getItemParts(item).reduce(
+    (height, part) => height + estimatePartHeight(part),
+    CARD + results.size * RESULT,
+  );
 }
 
-function heightOf(part: ContentPart): number {
+function estimatePartHeight(part: ContentPart): number {
   if (part.kind === "image") return 320;
   if (part.kind !== "text") return 36;
   const lines = part.text.split("\n", 200);
@@ -214,9 +219,9 @@ function FoldedLine({ row, onToggle }: { row: FoldedRow; onToggle: () => void })
       <ChevronIcon />
       <span>
         {kind === "states"
-          ? counted(size, "state entry", "state entries")
-          : `${counted(size, "entry", "entries")} compacted: ${COMPACTED_HINT}`}
-        {failed > 0 && <span class="chip is-failed">{count(failed)} failed</span>}
+          ? formatCounted(size, "state entry", "state entries")
+          : `${formatCounted(size, "entry", "entries")} compacted: ${COMPACTED_HINT}`}
+        {failed > 0 && <span class="chip is-failed">{formatCount(failed)} failed</span>}
       </span>
       <span class="folded-action">{isOpen ? "Fold" : "Show"}</span>
     </button>
@@ -231,13 +236,13 @@ const BLOCKS =
   "pre, .pre, p, li, td, th, h2, h3, h4, h5, h6, summary, button, .diff-text, span.entry-excerpt";
 
 /** More matches than this are not marked at once. */
-const MOST_RANGES = 2000;
+const MAX_RANGES = 2000;
 
 /** The names under which the style sheet knows what is marked: what was found, and the line of an error. */
 type MarkName = "found" | "error-line";
 
 /** Marks ranges without changing the document; browsers that cannot do that show no marks. */
-function mark(name: MarkName, ranges: readonly Range[]): void {
+function markRanges(name: MarkName, ranges: readonly Range[]): void {
   if (!("highlights" in CSS)) return;
   if (ranges.length === 0) CSS.highlights.delete(name);
   else CSS.highlights.set(name, new Highlight(...ranges));
@@ -254,22 +259,22 @@ interface BlockText {
  *
  * @param isLeftOut - Elements whose text does not count.
  */
-function rangesIn(
+function findRanges(
   within: Element,
   find: (text: string) => readonly TextMatch[],
   isLeftOut: (element: Element) => boolean = () => false,
 ): Range[] {
   const ranges: Range[] = [];
-  for (const block of blocksIn(within, isLeftOut)) {
+  for (const block of collectBlocks(within, isLeftOut)) {
     for (const { start, length } of find(block.text)) {
-      if (ranges.length >= MOST_RANGES) return ranges;
-      ranges.push(rangeOf(block, start, start + length));
+      if (ranges.length >= MAX_RANGES) return ranges;
+      ranges.push(makeRange(block, start, start + length));
     }
   }
   return ranges;
 }
 
-function blocksIn(within: Element, isLeftOut: (element: Element) => boolean): Iterable<BlockText> {
+function collectBlocks(within: Element, isLeftOut: (element: Element) => boolean): Iterable<BlockText> {
   const blocks = new Map<Element, BlockText>();
   const texts = document.createTreeWalker(within, NodeFilter.SHOW_TEXT);
   for (let node = texts.nextNode(); node !== null; node = texts.nextNode()) {
@@ -285,7 +290,7 @@ function blocksIn(within: Element, isLeftOut: (element: Element) => boolean): It
   return blocks.values();
 }
 
-function rangeOf({ nodes }: BlockText, start: number, end: number): Range {
+function makeRange({ nodes }: BlockText, start: number, end: number): Range {
   const range = new Range();
   const first = nodes.findLast((one) => one.start <= start);
   const last = nodes.findLast((one) => one.start < end) ?? first;
@@ -298,40 +303,40 @@ function rangeOf({ nodes }: BlockText, start: number, end: number): Range {
 const STILL_FRAMES = 3;
 
 /** After so many frames the list is left to the reader. */
-const MOST_FRAMES = 40;
+const MAX_FRAMES = 40;
 
 /** Pixels that stay free around what is scrolled to; the style sheet has the same. */
 const SCROLL_MARGIN = 8;
 
 /** Pixels of a text that must be in sight for a spot to be shown there. */
-const LEAST_SEEN = 80;
+const MIN_SEEN = 80;
 
 /** What is brought into sight. */
 interface Wanted {
   /** Id of the entry. */
   readonly id: string;
   /** Finds the spot in what the entry shows that the reader came for; undefined if there is none. */
-  readonly spotIn: (entry: HTMLElement) => Range | undefined;
+  readonly findSpot: (entry: HTMLElement) => Range | undefined;
 }
 
 /**
  * Scrolls a result, or a spot in an entry, into sight once its list stands still: its row, to which the list scrolls, may be
  * longer than the screen.
  *
- * @param listOf - Gives the list that is in the document at the moment.
+ * @param getList - Gives the list that is in the document at the moment.
  * @returns Gives up.
  */
-function bringIntoSight(listOf: () => HTMLElement | undefined, { id, spotIn }: Wanted): () => void {
+function bringIntoSight(getList: () => HTMLElement | undefined, { id, findSpot }: Wanted): () => void {
   let [frames, still, before] = [0, 0, Number.NaN];
   let request = requestAnimationFrame(function look() {
-    const list = listOf();
+    const list = getList();
     const shown = list?.querySelector(".is-focused");
-    if (++frames > MOST_FRAMES) return;
+    if (++frames > MAX_FRAMES) return;
     if (list !== undefined && shown instanceof HTMLElement && shown.dataset["entry"] === id) {
       const { top } = shown.getBoundingClientRect();
       still = top === before ? still + 1 : 0;
       before = top;
-      if (still === STILL_FRAMES && !scrollTo(list, shown, spotIn(shown))) return;
+      if (still === STILL_FRAMES && !scrollTo(list, shown, findSpot(shown))) return;
     }
     request = requestAnimationFrame(look);
   });
@@ -366,7 +371,7 @@ function scrollToSpot(list: HTMLElement, spot: Range): void {
     const [from, to] = [Math.max(frame.top, whole.top), Math.min(frame.bottom, whole.bottom)];
     const isOutside = top < from + SCROLL_MARGIN || bottom > to - SCROLL_MARGIN;
     // Of a text of which nothing is in sight the list will show the upper part.
-    const [seen, height] = to - from < LEAST_SEEN ? [frame.top, frame.height] : [from, to - from];
+    const [seen, height] = to - from < MIN_SEEN ? [frame.top, frame.height] : [from, to - from];
     if (isOutside) text.scrollTop += top - seen - height / 3;
   }
   const { top, bottom } = spot.getBoundingClientRect();

@@ -1,14 +1,14 @@
 import { Component, type ComponentChild, type FunctionComponent, h } from "preact";
 import type { ContentPart } from "../../../core/facts/entry-content.ts";
-import { excerptOf } from "../../../core/facts/excerpt.ts";
-import { counted, joined } from "../../../core/facts/number-text.ts";
+import { getExcerpt } from "../../../core/facts/excerpt.ts";
+import { formatCounted, joinNonempty } from "../../../core/facts/number-text.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import type { AnySessionEntry } from "../../../core.ts";
 import { isFailure, KINDS } from "../../text/entry-kind.ts";
-import { type EntryRow, partsOfItem } from "../model/conversation-rows.ts";
-import { textToCopy } from "../model/entry-text.ts";
+import { type EntryRow, getItemParts } from "../model/conversation-rows.ts";
+import { getTextToCopy } from "../model/entry-text.ts";
 import { STATE_HINTS } from "../model/path-items.ts";
-import { kindAt } from "../model/session-model.ts";
+import { getKindAt } from "../model/session-model.ts";
 import { EntryHead } from "./entry-head.tsx";
 import { BODY, Fold } from "./fold.tsx";
 import { usePage } from "./page-context.ts";
@@ -28,8 +28,8 @@ export const EntryCard = memo(function EntryCard({ row, focus, end }: EntryCardP
   const { session } = usePage();
   const { item, ordinal } = row;
   const { entry, state } = item;
-  const kind = kindAt(session, ordinal);
-  const parts = partsOfItem(item);
+  const kind = getKindAt(session, ordinal);
+  const parts = getItemParts(item);
   const isSmall = kind.tone === "quiet" && kind !== KINDS.system;
   // A failed result is red itself.
   const isFailed = kind === KINDS.assistant && isFailure(entry);
@@ -46,7 +46,7 @@ export const EntryCard = memo(function EntryCard({ row, focus, end }: EntryCardP
     // Keys reach what is in it, which marks it, too.
     // biome-ignore lint/a11y/useKeyWithClickEvents: see above
     <article
-      class={joined(" ", ...classes)}
+      class={joinNonempty(" ", ...classes)}
       id={`entry-${ordinal}`}
       data-entry={entry.id}
       title={STATE_HINTS[state]}
@@ -58,8 +58,8 @@ export const EntryCard = memo(function EntryCard({ row, focus, end }: EntryCardP
         ordinal={ordinal}
         state={state}
         isEnd={end === ordinal}
-        excerpt={isSmall ? excerptOf(entry).text : ""}
-        textOf={() => textToCopy(parts) || excerptOf(entry).text}
+        excerpt={isSmall ? getExcerpt(entry).text : ""}
+        getText={() => getTextToCopy(parts) || getExcerpt(entry).text}
       />
       {parts.length > 0 && (
         <div class="entry-body">
@@ -109,7 +109,7 @@ function hasFold({ kind }: ContentPart): boolean {
 }
 
 function Excerpt({ entry }: { entry: AnySessionEntry }) {
-  return <span class="fold-excerpt">{excerptOf(entry).text}</span>;
+  return <span class="fold-excerpt">{getExcerpt(entry).text}</span>;
 }
 
 /** Instructions to the model are long as a rule, and seldom what one came to read. */
@@ -119,7 +119,7 @@ function SystemBody({ row, parts }: { row: EntryRow; parts: readonly ContentPart
     <>
       <span class="fold-title">Instructions</span>
       <Excerpt entry={row.item.entry} />
-      <span class="fold-size">{counted(size, "character", "characters")}</span>
+      <span class="fold-size">{formatCounted(size, "character", "characters")}</span>
     </>
   );
   return (

@@ -1,14 +1,14 @@
-import { count, counted, joined } from "../../../core/facts/number-text.ts";
-import { duration } from "../../../core/facts/times.ts";
-import { answerOf } from "../../../core/facts/tool-calls.ts";
-import { costText } from "../../../core/facts/usage-tally.ts";
+import { formatCount, formatCounted, joinNonempty } from "../../../core/facts/number-text.ts";
+import { formatDuration } from "../../../core/facts/times.ts";
+import { findAnswer } from "../../../core/facts/tool-calls.ts";
+import { formatCost } from "../../../core/facts/usage-tally.ts";
 import type { AnySessionEntry } from "../../../core.ts";
 import { quoteForShell } from "../../text/shell-quoting.ts";
-import { headingOf } from "../model/entry-text.ts";
-import { dateAndTimeOf, timeOf } from "../model/format.ts";
+import { makeHeading } from "../model/entry-text.ts";
+import { formatDateAndTime, formatTime } from "../model/format.ts";
 import { type ItemState, STATE_WORDS } from "../model/path-items.ts";
-import { kindAt, siblingsOf } from "../model/session-model.ts";
-import { type Turn, tookMs } from "../model/turns.ts";
+import { getKindAt, getSiblings } from "../model/session-model.ts";
+import { getTookMs, type Turn } from "../model/turns.ts";
 import {
   BackIcon,
   BesideIcon,
@@ -21,7 +21,7 @@ import {
   SessionIcon,
 } from "./icons.tsx";
 import { usePage } from "./page-context.ts";
-import { linkTo } from "./use-position.ts";
+import { makeLinkTo } from "./use-position.ts";
 
 interface EntryHeadProps {
   readonly entry: AnySessionEntry;
@@ -31,26 +31,26 @@ interface EntryHeadProps {
   /** For entries that are one line. */
   readonly excerpt: string;
   /** Returns what is copied of it. */
-  readonly textOf: () => string;
+  readonly getText: () => string;
 }
 
 /** What is said of an entry before what it says itself, and what can be done with it. */
-export function EntryHead({ entry, ordinal, state, isEnd, excerpt, textOf }: EntryHeadProps) {
+export function EntryHead({ entry, ordinal, state, isEnd, excerpt, getText }: EntryHeadProps) {
   const { session, turns } = usePage();
-  const { text, facts, outcome, level } = headingOf(
+  const { text, facts, outcome, level } = makeHeading(
     entry,
-    kindAt(session, ordinal),
+    getKindAt(session, ordinal),
     session.facts[ordinal]?.used,
   );
   const Heading = level === undefined ? "span" : level === 2 ? "h2" : "h3";
   const label = session.labels.get(ordinal);
   const stateWord = STATE_WORDS[state];
-  const took = tookMs(session, ordinal);
+  const took = getTookMs(session, ordinal);
   const turn = turns.get(ordinal);
   const known = [
     facts,
-    took === undefined ? "" : duration(took),
-    turn === undefined ? "" : turnText(turn),
+    took === undefined ? "" : formatDuration(took),
+    turn === undefined ? "" : formatTurn(turn),
   ].filter(Boolean);
   return (
     <header class="entry-head">
@@ -67,23 +67,23 @@ export function EntryHead({ entry, ordinal, state, isEnd, excerpt, textOf }: Ent
       <NestedLinks ordinal={ordinal} />
       <EntryId id={entry.id} />
       <span class="entry-end">
-        <EntryActions entry={entry} ordinal={ordinal} isEnd={isEnd} textOf={textOf} />
-        <time title={dateAndTimeOf(entry.timestamp)}>{timeOf(entry.timestamp)}</time>
+        <EntryActions entry={entry} ordinal={ordinal} isEnd={isEnd} getText={getText} />
+        <time title={formatDateAndTime(entry.timestamp)}>{formatTime(entry.timestamp)}</time>
       </span>
     </header>
   );
 }
 
 /** What came of a message of the user: calls of models, what they cost, and how long all took. */
-function turnText({ used, milliseconds }: Turn): string {
-  const time = milliseconds > 0 ? duration(milliseconds) : "";
-  return `turn: ${joined(" · ", counted(used.calls, "call"), costText(used), time)}`;
+function formatTurn({ used, milliseconds }: Turn): string {
+  const time = milliseconds > 0 ? formatDuration(milliseconds) : "";
+  return `turn: ${joinNonempty(" · ", formatCounted(used.calls, "call"), formatCost(used), time)}`;
 }
 
 /** Where the conversation goes on in several ways: which one this is, and the way to the others. */
 function BranchSwitch({ ordinal }: { ordinal: number }) {
   const { session, go } = usePage();
-  const siblings = siblingsOf(session, ordinal);
+  const siblings = getSiblings(session, ordinal);
   if (siblings.length < 2) return null;
   const at = siblings.indexOf(ordinal);
   const otherAt = (step: number) => siblings[(at + step + siblings.length) % siblings.length] ?? ordinal;
@@ -92,7 +92,7 @@ function BranchSwitch({ ordinal }: { ordinal: number }) {
     <span class="branch-switch">
       <IconButton icon={BackIcon} class="no-print" label="Previous branch" onClick={() => toOther(-1)} />
       <span>
-        branch {count(at + 1)} of {count(siblings.length)}
+        branch {formatCount(at + 1)} of {formatCount(siblings.length)}
       </span>
       <IconButton icon={ChevronIcon} class="no-print" label="Next branch" onClick={() => toOther(1)} />
       <IconButton
@@ -136,13 +136,13 @@ interface EntryActionsProps {
   /** Whether there is little room: on a phone only the first action is shown. */
   readonly isNarrow?: boolean;
   /** Returns what is copied of it. */
-  readonly textOf: () => string;
+  readonly getText: () => string;
 }
 
 /** What can be done with an entry. Each has its room also while it is not shown, so that it covers nothing. */
-export function EntryActions({ entry, ordinal, isEnd, isNarrow = false, textOf }: EntryActionsProps) {
+export function EntryActions({ entry, ordinal, isEnd, isNarrow = false, getText }: EntryActionsProps) {
   const { session, go, copy } = usePage();
-  const seen = `What the model saw ${momentOf(answerOf(session, ordinal), ordinal)}`;
+  const seen = `What the model saw ${getMoment(findAnswer(session, ordinal), ordinal)}`;
   return (
     <span class={isNarrow ? "entry-actions is-narrow no-print" : "entry-actions no-print"}>
       <IconButton icon={EyeIcon} label={seen} shortcut="m" onClick={() => go({ go: "context", ordinal })} />
@@ -157,11 +157,11 @@ export function EntryActions({ entry, ordinal, isEnd, isNarrow = false, textOf }
         icon={CopyIcon}
         hint="Copy what it says"
         label="Copy the entry"
-        onClick={() => copy(textOf(), `entry ${entry.id}`)}
+        onClick={() => copy(getText(), `entry ${entry.id}`)}
       />
       <a
         class="icon-button"
-        href={linkTo(entry.id)}
+        href={makeLinkTo(entry.id)}
         title={`Copy the link to entry ${entry.id}, and go there`}
         aria-label={`Link to entry ${entry.id}`}
         onClick={(event) => {
@@ -177,7 +177,7 @@ export function EntryActions({ entry, ordinal, isEnd, isNarrow = false, textOf }
 }
 
 /** When the eye looks: at the answer that an entry is or came of, else with the entry. */
-function momentOf(answer: number | undefined, ordinal: number): string {
+function getMoment(answer: number | undefined, ordinal: number): string {
   if (answer === undefined) return "with this";
   return answer === ordinal ? "when it wrote this" : "when it made this call";
 }

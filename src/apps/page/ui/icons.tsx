@@ -1,7 +1,7 @@
 import type { ComponentChild, ComponentChildren } from "preact";
 
 /** Makes a drawing of 16 by 16 units that takes the color of the text around it. */
-function icon(children: ComponentChildren) {
+function makeIcon(children: ComponentChildren) {
   return () => (
     <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
       {children}
@@ -10,24 +10,24 @@ function icon(children: ComponentChildren) {
 }
 
 /** Points to what is folded. */
-export const ChevronIcon = icon(<path d="M6 4l4 4-4 4" />);
+export const ChevronIcon = makeIcon(<path d="M6 4l4 4-4 4" />);
 /** Goes back. */
-export const BackIcon = icon(<path d="M10 4L6 8l4 4" />);
+export const BackIcon = makeIcon(<path d="M10 4L6 8l4 4" />);
 /** Goes to the one before. */
-export const UpIcon = icon(<path d="M4 10l4-4 4 4" />);
+export const UpIcon = makeIcon(<path d="M4 10l4-4 4 4" />);
 /** Goes to the next one. */
-export const DownIcon = icon(<path d="M4 6l4 4 4-4" />);
+export const DownIcon = makeIcon(<path d="M4 6l4 4 4-4" />);
 /** Closes something. */
-export const CloseIcon = icon(<path d="M4 4l8 8M12 4l-8 8" />);
+export const CloseIcon = makeIcon(<path d="M4 4l8 8M12 4l-8 8" />);
 /** Stands before the field for a search. */
-export const SearchIcon = icon(
+export const SearchIcon = makeIcon(
   <>
     <circle cx="7" cy="7" r="4.2" />
     <path d="M10.2 10.2L14 14" />
   </>,
 );
 /** Shows the tree. */
-export const TreeIcon = icon(
+export const TreeIcon = makeIcon(
   <>
     <circle cx="4" cy="3.5" r="1.6" />
     <circle cx="4" cy="12.5" r="1.6" />
@@ -36,55 +36,55 @@ export const TreeIcon = icon(
   </>,
 );
 /** Changes between light and dark. */
-export const ThemeIcon = icon(
+export const ThemeIcon = makeIcon(
   <>
     <circle cx="8" cy="8" r="5.6" />
     <path d="M8 2.4v11.2A5.6 5.6 0 0 0 8 2.4z" class="icon-fill" />
   </>,
 );
 /** Prints the path. */
-export const PrintIcon = icon(<path d="M4.5 6V2.5h7V6M4.5 11.5H2.8V6h10.4v5.5h-1.7M4.5 9.5h7v4h-7z" />);
+export const PrintIcon = makeIcon(<path d="M4.5 6V2.5h7V6M4.5 11.5H2.8V6h10.4v5.5h-1.7M4.5 9.5h7v4h-7z" />);
 /** Shows commands for a terminal. */
-export const TerminalIcon = icon(<path d="M1.8 3h12.4v10H1.8zM4.4 6l2 2-2 2M8 10.2h3.4" />);
+export const TerminalIcon = makeIcon(<path d="M1.8 3h12.4v10H1.8zM4.4 6l2 2-2 2M8 10.2h3.4" />);
 /** Shows the keys. */
-export const HelpIcon = icon(
+export const HelpIcon = makeIcon(
   <>
     <path d="M5.6 6a2.4 2.4 0 1 1 3.6 2.1c-.8.5-1.2.9-1.2 1.7" />
     <path d="M8 12.4v.2" class="icon-dot" />
   </>,
 );
 /** Links to an entry. */
-export const LinkIcon = icon(
+export const LinkIcon = makeIcon(
   <path d="M6.8 9.2l2.4-2.4M7.4 4.8l1.5-1.5a2.7 2.7 0 0 1 3.8 3.8l-1.5 1.5M8.6 11.2l-1.5 1.5a2.7 2.7 0 0 1-3.8-3.8l1.5-1.5" />,
 );
 /** Copies something. */
-export const CopyIcon = icon(<path d="M5.5 5.5v-3h8v8h-3M2.5 5.5h8v8h-8z" />);
+export const CopyIcon = makeIcon(<path d="M5.5 5.5v-3h8v8h-3M2.5 5.5h8v8h-8z" />);
 /** Makes an entry the end of the path: a line that ends in a node. */
-export const EndHereIcon = icon(
+export const EndHereIcon = makeIcon(
   <>
     <path d="M8 1.5v7" />
     <circle cx="8" cy="11" r="2.6" class="icon-fill" />
   </>,
 );
 /** Shows what the model saw. */
-export const EyeIcon = icon(
+export const EyeIcon = makeIcon(
   <>
     <path d="M1.5 8S4 3.8 8 3.8 14.5 8 14.5 8 12 12.2 8 12.2 1.5 8 1.5 8z" />
     <circle cx="8" cy="8" r="1.9" />
   </>,
 );
 /** Stands before a call of a tool. */
-export const CallIcon = icon(<path d="M4.5 3.2l7.5 4.8-7.5 4.8z" class="icon-fill" />);
+export const CallIcon = makeIcon(<path d="M4.5 3.2l7.5 4.8-7.5 4.8z" class="icon-fill" />);
 /** Stands before what came back. */
-export const ResultIcon = icon(<path d="M4 2.5v5.2a2 2 0 0 0 2 2h6.5M9.7 6.8l2.9 2.9-2.9 2.9" />);
+export const ResultIcon = makeIcon(<path d="M4 2.5v5.2a2 2 0 0 0 2 2h6.5M9.7 6.8l2.9 2.9-2.9 2.9" />);
 /** Chooses what is shown. */
-export const FilterIcon = icon(<path d="M2.5 3.5h11L9.3 8.6v4.2l-2.6-1.3V8.6z" />);
+export const FilterIcon = makeIcon(<path d="M2.5 3.5h11L9.3 8.6v4.2l-2.6-1.3V8.6z" />);
 /** Shows two things side by side. */
-export const BesideIcon = icon(<path d="M2.5 3h4.5v10h-4.5zM9 3h4.5v10H9z" />);
+export const BesideIcon = makeIcon(<path d="M2.5 3h4.5v10h-4.5zM9 3h4.5v10H9z" />);
 /** Leads to another session. */
-export const SessionIcon = icon(<path d="M6 3H3v10h10v-3M9 3h4v4M13 3L7.5 8.5" />);
+export const SessionIcon = makeIcon(<path d="M6 3H3v10h10v-3M9 3h4v4M13 3L7.5 8.5" />);
 /** Unfolds everything. */
-export const UnfoldIcon = icon(<path d="M5 5.5L8 2.5l3 3M5 10.5l3 3 3-3" />);
+export const UnfoldIcon = makeIcon(<path d="M5 5.5L8 2.5l3 3M5 10.5l3 3 3-3" />);
 
 interface IconButtonProps {
   readonly icon: () => ComponentChild;

@@ -1,13 +1,13 @@
-import { count, counted, dollars, roundDollars } from "../../../core/facts/number-text.ts";
-import { costText, dollarsOf, type Spent, sumSpent } from "../../../core/facts/usage-tally.ts";
-import { tokens } from "../model/format.ts";
-import { type SpentGroup, type SpentSpan, spansOf, sumsBy } from "../model/index-usage.ts";
+import { formatCount, formatCounted, formatDollars, roundDollars } from "../../../core/facts/number-text.ts";
+import { formatCost, getDollars, type Spent, sumSpent } from "../../../core/facts/usage-tally.ts";
+import { formatTokens } from "../model/format.ts";
+import { type SpentGroup, type SpentSpan, sumByKey, sumSpans } from "../model/index-usage.ts";
 import { type Bar, BarChart } from "./bars.tsx";
 import { Tile } from "./usage-view.tsx";
 import { WIDE } from "./viewport.ts";
 
 /** The models with a color of their own; the others share one. */
-const MOST_MODELS = 5;
+const MAX_MODELS = 5;
 const OTHERS = "others";
 
 /** Height of the chart, which is a small one. */
@@ -25,29 +25,37 @@ export function IndexSummary({ groups, sessions, onSpan }: IndexSummaryProps) {
   const all = sumSpent(groups);
   const { input, cacheRead, cacheWrite, output, cost, estimated, unpriced, calls } = all;
   if (calls === 0) return null;
-  const unknown = unpriced === 0 ? "" : `${tokens(unpriced)} tokens of unknown cost`;
+  const unknown = unpriced === 0 ? "" : `${formatTokens(unpriced)} tokens of unknown cost`;
   return (
     <section class="index-summary" aria-label="Usage">
       <div class="tiles">
         <Tile
           name="Cost"
-          value={dollars(cost)}
+          value={formatDollars(cost)}
           note={estimated === null ? unknown : "as the records state"}
         />
         {estimated !== null && (
-          <Tile name="Estimated" value={dollars(estimated)} note={`by prices${unknown && `; ${unknown}`}`} />
+          <Tile
+            name="Estimated"
+            value={formatDollars(estimated)}
+            note={`by prices${unknown && `; ${unknown}`}`}
+          />
         )}
         <Tile
           name="Model calls"
-          value={count(calls)}
-          note={`in ${counted(sessions, "session", "sessions")}`}
+          value={formatCount(calls)}
+          note={`in ${formatCounted(sessions, "session", "sessions")}`}
         />
         <Tile
           name="Tokens in, with cache"
-          value={tokens(input + cacheRead + cacheWrite)}
-          note={`${tokens(cacheRead)} from cache`}
+          value={formatTokens(input + cacheRead + cacheWrite)}
+          note={`${formatTokens(cacheRead)} from cache`}
         />
-        <Tile name="Tokens out" value={tokens(output)} note={`${tokens(output / calls)} a call`} />
+        <Tile
+          name="Tokens out"
+          value={formatTokens(output)}
+          note={`${formatTokens(output / calls)} a call`}
+        />
       </div>
       <SpentChart groups={groups} all={all} onSpan={onSpan} />
     </section>
@@ -56,14 +64,14 @@ export function IndexSummary({ groups, sessions, onSpan }: IndexSummaryProps) {
 
 /** What was spent each day, in parts by model, estimates faded; tokens where no cost is known. */
 function SpentChart({ groups, all, onSpan }: Pick<IndexSummaryProps, "groups" | "onSpan"> & { all: Spent }) {
-  const isPriced = dollarsOf(all) > 0;
-  const sizeOf = (spent: Spent) => (isPriced ? dollarsOf(spent) : spent.total);
-  const sums = [...sumsBy(groups, ({ model }) => model)]
-    .filter(([, spent]) => sizeOf(spent) > 0)
-    .sort(([, a], [, b]) => sizeOf(b) - sizeOf(a));
-  const isSplit = sums.length > MOST_MODELS + 1;
-  const models = sums.slice(0, isSplit ? MOST_MODELS : undefined).map(([model]) => model);
-  const spans = spansOf(
+  const isPriced = getDollars(all) > 0;
+  const getSize = (spent: Spent) => (isPriced ? getDollars(spent) : spent.total);
+  const sums = [...sumByKey(groups, ({ model }) => model)]
+    .filter(([, spent]) => getSize(spent) > 0)
+    .sort(([, a], [, b]) => getSize(b) - getSize(a));
+  const isSplit = sums.length > MAX_MODELS + 1;
+  const models = sums.slice(0, isSplit ? MAX_MODELS : undefined).map(([model]) => model);
+  const spans = sumSpans(
     groups.map((group) => (models.includes(group.model) ? group : { ...group, model: OTHERS })),
   );
   const [first, last] = [spans[0]?.name, spans.at(-1)?.name];
@@ -77,7 +85,7 @@ function SpentChart({ groups, all, onSpan }: Pick<IndexSummaryProps, "groups" | 
         [`series-${index} is-estimated`, isPriced ? (estimated ?? 0) : 0] as const,
       ];
     });
-    return { key: span.name, title: titleOf(span, series), parts, onChoose: () => onSpan(span.name) };
+    return { key: span.name, title: makeTitle(span, series), parts, onChoose: () => onSpan(span.name) };
   });
   const legend = series.map((name, index) => [`series-${index}`, name] as const);
   const hasEstimates = isPriced && all.estimated !== null;
@@ -91,19 +99,19 @@ function SpentChart({ groups, all, onSpan }: Pick<IndexSummaryProps, "groups" | 
         bars={bars}
         choose={`Only this ${unit}`}
         legend={hasEstimates ? [...legend, ["series-5 is-estimated", "faded: estimated"]] : legend}
-        most={Math.max(...bars.map(({ parts }) => parts.reduce((sum, [, size]) => sum + size, 0)))}
-        write={isPriced ? roundDollars : tokens}
+        max={Math.max(...bars.map(({ parts }) => parts.reduce((sum, [, size]) => sum + size, 0)))}
+        write={isPriced ? roundDollars : formatTokens}
         height={HEIGHT}
       />
     </details>
   );
 }
 
-function titleOf({ name, models }: SpentSpan, series: readonly string[]): string {
+function makeTitle({ name, models }: SpentSpan, series: readonly string[]): string {
   const lines = series.flatMap((model) => {
     const spent = models.get(model);
     if (spent === undefined) return [];
-    return [`${model}: ${costText(spent)}, ${tokens(spent.total)} tokens`];
+    return [`${model}: ${formatCost(spent)}, ${formatTokens(spent.total)} tokens`];
   });
   return [name, ...lines].join("\n");
 }

@@ -1,6 +1,6 @@
-import { count, counted } from "../../../core/facts/number-text.ts";
+import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
-import { rawTextOf } from "../model/session-model.ts";
+import { decodeRawText } from "../model/session-model.ts";
 import { Code } from "./code.tsx";
 import { CommandLine } from "./commands.tsx";
 import { LinkButton } from "./controls.tsx";
@@ -15,8 +15,9 @@ export function IssuesView() {
   return (
     <div class="issues-page">
       <p class="issues-head">
-        {counted(issues.length, "issue", "issues")} in {session.fileName}. What could be read is shown where
-        it belongs; the file is as it was. To check it again, and to repair it, which keeps the original:
+        {formatCounted(issues.length, "issue", "issues")} in {session.fileName}. What could be read is shown
+        where it belongs; the file is as it was. To check it again, and to repair it, which keeps the
+        original:
         <CommandLine front="sessiontree verify" />
         <CommandLine front="sessiontree repair" />
       </p>
@@ -24,7 +25,7 @@ export function IssuesView() {
         class="issues"
         label="Issues"
         items={issues.map((issue, index) => ({ issue, index }))}
-        keyOf={({ index }) => index}
+        getKey={({ index }) => index}
         estimate={() => 120}
         render={({ issue }) => {
           const ordinal = tree.find(issue.entryId ?? "");
@@ -33,7 +34,8 @@ export function IssuesView() {
               <header>
                 <code>{issue.code}</code>
                 <span>
-                  {issue.line > 0 ? `line ${count(issue.line)}, ` : ""}offset {count(issue.offset)}
+                  {issue.line > 0 ? `line ${formatCount(issue.line)}, ` : ""}offset{" "}
+                  {formatCount(issue.offset)}
                 </span>
                 {ordinal !== NONE && (
                   <LinkButton onClick={() => go({ go: "entry", ordinal })}>
@@ -42,7 +44,7 @@ export function IssuesView() {
                 )}
               </header>
               <p>{issue.message}</p>
-              {issue.length > 0 && <Code text={rawTextOf(bytes, issue)} />}
+              {issue.length > 0 && <Code text={decodeRawText(bytes, issue)} />}
             </article>
           );
         }}

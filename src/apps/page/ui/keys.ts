@@ -84,7 +84,7 @@ const SCROLLING: ReadonlyMap<
  *
  * @param isConversation - Whether entries are in sight, among which arrows, Home and End lead.
  */
-function commandOf(event: KeyboardEvent, isConversation: boolean): KeyCommand | undefined {
+function findCommand(event: KeyboardEvent, isConversation: boolean): KeyCommand | undefined {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return undefined;
   const { target, key } = event;
   const isWriting = target instanceof HTMLInputElement && target.type !== "range";
@@ -111,7 +111,7 @@ function canScroll(target: EventTarget | null, key: string): boolean {
   return (overflow === "auto" || overflow === "scroll") && target[whole] > target[seen];
 }
 
-/** Listens to the keys of the whole page; see `commandOf`. */
+/** Listens to the keys of the whole page; see `findCommand`. */
 export function useKeys(
   isConversation: boolean,
   commands: { readonly [command in KeyCommand]?: () => void },
@@ -120,7 +120,7 @@ export function useKeys(
   latest.current = { isConversation, commands };
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      const command = commandOf(event, latest.current.isConversation);
+      const command = findCommand(event, latest.current.isConversation);
       const run = command && latest.current.commands[command];
       // An open dialog has the keys to itself.
       if (run === undefined || document.querySelector("dialog[open]") !== null) return;

@@ -1,10 +1,10 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Spent } from "../../../core/facts/usage-tally.ts";
-import { bytesOf, type EmbeddedSession } from "../model/embedded-session.ts";
+import { decodeBytes, type EmbeddedSession } from "../model/embedded-session.ts";
 import { readSessionUsage } from "../model/index-usage.ts";
 import type { SessionEntries } from "../model/session-entries.ts";
 import { makeSessionModel, type SessionModel } from "../model/session-model.ts";
-import { modelCalls } from "../model/usage.ts";
+import { listModelCalls } from "../model/usage.ts";
 import { useAnswer } from "./use-server.ts";
 
 /** Whether the page follows its session: not at all, at the moment, or no longer, since the command has ended. */
@@ -22,7 +22,7 @@ export interface LiveSession {
 
 /** Reading anew is put off so many times as long as it takes, so that the page stays quick. */
 const REST = 4;
-const LEAST_PAUSE_MS = 100;
+const MIN_PAUSE_MS = 100;
 
 /** What the list of sessions counts of a session that grows is asked for no more often: the server looks at all of them. */
 const SELDOM_MS = 3000;
@@ -53,7 +53,7 @@ export function useLiveSession(
     const end = () => setLive((before) => ({ ...before, following: "ended" }));
     const follow = (url: string) => {
       const events = new EventSource(`${url}&from=${entries.bytes.size}`);
-      events.onmessage = ({ data }: MessageEvent<string>) => growing.append(bytesOf(data));
+      events.onmessage = ({ data }: MessageEvent<string>) => growing.append(decodeBytes(data));
       events.addEventListener("replaced", () => location.reload());
       // The file cannot be read any more; to try again every few seconds would change nothing.
       events.addEventListener("failed", () => {
@@ -70,7 +70,7 @@ export function useLiveSession(
   }, [embedded, entries]);
   const { session } = live;
   // Anew for every call that is appended; of a large session only once its calls are known.
-  const calls = useMemo(() => modelCalls(session).length, [session]);
+  const calls = useMemo(() => listModelCalls(session).length, [session]);
   const usageUrl = session.isWhole ? server?.usageUrl : undefined;
   const answer = useAnswer(useSeldom(usageUrl && `${usageUrl}?${calls}`), readSessionUsage);
   useEffect(() => {
@@ -107,7 +107,7 @@ class GrowingSession {
   readonly #onRead: () => void;
   #pieces: Uint8Array[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #pauseMs = LEAST_PAUSE_MS;
+  #pauseMs = MIN_PAUSE_MS;
 
   constructor(entries: SessionEntries, onRead: () => void) {
     this.#entries = entries;
@@ -130,11 +130,11 @@ class GrowingSession {
     this.#pieces = [];
     let startMs = performance.now();
     while (!this.#entries.readFacts(sliceOfWork())) {
-      await otherWork();
+      await waitForOtherWork();
       startMs = performance.now();
     }
     this.#onRead();
-    this.#pauseMs = Math.max(LEAST_PAUSE_MS, REST * (performance.now() - startMs));
+    this.#pauseMs = Math.max(MIN_PAUSE_MS, REST * (performance.now() - startMs));
     this.#timer = undefined;
     if (this.#pieces.length > 0) this.readLater(this.#pauseMs);
   }
@@ -155,7 +155,7 @@ export function sliceOfWork(milliseconds = SLICE_MS): () => boolean {
 }
 
 /** Resolves once other work had its turn. A timer would take longer, and in a page that is out of sight a second. */
-export function otherWork(): Promise<void> {
+export function waitForOtherWork(): Promise<void> {
   const { port1, port2 } = new MessageChannel();
   return new Promise((resolve) => {
     port1.onmessage = () => {

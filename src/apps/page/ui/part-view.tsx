@@ -1,21 +1,21 @@
 import { type ComponentChildren, Fragment } from "preact";
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
-import { textOf } from "../../../core/context/message-parts.ts";
-import { type ContentPart, type OutputPart, outputTitle } from "../../../core/facts/entry-content.ts";
-import { imageAddress } from "../../../core/facts/images.ts";
-import { counted, joined } from "../../../core/facts/number-text.ts";
-import { beginningOf, withoutMarkdown } from "../../../core/facts/plain-text.ts";
-import { duration } from "../../../core/facts/times.ts";
-import { tellingArgument } from "../../../core/facts/tool-calls.ts";
-import { filesOfCall } from "../../../core/facts/touched-files.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
+import { toText } from "../../../core/context/message-parts.ts";
+import { type ContentPart, formatOutputTitle, type OutputPart } from "../../../core/facts/entry-content.ts";
+import { toImageAddress } from "../../../core/facts/images.ts";
+import { formatCounted, joinNonempty } from "../../../core/facts/number-text.ts";
+import { toShortLine, withoutMarkdown } from "../../../core/facts/plain-text.ts";
+import { formatDuration } from "../../../core/facts/times.ts";
+import { getTellingArgument } from "../../../core/facts/tool-calls.ts";
+import { findCallFiles } from "../../../core/facts/touched-files.ts";
 import { isFailure } from "../../text/entry-kind.ts";
-import { imageText, prettyJson } from "../../text/stored-values.ts";
-import { type ConversationItem, type EntryRow, partsOfItem } from "../model/conversation-rows.ts";
-import { errorLineOf, failureLine, textToCopy } from "../model/entry-text.ts";
-import { editsIn } from "../model/file-changes.ts";
+import { formatImage, formatJson } from "../../text/stored-values.ts";
+import { type ConversationItem, type EntryRow, getItemParts } from "../model/conversation-rows.ts";
+import { failureLine, findErrorLine, getTextToCopy } from "../model/entry-text.ts";
+import { findEdits } from "../model/file-changes.ts";
 import { STATE_WORDS } from "../model/path-items.ts";
-import { tookMs } from "../model/turns.ts";
-import { languageOfFile } from "../render/highlight.ts";
+import { getTookMs } from "../model/turns.ts";
+import { guessLanguage } from "../render/highlight.ts";
 import { renderMarkdown } from "../render/markdown.ts";
 import { Code, Diff, DiffCounts, Html } from "./code.tsx";
 import { EntryActions, EntryId, NestedLinks } from "./entry-head.tsx";
@@ -45,7 +45,7 @@ export function PartView({ row, name, part, focus, end }: PartViewProps) {
       return <ToolUse row={row} name={name} call={part} focus={focus} end={end} />;
     case "output": {
       const { entry } = row.item;
-      const output = { ordinal, name, part, failure: failureLine(entry), line: errorLineOf(entry) };
+      const output = { ordinal, name, part, failure: failureLine(entry), line: findErrorLine(entry) };
       return part.of === "command" ? <Command {...output} /> : <Output {...output} title={part.title} />;
     }
     default:
@@ -76,7 +76,7 @@ function Thinking({ ordinal, name, part: { text, isRedacted } }: ThinkingProps) 
   const summary = (
     <>
       <span class="fold-title">Thinking</span>
-      <span class="fold-excerpt">{isRedacted ? "(withheld)" : beginningOf(withoutMarkdown(text))}</span>
+      <span class="fold-excerpt">{isRedacted ? "(withheld)" : toShortLine(withoutMarkdown(text))}</span>
     </>
   );
   return (
@@ -93,8 +93,8 @@ function Command(output: Omit<OutputProps, "title">) {
     <div class={part.isError ? "tool-use is-failed" : "tool-use"}>
       <div class="command-line">
         <CallIcon />
-        <code>{outputTitle(part)}</code>
-        <CopyCommand command={outputTitle(part).replace(/^\$ /, "")} />
+        <code>{formatOutputTitle(part)}</code>
+        <CopyCommand command={formatOutputTitle(part).replace(/^\$ /, "")} />
       </div>
       <div class="result">
         <Output {...output} />
@@ -123,7 +123,7 @@ function ToolUse({ row, name, call, focus, end }: ToolUseProps) {
     result !== undefined && result.ordinal === focus ? "is-focused" : "",
   ];
   return (
-    <div class={joined(" ", ...classes)} data-entry={result?.entry.id}>
+    <div class={joinNonempty(" ", ...classes)} data-entry={result?.entry.id}>
       <Call ordinal={row.ordinal} name={name} call={call} isAnswered={result !== undefined} />
       {result !== undefined && <Result item={result} call={call} isEnd={result.ordinal === end} />}
     </div>
@@ -140,9 +140,9 @@ interface CallProps {
 /** Folded to what says most about the call, opened to its changes or arguments. */
 function Call({ ordinal, name, call, isAnswered }: CallProps) {
   const { name: tool, input } = call;
-  const edits = editsIn(input);
-  const { command: given, cmd } = fieldsOf(input);
-  const command = textOf(given) || textOf(cmd);
+  const edits = findEdits(input);
+  const { command: given, cmd } = toRecord(input);
+  const command = toText(given) || toText(cmd);
   return (
     <Fold
       ordinal={ordinal}
@@ -154,7 +154,7 @@ function Call({ ordinal, name, call, isAnswered }: CallProps) {
           <CallIcon />
           <span class="sr-only">call: </span>
           <span class="fold-title">{tool}</span>
-          <span class="fold-excerpt">{beginningOf(tellingArgument(input))}</span>
+          <span class="fold-excerpt">{toShortLine(getTellingArgument(input))}</span>
           {edits.length > 0 && <DiffCounts edits={edits} />}
           {!isAnswered && <span class="chip">no result here</span>}
         </>
@@ -182,9 +182,9 @@ function CopyCommand({ command }: { command: string }) {
 
 function Result({ item, call, isEnd }: { item: ConversationItem; call: CallPart; isEnd: boolean }) {
   const { entry, ordinal, state } = item;
-  const took = tookMs(usePage().session, ordinal);
+  const took = getTookMs(usePage().session, ordinal);
   const stateWord = STATE_WORDS[state];
-  const parts = partsOfItem(item);
+  const parts = getItemParts(item);
   const [output] = parts;
   return (
     <div class={`result state-${state}`}>
@@ -194,13 +194,13 @@ function Result({ item, call, isEnd }: { item: ConversationItem; call: CallPart;
           name="0"
           part={output}
           failure={failureLine(entry)}
-          line={errorLineOf(entry)}
-          language={output.isError ? undefined : languageOfResult(call)}
+          line={findErrorLine(entry)}
+          language={output.isError ? undefined : guessResultLanguage(call)}
           notes={
             <>
               {took !== undefined && (
                 <span class="fold-size" title="From the call to its result">
-                  {duration(took)}
+                  {formatDuration(took)}
                 </span>
               )}
               {stateWord !== "" && <span class={`chip is-${state}`}>{stateWord}</span>}
@@ -214,7 +214,7 @@ function Result({ item, call, isEnd }: { item: ConversationItem; call: CallPart;
                 ordinal={ordinal}
                 isEnd={isEnd}
                 isNarrow={true}
-                textOf={() => textToCopy(parts)}
+                getText={() => getTextToCopy(parts)}
               />
             </>
           }
@@ -232,21 +232,21 @@ function Result({ item, call, isEnd }: { item: ConversationItem; call: CallPart;
 /** Tools that give a file back as it is; what others say about a file is prose. */
 const READS_FILE = /(?:^|[^a-z])(?:read|view|cat|open)/i;
 
-function languageOfResult({ name, input }: CallPart): string | undefined {
-  return READS_FILE.test(name) ? languageOfFile(pathIn(input)) : undefined;
+function guessResultLanguage({ name, input }: CallPart): string | undefined {
+  return READS_FILE.test(name) ? guessLanguage(getPath(input)) : undefined;
 }
 
-function pathIn(input: unknown): string {
-  const { path, file_path } = fieldsOf(input);
+function getPath(input: unknown): string {
+  const { path, file_path } = toRecord(input);
   const found = path ?? file_path;
   return typeof found === "string" ? found : "";
 }
 
-function Edits({ call, edits }: { call: CallPart; edits: ReturnType<typeof editsIn> }) {
-  const paths = filesOfCall(call).map(({ path }) => path);
+function Edits({ call, edits }: { call: CallPart; edits: ReturnType<typeof findEdits> }) {
+  const paths = findCallFiles(call).map(({ path }) => path);
   const files =
     paths.length > 1
-      ? paths.map((path) => ({ path, own: editsIn(call.input, path) }))
+      ? paths.map((path) => ({ path, own: findEdits(call.input, path) }))
       : [{ path: paths[0], own: edits }];
   return (
     <>
@@ -263,18 +263,18 @@ function Edits({ call, edits }: { call: CallPart; edits: ReturnType<typeof edits
 }
 
 function Arguments({ input }: { input: unknown }) {
-  const language = languageOfFile(pathIn(input));
-  const entries = Object.entries(fieldsOf(input));
-  if (entries.length === 0) return <Code text={prettyJson(input)} language="json" />;
+  const language = guessLanguage(getPath(input));
+  const entries = Object.entries(toRecord(input));
+  if (entries.length === 0) return <Code text={formatJson(input)} language="json" />;
   return (
     <>
       {entries.map(([name, value]) => (
         <div key={name} class="argument">
           <div class="argument-name">{name}</div>
           {typeof value === "string" ? (
-            <Code text={value} language={languageOfArgument(name, value, language)} />
+            <Code text={value} language={guessArgumentLanguage(name, value, language)} />
           ) : (
-            <Code text={prettyJson(value)} language="json" />
+            <Code text={formatJson(value)} language="json" />
           )}
         </div>
       ))}
@@ -283,7 +283,7 @@ function Arguments({ input }: { input: unknown }) {
 }
 
 /** What has several lines is content of the file that the call is about; commands are commands. */
-function languageOfArgument(name: string, value: string, ofFile: string | undefined): string | undefined {
+function guessArgumentLanguage(name: string, value: string, ofFile: string | undefined): string | undefined {
   if (name === "command" || name === "cmd") return "bash";
   return value.includes("\n") ? ofFile : undefined;
 }
@@ -308,13 +308,13 @@ function StoredPart({ ordinal, name, part }: StoredPartProps) {
           class="json"
           summary={<span class="fold-title">{part.title}</span>}
         >
-          {() => <Code text={prettyJson(part.value)} language="json" />}
+          {() => <Code text={formatJson(part.value)} language="json" />}
         </Fold>
       );
     case "image": {
-      const address = imageAddress(part);
+      const address = toImageAddress(part);
       return address === undefined ? (
-        <p class="muted">(an image that cannot be shown: {imageText(part)})</p>
+        <p class="muted">(an image that cannot be shown: {formatImage(part)})</p>
       ) : (
         <img class="picture" src={address} alt="Stored in this entry" loading="lazy" />
       );
@@ -365,8 +365,8 @@ function Output({ ordinal, name, part, title, failure, line = "", language, note
           <ResultIcon />
           {title !== undefined && <span class="fold-title">{title}</span>}
           <span class="sr-only">result: </span>
-          <span class="fold-excerpt">{failure || beginningOf(text) || "(nothing)"}</span>
-          {lines > 1 && <span class="fold-size">{counted(lines, "line", "lines")}</span>}
+          <span class="fold-excerpt">{failure || toShortLine(text) || "(nothing)"}</span>
+          {lines > 1 && <span class="fold-size">{formatCounted(lines, "line", "lines")}</span>}
           {notes}
           {isError && <span class="chip is-failed">failed</span>}
         </>

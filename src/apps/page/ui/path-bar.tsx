@@ -1,19 +1,24 @@
 import { useMemo } from "preact/hooks";
-import { messageFieldsOf } from "../../../core/context/entry-fields.ts";
-import { textOf } from "../../../core/context/message-parts.ts";
-import { count, counted, joined } from "../../../core/facts/number-text.ts";
-import { duration } from "../../../core/facts/times.ts";
-import { answerOf } from "../../../core/facts/tool-calls.ts";
-import { costText, type Spent } from "../../../core/facts/usage-tally.ts";
+import { getMessageFields } from "../../../core/context/entry-fields.ts";
+import { toText } from "../../../core/context/message-parts.ts";
+import { formatCount, formatCounted, joinNonempty } from "../../../core/facts/number-text.ts";
+import { formatDuration } from "../../../core/facts/times.ts";
+import { findAnswer } from "../../../core/facts/tool-calls.ts";
+import { formatCost, type Spent } from "../../../core/facts/usage-tally.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import type { AnySessionEntry } from "../../../core.ts";
-import { titleOfEntry } from "../../text/entry-kind.ts";
-import { contextSizeText, type ContextSize as Size, sizeBefore, usageTexts } from "../../text/usage-text.ts";
-import { tokens } from "../model/format.ts";
-import { type ContextSide, type Position, sideOf, subjectOf } from "../model/navigation.ts";
+import { getEntryTitle } from "../../text/entry-kind.ts";
+import {
+  formatContextSize,
+  formatUsage,
+  getSizeBefore,
+  type ContextSize as Size,
+} from "../../text/usage-text.ts";
+import { formatTokens } from "../model/format.ts";
+import { type ContextSide, getSide, getSubject, type Position } from "../model/navigation.ts";
 import type { PathView } from "../model/path-items.ts";
-import { kindAt, type SessionModel } from "../model/session-model.ts";
-import { stretchesOf } from "../model/turns.ts";
+import { getKindAt, type SessionModel } from "../model/session-model.ts";
+import { findStretches } from "../model/turns.ts";
 import { LinkButton, Segments } from "./controls.tsx";
 import { DownIcon, IconButton, UpIcon } from "./icons.tsx";
 import { usePage } from "./page-context.ts";
@@ -33,12 +38,12 @@ export function PathBar({ path, position, onFailure }: PathBarProps) {
   const classes = ["path-bar", isAsked ? "is-asked" : "", view === "model" ? "is-model" : ""];
   return (
     <section
-      class={joined(" ", ...classes)}
+      class={joinNonempty(" ", ...classes)}
       aria-label="This path"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
       tabIndex={0}
     >
-      <strong title={isAsked ? nameOf(session, asked) : undefined}>{titleOf(session, position)}</strong>
+      <strong title={isAsked ? getName(session, asked) : undefined}>{makeTitle(session, position)}</strong>
       {isAsked && <Sides position={position} />}
       <PathFacts path={path} position={position} />
       {isAsked && (
@@ -50,13 +55,13 @@ export function PathBar({ path, position, onFailure }: PathBarProps) {
       {!isAsked && path.end !== session.leaf && (
         <LinkButton onClick={() => go({ go: "end", ordinal: session.leaf })}>Go to the leaf</LinkButton>
       )}
-      <FailureButtons at={subjectOf(position)} onFailure={onFailure} />
+      <FailureButtons at={getSubject(position)} onFailure={onFailure} />
     </section>
   );
 }
 
 /** Says what is looked at: a path, or what the model sees, and where. */
-function titleOf({ tree, leaf }: SessionModel, { asked, end, view }: Position): string {
+function makeTitle({ tree, leaf }: SessionModel, { asked, end, view }: Position): string {
   if (asked !== NONE) return "The model saw";
   const where = end === leaf ? "the leaf" : end === NONE ? "the start" : tree.idAt(end);
   return view === "model" ? `What the model sees at ${where}` : `Path to ${where}`;
@@ -70,7 +75,7 @@ function MarkedContext({ position: { view, focus, end } }: Pick<PathBarProps, "p
   return (
     <LinkButton
       class="marked-context"
-      title={`What the model saw at ${nameOf(session, focus)} (m)`}
+      title={`What the model saw at ${getName(session, focus)} (m)`}
       onClick={() => go({ go: "context", ordinal: focus })}
     >
       See it at entry {marked.id} instead
@@ -82,7 +87,7 @@ function MarkedContext({ position: { view, focus, end } }: Pick<PathBarProps, "p
 function Sides({ position }: { position: Position }) {
   const { session, go } = usePage();
   const { asked } = position;
-  const answer = answerOf(session, asked);
+  const answer = findAnswer(session, asked);
   if (answer === undefined) return <span>with this entry</span>;
   const choices: readonly (readonly [ContextSide, string, string])[] =
     answer === asked
@@ -98,7 +103,7 @@ function Sides({ position }: { position: Position }) {
     <Segments
       label="Where the context ends"
       choices={choices}
-      chosen={sideOf(position)}
+      chosen={getSide(position)}
       onChoose={(side) => go({ go: "context", ordinal: asked, side })}
     />
   );
@@ -108,23 +113,23 @@ function Sides({ position }: { position: Position }) {
 function PathFacts({ path, position }: Pick<PathBarProps, "path" | "position">) {
   const { session } = usePage();
   const { items, modelItems, model, thinkingLevel, contextSize } = path;
-  const answerAt = answerOf(session, position.asked) ?? NONE;
+  const answerAt = findAnswer(session, position.asked) ?? NONE;
   const answer = session.entryAt(answerAt);
   const used = session.facts[answerAt]?.used;
-  const size = sideOf(position) === "before" ? sizeBefore(used, contextSize) : contextSize;
+  const size = getSide(position) === "before" ? getSizeBefore(used, contextSize) : contextSize;
   const messages = modelItems.reduce((sum, one) => sum + one.messages.length, 0);
   const compacted = items.filter(({ state }) => state === "compacted").length;
   // The path before an answer names the model of the answer before it.
-  const modelId = textOf(messageFieldsOf(answer)["model"]) || (model?.modelId ?? "");
+  const modelId = toText(getMessageFields(answer)["model"]) || (model?.modelId ?? "");
   const settings = [modelId, thinkingLevel === "off" ? "" : `thinking ${thinkingLevel}`];
   const isModel = position.view === "model";
   const extent = isModel
-    ? counted(messages, "message", "messages")
-    : counted(items.length, "entry", "entries");
+    ? formatCounted(messages, "message", "messages")
+    : formatCounted(items.length, "entry", "entries");
   const rest = [
-    isModel || compacted === 0 ? "" : `${count(compacted)} compacted`,
+    isModel || compacted === 0 ? "" : `${formatCount(compacted)} compacted`,
     ...settings,
-    nameOf(session, position.asked),
+    getName(session, position.asked),
   ].filter(Boolean);
   return (
     <span class="path-facts" title={rest.join(" · ")}>
@@ -144,10 +149,10 @@ function ContextSize({ size, isShort }: { size: Size; isShort: boolean }) {
   const { tokens: all, usageTokens, trailingTokens } = size;
   const isExact = usageTokens > 0 && trailingTokens === 0;
   return (
-    <span title={`Context: ${contextSizeText(size)}`}>
+    <span title={`Context: ${formatContextSize(size)}`}>
       {isShort ? "" : "context "}
       {isExact ? "" : "about "}
-      {tokens(all)} tokens
+      {formatTokens(all)} tokens
     </span>
   );
 }
@@ -155,10 +160,10 @@ function ContextSize({ size, isShort }: { size: Size; isShort: boolean }) {
 /** What the model's answer cost: the call of the model, with whatever tools it called in it. */
 function AnswerCost({ answer, used }: { answer: AnySessionEntry; used: Readonly<Spent> | undefined }) {
   if (used === undefined) return null;
-  const { tokens: taken } = usageTexts(answer);
-  const cost = used.cost === null && used.estimated === null ? "" : costText(used);
+  const { tokens: taken } = formatUsage(answer);
+  const cost = used.cost === null && used.estimated === null ? "" : formatCost(used);
   return (
-    <span class="answer-cost" title={`Answer ${answer.id}: ${joined(", ", cost, taken)}`}>
+    <span class="answer-cost" title={`Answer ${answer.id}: ${joinNonempty(", ", cost, taken)}`}>
       answer {cost === "" ? `took ${taken}` : cost}
     </span>
   );
@@ -170,15 +175,15 @@ function Repairs({ path: { repairs } }: Pick<PathBarProps, "path">) {
   const which = repairs.map(({ kind, toolCallId }) => `${kind}: ${toolCallId}`).join("\n");
   return (
     <span class="is-unpaired" title={`Calls without a result, or results without a call:\n${which}`}>
-      {counted(repairs.length, "call or result", "calls or results")} without its partner
+      {formatCounted(repairs.length, "call or result", "calls or results")} without its partner
     </span>
   );
 }
 
 /** Names an entry by its kind and id; empty for none. */
-function nameOf(session: SessionModel, ordinal: number): string {
+function getName(session: SessionModel, ordinal: number): string {
   const entry = session.entryAt(ordinal);
-  return entry === undefined ? "" : `${kindAt(session, ordinal).word} ${entry.id}`;
+  return entry === undefined ? "" : `${getKindAt(session, ordinal).word} ${entry.id}`;
 }
 
 /** How many failures there are, which of them is looked at, and the ways to the others. */
@@ -187,14 +192,17 @@ function FailureButtons({ at, onFailure }: { at: number; onFailure: PathBarProps
   if (!isWhole) return null;
   if (failures.length === 0) return <span class="failures">no failures</span>;
   const current = failures.indexOf(at);
-  const front = current === -1 ? "" : `${count(current + 1)} of `;
-  const short = current === -1 ? count(failures.length) : `${count(current + 1)}/${count(failures.length)}`;
+  const front = current === -1 ? "" : `${formatCount(current + 1)} of `;
+  const short =
+    current === -1
+      ? formatCount(failures.length)
+      : `${formatCount(current + 1)}/${formatCount(failures.length)}`;
   return (
     <span class="failures is-some">
       <span role="status">
         <button type="button" data-short={short} title="Next failure (f)" onClick={() => onFailure(1)}>
           {front}
-          {count(failures.length)} failed
+          {formatCount(failures.length)} failed
         </button>
       </span>
       <IconButton icon={UpIcon} label="Previous failure" shortcut="F" onClick={() => onFailure(-1)} />
@@ -207,7 +215,7 @@ const WIDTH = 1000;
 const HEIGHT = 10;
 
 /** A stretch is at least as wide as this, so that it can be pointed at. */
-const LEAST_WIDTH = 2;
+const MIN_WIDTH = 2;
 
 interface TimeLineProps {
   readonly path: PathView;
@@ -220,7 +228,7 @@ export function TimeLine({ path, focus }: TimeLineProps) {
   const { session, go } = usePage();
   const stretches = useMemo(
     () =>
-      stretchesOf(
+      findStretches(
         session,
         path.items.map(({ ordinal }) => ordinal),
       ),
@@ -228,7 +236,7 @@ export function TimeLine({ path, focus }: TimeLineProps) {
   );
   if (stretches.length < 2) return null;
   const sum = stretches.reduce((all, { milliseconds }) => all + milliseconds, 0);
-  const scale = WIDTH - LEAST_WIDTH * stretches.length;
+  const scale = WIDTH - MIN_WIDTH * stretches.length;
   let x = 0;
   return (
     <svg
@@ -236,10 +244,10 @@ export function TimeLine({ path, focus }: TimeLineProps) {
       viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
       preserveAspectRatio="none"
       role="img"
-      aria-label={`Where the time went: ${duration(sum)} of models and tools`}
+      aria-label={`Where the time went: ${formatDuration(sum)} of models and tools`}
     >
       {stretches.map(({ ordinal, kind, milliseconds }) => {
-        const width = LEAST_WIDTH + (milliseconds / sum) * scale;
+        const width = MIN_WIDTH + (milliseconds / sum) * scale;
         const from = x;
         x += width;
         return (
@@ -253,7 +261,7 @@ export function TimeLine({ path, focus }: TimeLineProps) {
             height={HEIGHT}
             onClick={() => go({ go: "entry", ordinal })}
           >
-            <title>{`${duration(milliseconds)}: ${kindAt(session, ordinal).word} ${titleOfEntry(session, ordinal)}`}</title>
+            <title>{`${formatDuration(milliseconds)}: ${getKindAt(session, ordinal).word} ${getEntryTitle(session, ordinal)}`}</title>
           </rect>
         );
       })}

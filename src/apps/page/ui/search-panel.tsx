@@ -1,11 +1,11 @@
-import { count, counted } from "../../../core/facts/number-text.ts";
-import { resultToolName } from "../../../core/facts/tool-calls.ts";
+import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
+import { getResultToolName } from "../../../core/facts/tool-calls.ts";
 import { outcomeOf } from "../../../core.ts";
 import { failureLine } from "../model/entry-text.ts";
 import type { CountedChoice, FilterGroup } from "../model/filters.ts";
 import type { PathView } from "../model/path-items.ts";
-import { type SearchHit, snippetOf } from "../model/search.ts";
-import { kindAt } from "../model/session-model.ts";
+import { cutSnippet, type SearchHit } from "../model/search.ts";
+import { getKindAt } from "../model/session-model.ts";
 import { LinkButton } from "./controls.tsx";
 import { FilterIcon } from "./icons.tsx";
 import { usePage } from "./page-context.ts";
@@ -34,28 +34,28 @@ export function SearchPanel({ hits, isSearching, problem, current, path, onChoos
         <span class="panel-facts" role="status">
           {problem ||
             (isSearching
-              ? `Searching: ${counted(hits.length, "entry", "entries")} found so far`
+              ? `Searching: ${formatCounted(hits.length, "entry", "entries")} found so far`
               : hits.length === 0
                 ? "Nothing found"
-                : counted(hits.length, "entry found", "entries found"))}
+                : formatCounted(hits.length, "entry found", "entries found"))}
         </span>
       </div>
       <VirtualList
         class="hits"
         label="Entries found"
         items={hits}
-        keyOf={({ ordinal }) => ordinal}
+        getKey={({ ordinal }) => ordinal}
         estimate={() => 66}
         jump={jump}
         render={(hit, index) => {
           const { ordinal } = hit;
-          const [before, match, after] = snippetOf(session, hit);
+          const [before, match, after] = cutSnippet(session, hit);
           const entry = session.entryAt(ordinal);
           // Behind what was asked for, what came of it; where a text was looked for, that says why this was found.
           const failure = match === "" ? failureLine(entry) : "";
-          const { tone, word } = kindAt(session, ordinal);
+          const { tone, word } = getKindAt(session, ordinal);
           const outcome = entry === undefined ? undefined : outcomeOf(entry);
-          const tool = resultToolName(entry);
+          const tool = getResultToolName(entry);
           const label = session.labels.get(ordinal);
           return (
             <button
@@ -144,7 +144,7 @@ function Choice({ choice, search }: { choice: CountedChoice; search: Search }) {
       disabled={choice.count === 0 && !isChosen}
       onClick={() => search.toggle(choice)}
     >
-      {value} <span class="filter-count">{count(choice.count)}</span>
+      {value} <span class="filter-count">{formatCount(choice.count)}</span>
     </button>
   );
 }

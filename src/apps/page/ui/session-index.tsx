@@ -1,23 +1,23 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { counted } from "../../../core/facts/number-text.ts";
-import { folderName } from "../../../core/facts/session-title.ts";
+import { formatCounted } from "../../../core/facts/number-text.ts";
+import { getFolderName } from "../../../core/facts/session-title.ts";
 import { groupBy } from "../../../core/format/group-by.ts";
 import {
   type IndexUsage,
   isWithin,
   PERIODS,
-  periodOf,
+  parsePeriod,
   readIndexUsage,
-  sumsBy,
+  sumByKey,
 } from "../model/index-usage.ts";
 import {
   chooseSessions,
+  filterSessions,
   type ListedSession,
   type SessionList,
   type SessionNode,
   SORTS,
   type Sort,
-  sessionsNamed,
 } from "../model/session-list.ts";
 import { LinkButton, SearchBox, ThemeButton, toggleTheme } from "./controls.tsx";
 import { HELP_TITLE, Help, LIST_SIGNS } from "./help.tsx";
@@ -41,19 +41,19 @@ export function SessionIndex({ list: { name, searchUrl, usageUrl, sessions } }: 
   const usage = answer.state === "there" ? answer.value : undefined;
   const [choices, choose] = useChoices();
   const { project, source, time = "" } = choices;
-  const period = useMemo(() => periodOf(time, new Date()), [time]);
+  const period = useMemo(() => parsePeriod(time, new Date()), [time]);
   const inPeriod = useMemo(() => usage?.groups.filter(({ day }) => isWithin(day, period)), [usage, period]);
-  const spent = useMemo(() => inPeriod && sumsBy(inPeriod, ({ session }) => session), [inPeriod]);
+  const spent = useMemo(() => inPeriod && sumByKey(inPeriod, ({ session }) => session), [inPeriod]);
   const hits = contents.state === "found" ? contents.hits : NO_HITS;
   const bySession = useMemo(() => groupBy(hits, ({ session }) => session), [hits]);
-  const named = new Set(sessionsNamed(sessions, text));
+  const named = new Set(filterSessions(sessions, text));
   const nodes = chooseSessions(sessions, usage, {
     isFound: (session) => (contents.state === "found" ? bySession.has(session.href) : named.has(session)),
     project,
     source: source === NOT_IMPORTED ? "" : source,
     period,
     spent,
-    sort: sortOf(choices),
+    sort: getSort(choices),
     ranked: contents.state === "found" && choices.sort === undefined ? [...bySession.keys()] : undefined,
   });
   const roots = new Set(nodes.map(({ session }) => session.href));
@@ -102,7 +102,7 @@ export function SessionIndex({ list: { name, searchUrl, usageUrl, sessions } }: 
       </header>
       <main class="index-main">
         <div class="index-bar">
-          <span role="status">{statusOf(contents, nodes.length, hits.length)}</span>
+          <span role="status">{formatStatus(contents, nodes.length, hits.length)}</span>
           {text.trim() !== "" && contents.state === "idle" && (
             <LinkButton onClick={() => search(text)}>Search contents for “{text.trim()}”</LinkButton>
           )}
@@ -110,7 +110,11 @@ export function SessionIndex({ list: { name, searchUrl, usageUrl, sessions } }: 
             <ChoiceBar sessions={sessions} usage={usage} choices={choices} onChange={choose} />
           </span>
         </div>
-        <UsageState answer={answer} damaged={damagedIn(nodes)} onDamaged={() => choose({ sort: "issues" })} />
+        <UsageState
+          answer={answer}
+          damaged={countDamaged(nodes)}
+          onDamaged={() => choose({ sort: "issues" })}
+        />
         {inPeriod !== undefined && (
           <IndexSummary
             groups={inPeriod.filter(({ session }) => roots.has(session))}
@@ -138,16 +142,16 @@ export function SessionIndex({ list: { name, searchUrl, usageUrl, sessions } }: 
   );
 }
 
-function statusOf(contents: Contents, sessions: number, hits: number): string {
+function formatStatus(contents: Contents, sessions: number, hits: number): string {
   switch (contents.state) {
     case "searching":
       return `Searching contents for “${contents.text}”…`;
     case "failed":
       return `The search failed: ${contents.reason}`;
     case "found":
-      return `${counted(hits, "entry", "entries")} with “${contents.text}” in ${counted(sessions, "session", "sessions")}`;
+      return `${formatCounted(hits, "entry", "entries")} with “${contents.text}” in ${formatCounted(sessions, "session", "sessions")}`;
     case "idle":
-      return counted(sessions, "session", "sessions");
+      return formatCounted(sessions, "session", "sessions");
   }
 }
 
@@ -166,7 +170,7 @@ function UsageState({ answer, damaged, onDamaged }: UsageStateProps) {
   return (
     <p class="index-note">
       <LinkButton onClick={onDamaged}>
-        {counted(damaged, "session has", "sessions have")} damaged lines
+        {formatCounted(damaged, "session has", "sessions have")} damaged lines
       </LinkButton>
       ; calls on those lines are in no sum.
     </p>
@@ -174,9 +178,9 @@ function UsageState({ answer, damaged, onDamaged }: UsageStateProps) {
 }
 
 /** Counts the sessions that are listed, those of subagents included, and have damaged lines. */
-function damagedIn(nodes: readonly SessionNode[]): number {
+function countDamaged(nodes: readonly SessionNode[]): number {
   return nodes.reduce(
-    (sum, { session, subagents }) => sum + (session.issueCount > 0 ? 1 : 0) + damagedIn(subagents),
+    (sum, { session, subagents }) => sum + (session.issueCount > 0 ? 1 : 0) + countDamaged(subagents),
     0,
   );
 }
@@ -211,7 +215,7 @@ function NoSessions({ name, all, contents, text }: NoSessionsProps) {
       ) : (
         <p>
           No title, project or id has “{text}”. Press Enter to search what was said in{" "}
-          {counted(all, "session", "sessions")}.
+          {formatCounted(all, "session", "sessions")}.
         </p>
       )}
     </div>
@@ -254,7 +258,7 @@ function readChoices(): Choices {
 }
 
 /** Returns the order that was chosen. */
-function sortOf({ sort }: Choices): Sort {
+function getSort({ sort }: Choices): Sort {
   return SORTS.find((one) => one === sort) ?? "latest";
 }
 
@@ -269,7 +273,7 @@ interface ChoiceBarProps {
 function ChoiceBar({ sessions, usage, choices, onChange }: ChoiceBarProps) {
   const projects = groupBy(sessions, ({ cwd }) => cwd);
   projects.delete("");
-  const byName = [...projects.keys()].map((cwd): Option => [cwd, folderName(cwd), cwd]);
+  const byName = [...projects.keys()].map((cwd): Option => [cwd, getFolderName(cwd), cwd]);
   const sources = new Set(Array.from(usage?.sources.values() ?? [], (source) => source || NOT_IMPORTED));
   return (
     <>

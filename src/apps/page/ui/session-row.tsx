@@ -1,15 +1,15 @@
 import { useRef, useState } from "preact/hooks";
-import { fieldsOf, numberOf } from "../../../core/context/entry-fields.ts";
-import { count, counted } from "../../../core/facts/number-text.ts";
-import { folderName } from "../../../core/facts/session-title.ts";
-import { costText, type Spent } from "../../../core/facts/usage-tally.ts";
-import { dateAndTimeOf, tokens } from "../model/format.ts";
+import { toNumber, toRecord } from "../../../core/context/entry-fields.ts";
+import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
+import { getFolderName } from "../../../core/facts/session-title.ts";
+import { formatCost, type Spent } from "../../../core/facts/usage-tally.ts";
+import { formatDateAndTime, formatTokens } from "../model/format.ts";
 import { cutAtWords, type ListHit, type SessionNode } from "../model/session-list.ts";
 import { ChevronIcon } from "./icons.tsx";
 import { useAnswer } from "./use-server.ts";
 
 /** Hits of a session that are shown. */
-const MOST_HITS = 3;
+const MAX_HITS = 3;
 
 interface SessionRowProps {
   readonly node: SessionNode;
@@ -27,7 +27,9 @@ export function SessionRow({ node, wanted, hits }: SessionRowProps) {
   const [isChosenOpen, setOpen] = useState<boolean>();
   const isOpen = isChosenOpen ?? isAround;
   const found = hits.get(href) ?? [];
-  const said = [dateAndTimeOf(modified), counted(messageCount, "message", "messages")].filter(Boolean);
+  const said = [formatDateAndTime(modified), formatCounted(messageCount, "message", "messages")].filter(
+    Boolean,
+  );
   return (
     <li class="session-row" ref={row}>
       <a href={href} title={path}>
@@ -36,7 +38,7 @@ export function SessionRow({ node, wanted, hits }: SessionRowProps) {
             <Marked line={title} wanted={wanted} />
           </h2>
           <p>
-            <Marked line={folderName(cwd)} wanted={wanted} />
+            <Marked line={getFolderName(cwd)} wanted={wanted} />
             {cwd !== "" && " · "}
             {said.join(" · ")}
             {isFork && (
@@ -45,12 +47,14 @@ export function SessionRow({ node, wanted, hits }: SessionRowProps) {
               </span>
             )}
             <Failures row={row} href={href} />
-            {issueCount > 0 && <span class="chip is-removed">{counted(issueCount, "issue", "issues")}</span>}
+            {issueCount > 0 && (
+              <span class="chip is-removed">{formatCounted(issueCount, "issue", "issues")}</span>
+            )}
           </p>
         </span>
         {spent !== undefined && spent.calls > 0 && <Cost spent={spent} />}
       </a>
-      {found.slice(0, MOST_HITS).map(({ href: address, word, isLeft, snippet: [before, match, after] }) => (
+      {found.slice(0, MAX_HITS).map(({ href: address, word, isLeft, snippet: [before, match, after] }) => (
         <a key={address} class="session-hit" href={address}>
           <span class="tree-kind">{word}</span> {before}
           <mark>{match}</mark>
@@ -58,13 +62,13 @@ export function SessionRow({ node, wanted, hits }: SessionRowProps) {
           {isLeft && <span class="chip">other branch</span>}
         </a>
       ))}
-      {found.length > MOST_HITS && (
-        <p class="session-more">and {count(found.length - MOST_HITS)} more in this session</p>
+      {found.length > MAX_HITS && (
+        <p class="session-more">and {formatCount(found.length - MAX_HITS)} more in this session</p>
       )}
       {subagents.length > 0 && (
         <button type="button" class="subagents-line" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           <ChevronIcon />
-          {counted(subagents.length, "subagent", "subagents")}
+          {formatCounted(subagents.length, "subagent", "subagents")}
         </button>
       )}
       {isOpen && (
@@ -81,11 +85,11 @@ export function SessionRow({ node, wanted, hits }: SessionRowProps) {
 /** What a session cost, by its records or by prices, and how many tokens it took. */
 function Cost({ spent }: { spent: Spent }) {
   const { cost, total } = spent;
-  const hint = `${count(total)} tokens on all branches, subagents included`;
+  const hint = `${formatCount(total)} tokens on all branches, subagents included`;
   return (
     <span class="session-cost" title={cost === null ? `${hint}; no record says what they cost` : hint}>
-      <span>{costText(spent)}</span>
-      <span class="muted">{tokens(total)} tokens</span>
+      <span>{formatCost(spent)}</span>
+      <span class="muted">{formatTokens(total)} tokens</span>
     </span>
   );
 }
@@ -103,17 +107,17 @@ function Marked({ line, wanted }: { line: string; wanted: string }) {
 
 /** How often something failed in a session, which needs its whole file; nothing until that is known. */
 function Failures({ row, href }: { row: { current: HTMLElement | null }; href: string }) {
-  const answer = useAnswer(`${href}/failures`, failedIn, row);
+  const answer = useAnswer(`${href}/failures`, countFailed, row);
   if (answer.state === "waiting") return null;
   if (answer.state === "failed") return <span title={answer.reason}> · failures unknown</span>;
   if (answer.value === 0) return null;
   return (
     <span class="chip is-failed" title="Tools, commands and answers that failed, on all branches">
-      {count(answer.value)} failed
+      {formatCount(answer.value)} failed
     </span>
   );
 }
 
-function failedIn(json: unknown): number {
-  return numberOf(fieldsOf(json)["failed"]);
+function countFailed(json: unknown): number {
+  return toNumber(toRecord(json)["failed"]);
 }

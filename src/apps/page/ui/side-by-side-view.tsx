@@ -1,12 +1,12 @@
 import { useMemo } from "preact/hooks";
-import { counted, joined } from "../../../core/facts/number-text.ts";
-import { duration } from "../../../core/facts/times.ts";
-import { costText, sumSpent } from "../../../core/facts/usage-tally.ts";
+import { formatCounted, joinNonempty } from "../../../core/facts/number-text.ts";
+import { formatDuration } from "../../../core/facts/times.ts";
+import { formatCost, sumSpent } from "../../../core/facts/usage-tally.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
-import { entryRows } from "../model/conversation-rows.ts";
+import { makeEntryRows } from "../model/conversation-rows.ts";
 import type { Position } from "../model/navigation.ts";
 import { type PathItem, type PathView, viewPath } from "../model/path-items.ts";
-import { endName } from "../model/session-model.ts";
+import { formatEndName } from "../model/session-model.ts";
 import { LinkButton } from "./controls.tsx";
 import { estimateHeight } from "./conversation.tsx";
 import { EntryCard } from "./entry-card.tsx";
@@ -42,28 +42,28 @@ interface ColumnProps {
 
 function Column({ end, items, focus, reveal }: ColumnProps) {
   const { session, go } = usePage();
-  const { rows, rowOf } = useMemo(() => entryRows(items), [items]);
-  const jump = useJump(reveal === undefined ? NONE : (rowOf.get(focus) ?? NONE), reveal);
+  const { rows, rowByOrdinal } = useMemo(() => makeEntryRows(items), [items]);
+  const jump = useJump(reveal === undefined ? NONE : (rowByOrdinal.get(focus) ?? NONE), reveal);
   const used = sumSpent(items.flatMap(({ ordinal }) => session.facts[ordinal]?.used ?? []));
   const [first, last] = [items[0], items.at(-1)].map((item) => Date.parse(item?.entry.timestamp ?? ""));
   const took = (last ?? Number.NaN) - (first ?? Number.NaN);
   const facts = [
-    counted(items.length, "entry", "entries"),
-    used.calls === 0 ? "" : costText(used),
-    took > 0 ? duration(took) : "",
+    formatCounted(items.length, "entry", "entries"),
+    used.calls === 0 ? "" : formatCost(used),
+    took > 0 ? formatDuration(took) : "",
   ];
-  const name = `Path to ${endName(session, end)}`;
+  const name = `Path to ${formatEndName(session, end)}`;
   return (
     <div class="beside-column">
       <p>
         <LinkButton onClick={() => go({ go: "end", ordinal: end })}>{name}</LinkButton>
-        <span>{joined(" · ", ...facts)}</span>
+        <span>{joinNonempty(" · ", ...facts)}</span>
       </p>
       <VirtualList
         class="conversation"
         label={name}
         items={rows}
-        keyOf={({ ordinal }) => ordinal}
+        getKey={({ ordinal }) => ordinal}
         estimate={(row) => estimateHeight(session, row)}
         render={(row) => (
           <div class="conversation-column">

@@ -1,13 +1,13 @@
 import type { RefObject } from "preact";
 import { useMemo } from "preact/hooks";
-import { count, counted } from "../../../core/facts/number-text.ts";
-import { folderName } from "../../../core/facts/session-title.ts";
-import { duration, timeRange } from "../../../core/facts/times.ts";
-import { costText, sumSpent } from "../../../core/facts/usage-tally.ts";
-import { dateAndTimeOf } from "../model/format.ts";
+import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
+import { getFolderName } from "../../../core/facts/session-title.ts";
+import { formatDuration, getTimeRange } from "../../../core/facts/times.ts";
+import { formatCost, sumSpent } from "../../../core/facts/usage-tally.ts";
+import { formatDateAndTime } from "../model/format.ts";
 import type { View } from "../model/navigation.ts";
-import { sourceOf } from "../model/session-model.ts";
-import { modelCalls } from "../model/usage.ts";
+import { findSource } from "../model/session-model.ts";
+import { listModelCalls } from "../model/usage.ts";
 import { SearchBox, Segments, ThemeButton } from "./controls.tsx";
 import { HELP_TITLE } from "./help.tsx";
 import {
@@ -57,7 +57,7 @@ export function TopBar(props: TopBarProps) {
   const toggle = (part: Unfolded) => onUnfold(unfolded === part ? "nothing" : part);
   const { session, go } = usePage();
   const { issues } = session;
-  const issueWord = issues.length === 0 ? "Issues" : `Issues ${count(issues.length)}`;
+  const issueWord = issues.length === 0 ? "Issues" : `Issues ${formatCount(issues.length)}`;
   const views: (readonly [View, string, string])[] = [
     ["path", "Everything", "Every entry on this path"],
     ["model", "Model's view", "Exactly what the model sees at the end of this path"],
@@ -130,23 +130,26 @@ export function TopBar(props: TopBarProps) {
 function SessionFacts() {
   const { session, listed } = usePage();
   const { header, tree } = session;
-  const own = useMemo(() => sumSpent(modelCalls(session)), [session]);
+  const own = useMemo(() => sumSpent(listModelCalls(session)), [session]);
   const all = listed ?? own;
-  const [firstMs, lastMs] = useMemo(() => timeRange(tree), [tree]);
-  const source = sourceOf(session);
+  const [firstMs, lastMs] = useMemo(() => getTimeRange(tree), [tree]);
+  const source = findSource(session);
   const cwd = header?.cwd ?? "";
   // What is asked first stands first: a narrow window cuts the end off.
   const facts: readonly (readonly [text: string, hint: string])[] = [
     [
-      all.calls === 0 && all.cost === null ? "" : `cost ${costText(all)}`,
+      all.calls === 0 && all.cost === null ? "" : `cost ${formatCost(all)}`,
       all.cost === null
         ? "No record says what its calls of models cost"
         : "What its calls of models cost, on all branches",
     ],
-    [lastMs > firstMs ? duration(lastMs - firstMs) : "", "From its first entry to its last, with all pauses"],
-    [folderName(cwd), `The folder of its project: ${cwd}`],
+    [
+      lastMs > firstMs ? formatDuration(lastMs - firstMs) : "",
+      "From its first entry to its last, with all pauses",
+    ],
+    [getFolderName(cwd), `The folder of its project: ${cwd}`],
     [source === undefined ? "" : `from ${source}`, "The program that it was imported from"],
-    [dateAndTimeOf(header?.timestamp), "When it was begun"],
+    [formatDateAndTime(header?.timestamp), "When it was begun"],
   ];
   const shown = facts.filter(([text]) => text !== "");
   return (
@@ -175,8 +178,8 @@ function SearchField({ search, field }: { search: Search; field: RefObject<HTMLI
         <>
           <span class="search-count" title={countHint(current, hits.length)}>
             {current === -1
-              ? `${count(hits.length)} found${isSearching ? "…" : ""}`
-              : `${count(current + 1)} of ${count(hits.length)}`}
+              ? `${formatCount(hits.length)} found${isSearching ? "…" : ""}`
+              : `${formatCount(current + 1)} of ${formatCount(hits.length)}`}
           </span>
           <IconButton icon={UpIcon} label="Previous hit" onClick={() => step(-1)} />
           <IconButton icon={DownIcon} label="Next hit" onClick={() => step(1)} />
@@ -188,8 +191,8 @@ function SearchField({ search, field }: { search: Search; field: RefObject<HTMLI
 
 function countHint(current: number, hits: number): string {
   if (hits === 0) return "Nothing was found";
-  const found = counted(hits, "entry holds", "entries hold");
+  const found = formatCounted(hits, "entry holds", "entries hold");
   return current === -1
     ? `${found} this; Enter goes to the first`
-    : `Number ${count(current + 1)} of those found; Enter or n goes to the next`;
+    : `Number ${formatCount(current + 1)} of those found; Enter or n goes to the next`;
 }

@@ -1,18 +1,18 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { count, counted, joined } from "../../../core/facts/number-text.ts";
-import { resultToolName } from "../../../core/facts/tool-calls.ts";
+import { formatCount, formatCounted, joinNonempty } from "../../../core/facts/number-text.ts";
+import { getResultToolName } from "../../../core/facts/tool-calls.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
-import { isFailure, titleOfEntry } from "../../text/entry-kind.ts";
+import { getEntryTitle, isFailure } from "../../text/entry-kind.ts";
 import { DEEPEST, findTrunk } from "../../text/tree-rows.ts";
 import { failureLine } from "../model/entry-text.ts";
 import type { PathView } from "../model/path-items.ts";
-import { hasFailedAt, kindAt } from "../model/session-model.ts";
+import { getKindAt, hasFailedAt } from "../model/session-model.ts";
 import {
+  chooseDetail,
   chooseForDetail,
+  makePageTreeRows,
   type PageTreeRow,
-  pageTreeRows,
   type TreeDetail,
-  usualDetail,
 } from "../model/tree-rows.ts";
 import { Segments } from "./controls.tsx";
 import { usePage } from "./page-context.ts";
@@ -36,13 +36,16 @@ const TREE_STEPS: ReadonlyMap<string, (at: number, rows: number) => number> = ne
 /** The tree of the session as a graph: a column of entries, with branches to the side. */
 export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
   const { session, go } = usePage();
-  const [detail, setDetail] = useState<TreeDetail>(() => usualDetail(session));
+  const [detail, setDetail] = useState<TreeDetail>(() => chooseDetail(session));
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
   const trunk = useMemo(() => findTrunk(session.tree, session.leaf), [session]);
   const isDrawn = useMemo(() => chooseForDetail(session, trunk, detail), [session, trunk, detail]);
-  const rows = useMemo(() => pageTreeRows(session, trunk, isDrawn, open), [session, trunk, isDrawn, open]);
+  const rows = useMemo(
+    () => makePageTreeRows(session, trunk, isDrawn, open),
+    [session, trunk, isDrawn, open],
+  );
   const { ordinal: shown, isAtEnd } = useSight(sight);
-  const rowsByEntry = useMemo(() => rowsOf(rows), [rows]);
+  const rowsByEntry = useMemo(() => mapRows(rows), [rows]);
   const current = rowsByEntry.get(shown) ?? -1;
   const [active, setActive] = useState<number>();
   const activeAt = active ?? Math.max(0, current);
@@ -74,21 +77,21 @@ export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
     <>
       <div class="panel-bar">
         <span class="panel-facts">
-          {counted(session.size, "entry", "entries")}, {counted(tips, "branch", "branches")}
+          {formatCounted(session.size, "entry", "entries")}, {formatCounted(tips, "branch", "branches")}
         </span>
         <Segments label="Detail of the tree" choices={DETAILS} chosen={detail} onChoose={setDetail} />
       </div>
       <VirtualList
         key={detail}
         class="tree"
-        label={`Tree of ${count(session.size)} entries`}
+        label={`Tree of ${formatCount(session.size)} entries`}
         items={rows}
-        keyOf={({ ordinal }) => ordinal}
+        getKey={({ ordinal }) => ordinal}
         estimate={() => TREE_ROW_HEIGHT}
         jump={jump}
         list={{
           role: "tree",
-          active: { index: activeAt, id: treeRowId(rows[activeAt]?.ordinal ?? NONE) },
+          active: { index: activeAt, id: makeTreeRowId(rows[activeAt]?.ordinal ?? NONE) },
           onKeyDown,
         }}
         render={(row, index) => (
@@ -110,7 +113,7 @@ export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
 }
 
 /** The row of each entry, or the one in whose run it is. */
-function rowsOf(rows: readonly PageTreeRow[]): Map<number, number> {
+function mapRows(rows: readonly PageTreeRow[]): Map<number, number> {
   const indices = new Map<number, number>();
   rows.forEach(({ ordinal, run, isOpen }, index) => {
     indices.set(ordinal, index);
@@ -152,17 +155,17 @@ function TreeRowView(props: TreeRowProps) {
   const { ordinal, depth, run, isOpen } = row;
   const entry = session.entryAt(ordinal);
   if (entry === undefined) return null;
-  const { tone, word } = kindAt(session, ordinal);
+  const { tone, word } = getKindAt(session, ordinal);
   const isOnPath = path.indices.has(ordinal);
   const label = session.labels.get(ordinal);
   const isFailed = isFailure(entry);
   const failed = isOpen ? 0 : run.filter((one) => hasFailedAt(session, one)).length;
-  const title = titleOfEntry(session, ordinal);
+  const title = getEntryTitle(session, ordinal);
   // What went wrong says more than what was asked for, unless it is a bare number.
   const failure = failureLine(entry);
   const text = BARE_CODE.test(failure) ? `${failure} · ${title}` : failure || title;
   const hints = [`${word} ${entry.id}`, title, failure, isOnPath ? "" : "Not on the path that is shown"];
-  const runHint = `${isOpen ? "Fold" : "Show"} the ${count(run.length)} entries that follow${failed > 0 ? `; ${count(failed)} of them failed` : ""}`;
+  const runHint = `${isOpen ? "Fold" : "Show"} the ${formatCount(run.length)} entries that follow${failed > 0 ? `; ${formatCount(failed)} of them failed` : ""}`;
   const classes = [
     "tree-row",
     `tone-${tone}`,
@@ -175,10 +178,10 @@ function TreeRowView(props: TreeRowProps) {
     // The tree itself has the focus, and the keys: it says which row is active.
     // biome-ignore lint/a11y/useFocusableInteractive: see above
     <div
-      class={joined(" ", ...classes)}
+      class={joinNonempty(" ", ...classes)}
       role="treeitem"
       style={{ height: `${TREE_ROW_HEIGHT}px` }}
-      id={treeRowId(ordinal)}
+      id={makeTreeRowId(ordinal)}
       aria-level={depth + 1}
       aria-posinset={position}
       aria-setsize={size}
@@ -190,12 +193,12 @@ function TreeRowView(props: TreeRowProps) {
         type="button"
         class="tree-entry"
         tabIndex={-1}
-        title={joined("\n", ...hints)}
+        title={joinNonempty("\n", ...hints)}
         data-entry={entry.id}
         onClick={onChoose}
       >
         {label !== undefined && <span class="chip is-label">{label}</span>}
-        {tone !== "user" && <span class="tree-kind">{resultToolName(entry) || word}</span>}
+        {tone !== "user" && <span class="tree-kind">{getResultToolName(entry) || word}</span>}
         {isFailed && <span class="chip is-failed">failed</span>}
         <span class="tree-text">{text}</span>
         {ordinal === session.leaf && <span class="chip is-leaf">leaf</span>}
@@ -210,7 +213,7 @@ function TreeRowView(props: TreeRowProps) {
           onClick={onToggle}
         >
           {isOpen ? "−" : "+"}
-          {count(run.length)}
+          {formatCount(run.length)}
         </button>
       )}
     </div>
@@ -218,7 +221,7 @@ function TreeRowView(props: TreeRowProps) {
 }
 
 /** The id of the row of an entry in the document. */
-function treeRowId(ordinal: number): string {
+function makeTreeRowId(ordinal: number): string {
   return `tree-row-${ordinal}`;
 }
 
@@ -233,22 +236,22 @@ function Graph({ row, path, isBelowOnPath, isLeaf }: GraphProps) {
   const isOnPath = path.indices.has(row.ordinal);
   const { depth, start, goesOn, run, isOpen } = row;
   const at = Math.min(depth, DEEPEST);
-  const x = xOf(at);
+  const x = toX(at);
   const below = run.length > 0 && !isOpen ? "edge is-run" : "edge";
   return (
-    <svg class="graph" width={xOf(at) + STEP} height={TREE_ROW_HEIGHT} aria-hidden="true">
+    <svg class="graph" width={toX(at) + STEP} height={TREE_ROW_HEIGHT} aria-hidden="true">
       {row.passing.slice(0, at).map(({ to, from }, lane) => (
         <path
-          key={xOf(lane)}
+          key={toX(lane)}
           class={onPath("edge", isAnyOn(path, to, from))}
-          d={`M${xOf(lane)} 0V${TREE_ROW_HEIGHT}`}
+          d={`M${toX(lane)} 0V${TREE_ROW_HEIGHT}`}
         />
       ))}
       {start === undefined && <path class={onPath("edge", isOnPath)} d={`M${x} 0V${MIDDLE}`} />}
       {start === "branch" && (
         <path
           class={onPath("edge", isOnPath)}
-          d={`M${xOf(at - 1)} 0C${xOf(at - 1)} ${MIDDLE} ${xOf(at - 1)} ${MIDDLE} ${x} ${MIDDLE}`}
+          d={`M${toX(at - 1)} 0C${toX(at - 1)} ${MIDDLE} ${toX(at - 1)} ${MIDDLE} ${x} ${MIDDLE}`}
         />
       )}
       {goesOn && (
@@ -262,7 +265,7 @@ function Graph({ row, path, isBelowOnPath, isLeaf }: GraphProps) {
 /** Summaries are squares, what programs wrote is small, the rest are circles; the leaf has a ring. */
 function Node({ row, x, isLeaf }: { row: PageTreeRow; x: number; isLeaf: boolean }) {
   const { session } = usePage();
-  const tone = kindAt(session, row.ordinal).tone;
+  const tone = getKindAt(session, row.ordinal).tone;
   return (
     <g class="node">
       {isLeaf && <circle class="ring" cx={x} cy={MIDDLE} r={7} />}
@@ -290,6 +293,6 @@ function onPath(name: string, isOnPath: boolean): string {
   return isOnPath ? `${name} is-on-path` : name;
 }
 
-function xOf(depth: number): number {
+function toX(depth: number): number {
   return 14 + depth * STEP;
 }

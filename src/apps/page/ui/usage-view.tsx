@@ -1,20 +1,20 @@
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { excerptOf } from "../../../core/facts/excerpt.ts";
-import { count, dollars, joined, roundDollars } from "../../../core/facts/number-text.ts";
-import { tokensIn } from "../../../core/facts/usage.ts";
-import { costText, dollarsOf, type Spent, sumSpent } from "../../../core/facts/usage-tally.ts";
-import { percent, timeOf, tokens } from "../model/format.ts";
+import { getExcerpt } from "../../../core/facts/excerpt.ts";
+import { formatCount, formatDollars, joinNonempty, roundDollars } from "../../../core/facts/number-text.ts";
+import { countInputTokens } from "../../../core/facts/usage.ts";
+import { formatCost, getDollars, type Spent, sumSpent } from "../../../core/facts/usage-tally.ts";
+import { formatPercent, formatTime, formatTokens } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
-import { endName } from "../model/session-model.ts";
+import { formatEndName } from "../model/session-model.ts";
 import {
   type CallOrder,
   cacheShare,
   groupCalls,
+  listModelCalls,
   type ModelCall,
-  modelCalls,
   orderCalls,
-  sumsByModel,
+  sumByModel,
 } from "../model/usage.ts";
 import { type Bar, BarChart, ChartFrame, PLOT } from "./bars.tsx";
 import { LinkButton, Segments } from "./controls.tsx";
@@ -23,18 +23,18 @@ import { usePage } from "./page-context.ts";
 /** What the session used: tokens, cache and cost, over its course and by model. */
 export function UsageView({ path }: { path: PathView }) {
   const { session, listed } = usePage();
-  const calls = useMemo(() => modelCalls(session), [session]);
+  const calls = useMemo(() => listModelCalls(session), [session]);
   const all = useMemo(() => sumSpent(calls), [calls]);
   const here = useMemo(
     () => sumSpent(calls.filter(({ ordinal }) => path.indices.has(ordinal))),
     [calls, path],
   );
   if (calls.length === 0) return <div class="empty">No entry says what a model used.</div>;
-  const models = sumsByModel(calls);
-  const onPath = `on the path to ${endName(session, path.end)}`;
+  const models = sumByModel(calls);
+  const onPath = `on the path to ${formatEndName(session, path.end)}`;
   // Where all is, one number is enough.
   const isAllHere = calls.every(({ ordinal }) => path.indices.has(ordinal));
-  const noteOf = (number: string) => (isAllHere ? "" : `${number} ${onPath}`);
+  const makeNote = (number: string) => (isAllHere ? "" : `${number} ${onPath}`);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section class="usage" aria-label="Usage" tabIndex={0}>
@@ -42,32 +42,36 @@ export function UsageView({ path }: { path: PathView }) {
         <div class="tiles">
           <Tile
             name="Model calls"
-            value={count(all.calls)}
-            note={isAllHere ? `all ${onPath}` : noteOf(count(here.calls))}
+            value={formatCount(all.calls)}
+            note={isAllHere ? `all ${onPath}` : makeNote(formatCount(here.calls))}
           />
           <Tile
             name="Tokens in, with cache"
-            value={tokens(tokensIn(all))}
-            note={noteOf(tokens(tokensIn(here)))}
+            value={formatTokens(countInputTokens(all))}
+            note={makeNote(formatTokens(countInputTokens(here)))}
           />
-          <Tile name="Tokens out" value={tokens(all.output)} note={noteOf(tokens(here.output))} />
+          <Tile
+            name="Tokens out"
+            value={formatTokens(all.output)}
+            note={makeNote(formatTokens(here.output))}
+          />
           <Tile
             name="From cache"
-            value={percent(cacheShare(all))}
-            note={`${tokens(all.cacheRead)} of the tokens in`}
+            value={formatPercent(cacheShare(all))}
+            note={`${formatTokens(all.cacheRead)} of the tokens in`}
           />
-          <Tile name="Cost" value={dollars(all.cost)} note={noteOf(dollars(here.cost))} />
+          <Tile name="Cost" value={formatDollars(all.cost)} note={makeNote(formatDollars(here.cost))} />
           {all.estimated !== null && (
             <Tile
               name="Estimated"
-              value={dollars(all.estimated)}
-              note={joined("; ", "by prices", noteOf(dollars(here.estimated)))}
+              value={formatDollars(all.estimated)}
+              note={joinNonempty("; ", "by prices", makeNote(formatDollars(here.estimated)))}
             />
           )}
         </div>
-        {listed !== undefined && costText(listed) !== costText(all) && (
+        {listed !== undefined && formatCost(listed) !== formatCost(all) && (
           <p class="muted">
-            The list of sessions tells {costText(listed)}: it counts subagents here, and what a fork has
+            The list of sessions tells {formatCost(listed)}: it counts subagents here, and what a fork has
             inherited where it was made.
           </p>
         )}
@@ -94,17 +98,17 @@ export function Tile({ name, value, note }: { name: string; value: string; note:
 /** Of what goes in, a part comes from a cache and a part is written to it. */
 const COLUMNS = ["Model", "Calls", "In", "From cache", "To cache", "Out", "Cache share", "Cost"];
 
-function cellsOf(sum: Spent): string[] {
+function formatCells(sum: Spent): string[] {
   const { calls, cacheRead, cacheWrite, output } = sum;
   return [
-    count(calls),
-    ...[tokensIn(sum), cacheRead, cacheWrite, output].map(tokens),
-    percent(cacheShare(sum)),
-    costText(sum),
+    formatCount(calls),
+    ...[countInputTokens(sum), cacheRead, cacheWrite, output].map(formatTokens),
+    formatPercent(cacheShare(sum)),
+    formatCost(sum),
   ];
 }
 
-function ModelTable({ models, all }: { models: ReturnType<typeof sumsByModel>; all: Spent }) {
+function ModelTable({ models, all }: { models: ReturnType<typeof sumByModel>; all: Spent }) {
   const rows = models.map(({ model, sum }, index): UsageRow => {
     const name = (
       <>
@@ -112,40 +116,40 @@ function ModelTable({ models, all }: { models: ReturnType<typeof sumsByModel>; a
         {model}
       </>
     );
-    return { key: model, name, cells: cellsOf(sum) };
+    return { key: model, name, cells: formatCells(sum) };
   });
-  if (models.length > 1) rows.push({ key: "total", name: "total", cells: cellsOf(all), isSum: true });
+  if (models.length > 1) rows.push({ key: "total", name: "total", cells: formatCells(all), isSum: true });
   return <UsageTable title="By model, whole session" columns={COLUMNS} rows={rows} />;
 }
 
 /** The models with an area of their own; the others share one. */
-const MOST_MODELS = 5;
+const MAX_MODELS = 5;
 
 /** More points than this make no other line. */
-const MOST_POINTS = 300;
+const MAX_POINTS = 300;
 
 /** What the session has cost so far, at each model call, in areas by model. */
 function CostChart({ calls, models }: { calls: readonly ModelCall[]; models: readonly string[] }) {
   const all = sumSpent(calls);
-  const cost = dollarsOf(all);
+  const cost = getDollars(all);
   if (cost === 0) return <p class="muted">No entry says what it cost.</p>;
-  const isSplit = models.length > MOST_MODELS + 1;
-  const names = isSplit ? models.slice(0, MOST_MODELS) : models;
+  const isSplit = models.length > MAX_MODELS + 1;
+  const names = isSplit ? models.slice(0, MAX_MODELS) : models;
   const series = isSplit ? [...names, "others"] : names;
-  const sums = runningSums(calls, names, series.length);
+  const sums = sumRunning(calls, names, series.length);
   const legend = series.map((name, index) => [`series-${index % 6}`, name] as const);
   const step = PLOT.width / Math.max(1, sums.length - 1);
   return (
     <ChartFrame
       title={`Cost so far by model, whole session${all.estimated === null ? "" : ", with estimates"}`}
       legend={legend}
-      most={cost}
+      max={cost}
       write={roundDollars}
     >
       {(y) =>
         series.map((name, index) => {
-          const top = sums.map((sum, at) => `${at * step},${y(upTo(sum, index + 1))}`);
-          const bottom = sums.map((sum, at) => `${at * step},${y(upTo(sum, index))}`).reverse();
+          const top = sums.map((sum, at) => `${at * step},${y(sliceUpTo(sum, index + 1))}`);
+          const bottom = sums.map((sum, at) => `${at * step},${y(sliceUpTo(sum, index))}`).reverse();
           return (
             <polygon key={name} class={`area series-${index % 6}`} points={[...top, ...bottom].join(" ")} />
           );
@@ -156,21 +160,21 @@ function CostChart({ calls, models }: { calls: readonly ModelCall[]; models: rea
 }
 
 /** The cost of each series up to each point, from nothing on. */
-function runningSums(calls: readonly ModelCall[], names: readonly string[], size: number): number[][] {
+function sumRunning(calls: readonly ModelCall[], names: readonly string[], size: number): number[][] {
   const sums: number[][] = [new Array<number>(size).fill(0)];
-  for (const group of groupCalls(calls, MOST_POINTS)) {
+  for (const group of groupCalls(calls, MAX_POINTS)) {
     const sum = [...(sums.at(-1) ?? [])];
     for (const call of group) {
       const named = names.indexOf(call.model);
       const at = named === -1 ? size - 1 : named;
-      sum[at] = (sum[at] ?? 0) + dollarsOf(call);
+      sum[at] = (sum[at] ?? 0) + getDollars(call);
     }
     sums.push(sum);
   }
   return sums;
 }
 
-function upTo(sum: readonly number[], end: number): number {
+function sliceUpTo(sum: readonly number[], end: number): number {
   return sum.slice(0, end).reduce((all, one) => all + one, 0);
 }
 
@@ -183,21 +187,21 @@ const PARTS = [
 ] as const;
 
 /** More bars than this cannot be told apart. */
-const MOST_BARS = 190;
+const MAX_BARS = 190;
 
 /** Tokens of each model call; calls that follow one another share a bar if there are very many. */
 function TokenChart({ calls, path }: { calls: readonly ModelCall[]; path: PathView }) {
   const { session, go } = usePage();
   // A record of costs alone is no bar.
   const counted = calls.filter(({ total }) => total > 0);
-  const groups = groupCalls(counted, MOST_BARS).map((group) => ({ group, sum: sumSpent(group) }));
+  const groups = groupCalls(counted, MAX_BARS).map((group) => ({ group, sum: sumSpent(group) }));
   const sizes = groups.map(
     ({ group, sum }) => PARTS.reduce((all, [name]) => all + sum[name], 0) / group.length,
   );
   const together = groups[0]?.group.length ?? 1;
   const isAnyAside = groups.some(({ group }) => !isOnPath(group, path));
-  const mean = together > 1 ? ` (mean of ${count(together)} calls)` : "";
-  const aside = `not on the path to ${endName(session, path.end)}`;
+  const mean = together > 1 ? ` (mean of ${formatCount(together)} calls)` : "";
+  const aside = `not on the path to ${formatEndName(session, path.end)}`;
   const bars = groups.flatMap(({ group, sum }): Bar[] => {
     const [first] = group;
     if (first === undefined) return [];
@@ -205,7 +209,7 @@ function TokenChart({ calls, path }: { calls: readonly ModelCall[]; path: PathVi
     return [
       {
         key: first.ordinal,
-        title: [barTitle(group, sum), ...(isAside ? [aside] : [])].join("\n"),
+        title: [formatBarTitle(group, sum), ...(isAside ? [aside] : [])].join("\n"),
         parts: PARTS.map(([name, series]) => [series, sum[name] / group.length] as const),
         isAside,
         onChoose: () => go({ go: "entry", ordinal: first.ordinal }),
@@ -219,8 +223,8 @@ function TokenChart({ calls, path }: { calls: readonly ModelCall[]; path: PathVi
         ...PARTS.map(([, series, word]) => [series, word] as const),
         ...(isAnyAside ? [["part-aside", `faded: ${aside}`] as const] : []),
       ]}
-      most={Math.max(0, ...sizes)}
-      write={tokens}
+      max={Math.max(0, ...sizes)}
+      write={formatTokens}
       bars={bars}
       choose="Show the entry"
     />
@@ -231,9 +235,11 @@ function isOnPath(group: readonly ModelCall[], { indices }: PathView): boolean {
   return group.some(({ ordinal }) => indices.has(ordinal));
 }
 
-function barTitle(group: readonly ModelCall[], sum: Spent): string {
+function formatBarTitle(group: readonly ModelCall[], sum: Spent): string {
   const models = [...new Set(group.map(({ model }) => model))].join(", ");
-  const parts = PARTS.map(([name, , word]) => `${word}: ${count(Math.round(sum[name] / group.length))}`);
+  const parts = PARTS.map(
+    ([name, , word]) => `${word}: ${formatCount(Math.round(sum[name] / group.length))}`,
+  );
   return [models, ...parts].join("\n");
 }
 
@@ -259,11 +265,11 @@ function CallTable({ calls }: { calls: readonly ModelCall[] }) {
     const entry = session.entryAt(ordinal);
     const name = (
       <LinkButton onClick={() => go({ go: "entry", ordinal })}>
-        {excerptOf(entry).text || (entry?.id ?? "")}
+        {getExcerpt(entry).text || (entry?.id ?? "")}
       </LinkButton>
     );
-    const numbers = [tokensIn(call), cacheRead, output].map(count);
-    return { key: ordinal, name, cells: [costText(call), ...numbers, timeOf(entry?.timestamp), model] };
+    const numbers = [countInputTokens(call), cacheRead, output].map(formatCount);
+    return { key: ordinal, name, cells: [formatCost(call), ...numbers, formatTime(entry?.timestamp), model] };
   });
   const orders = <Segments label="Order of the calls" choices={ORDERS} chosen={order} onChoose={setOrder} />;
   return (
@@ -275,7 +281,7 @@ function CallTable({ calls }: { calls: readonly ModelCall[] }) {
       rows={rows}
     >
       {shown.length < calls.length && (
-        <LinkButton onClick={() => showWhole(true)}>Show all {count(calls.length)} calls</LinkButton>
+        <LinkButton onClick={() => showWhole(true)}>Show all {formatCount(calls.length)} calls</LinkButton>
       )}
     </UsageTable>
   );

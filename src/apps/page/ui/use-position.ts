@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useLayoutEffect, useReducer, useRef } from "preact/hooks";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import { type Position, type Step, takeStep, type View } from "../model/navigation.ts";
-import { pathTo, type SessionModel } from "../model/session-model.ts";
+import { getPathTo, type SessionModel } from "../model/session-model.ts";
 
 /**
  * Keeps where the reader is, and the address in step with it, so that an address leads back to the same position. Another path
@@ -13,7 +13,7 @@ export function usePosition(session: SessionModel, opening: number): [Position, 
   const [position, take] = useReducer(
     (before: Position, step: Step) => takeStep(session, before, step),
     undefined,
-    () => positionOf(session, location.hash, opening),
+    () => parseHash(session, location.hash, opening),
   );
   const go = useCallback((step: Step) => take(step), []);
   const written = useRef(location.hash);
@@ -27,17 +27,17 @@ export function usePosition(session: SessionModel, opening: number): [Position, 
         ? before.current
         : { ...before.current, focus: position.asked };
     before.current = position;
-    const hash = hashOf(session, position);
+    const hash = formatHash(session, position);
     if (hash === written.current) return;
     const isStep = end !== position.end || view !== position.view || asked !== position.asked;
-    if (isStep) history.replaceState(null, "", addressOf(hashOf(session, left)));
+    if (isStep) history.replaceState(null, "", makeAddress(formatHash(session, left)));
     written.current = hash;
-    history[isStep ? "pushState" : "replaceState"](null, "", addressOf(hash));
+    history[isStep ? "pushState" : "replaceState"](null, "", makeAddress(hash));
   }, [session, position]);
   useEffect(() => {
     const onChange = () => {
       written.current = location.hash;
-      const position = positionOf(session, location.hash, opening);
+      const position = parseHash(session, location.hash, opening);
       before.current = position;
       go({ go: "position", position });
     };
@@ -48,20 +48,23 @@ export function usePosition(session: SessionModel, opening: number): [Position, 
 }
 
 /** Writes a position as an address of this page. */
-function addressOf(hash: string): string {
+function makeAddress(hash: string): string {
   return hash === "" ? location.pathname + location.search : hash;
 }
 
 const VIEWS: readonly View[] = ["path", "model", "beside", "changes", "usage", "issues"];
 
 /** Writes a position as the part of an address behind `#`. */
-export function hashOf(session: SessionModel, { end, focus, view, asked, beside = NONE }: Position): string {
+export function formatHash(
+  session: SessionModel,
+  { end, focus, view, asked, beside = NONE }: Position,
+): string {
   const { entryAt, leaf, newestTip } = session;
   const parts = new URLSearchParams();
   const [entry, last] = [entryAt(focus), entryAt(end)];
   if (entry !== undefined) parts.set("entry", entry.id);
   // Without it the link leads to the leaf's path if the entry is on it, else to the newest one through the entry.
-  const usual = entry === undefined || pathTo(session, leaf).includes(focus) ? leaf : newestTip[focus];
+  const usual = entry === undefined || getPathTo(session, leaf).includes(focus) ? leaf : newestTip[focus];
   // An empty value stands before the first entry.
   if (end !== usual) parts.set("end", last?.id ?? "");
   if (view !== "path") parts.set("view", view);
@@ -74,7 +77,7 @@ export function hashOf(session: SessionModel, { end, focus, view, asked, beside 
 }
 
 /** Writes the address of an entry, from `#` on; halves of surrogate pairs, which no address can hold, become U+FFFD. */
-export function linkTo(id: string): string {
+export function makeLinkTo(id: string): string {
   return `#${new URLSearchParams({ entry: id })}`;
 }
 
@@ -84,20 +87,20 @@ export function linkTo(id: string): string {
  * @param opening - Where the path ends if the address does not say.
  * @returns The position; what the address names and the session does not have counts as not named.
  */
-export function positionOf(session: SessionModel, hash: string, opening: number): Position {
+export function parseHash(session: SessionModel, hash: string, opening: number): Position {
   const parts = new URLSearchParams(hash.replace(/^#/, ""));
   const { tree, newestTip } = session;
-  const ordinalOf = (name: string) => tree.find(parts.get(name) ?? "");
-  const [focus, named] = [ordinalOf("entry"), ordinalOf("end")];
+  const findOrdinal = (name: string) => tree.find(parts.get(name) ?? "");
+  const [focus, named] = [findOrdinal("entry"), findOrdinal("end")];
   const isBeforeFirst = focus === NONE && named === NONE && parts.get("end") === "";
   const ends = [named, opening, newestTip[focus] ?? opening];
   const end = isBeforeFirst
     ? NONE
-    : ends.find((one) => one !== NONE && (focus === NONE || pathTo(session, one).includes(focus)));
-  const beside = ordinalOf("beside");
+    : ends.find((one) => one !== NONE && (focus === NONE || getPathTo(session, one).includes(focus)));
+  const beside = findOrdinal("beside");
   const wanted = VIEWS.find((one) => one === parts.get("view")) ?? "path";
   const view = wanted === "beside" && beside === NONE ? "path" : wanted;
-  const asked = view === "path" ? NONE : ordinalOf("saw");
+  const asked = view === "path" ? NONE : findOrdinal("saw");
   const other = view === "beside" ? { beside } : {};
   return {
     end: end ?? opening,
@@ -105,13 +108,15 @@ export function positionOf(session: SessionModel, hash: string, opening: number)
     view,
     asked,
     ...other,
-    reveal: revealOf(session, end ?? opening, focus),
+    reveal: getReveal(session, end ?? opening, focus),
   };
 }
 
 /** A path with a compaction opens at its end: what stands before is folded, and was long ago. */
-function revealOf(session: SessionModel, end: number, focus: number): Position["reveal"] {
+function getReveal(session: SessionModel, end: number, focus: number): Position["reveal"] {
   if (focus !== NONE) return { align: "start" };
-  const isCompacted = pathTo(session, end).some((ordinal) => session.tree.typeAt(ordinal) === "compaction");
+  const isCompacted = getPathTo(session, end).some(
+    (ordinal) => session.tree.typeAt(ordinal) === "compaction",
+  );
   return isCompacted ? { align: "end" } : undefined;
 }

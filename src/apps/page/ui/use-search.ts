@@ -10,7 +10,7 @@ import type { Step } from "../model/navigation.ts";
 import { findEntries, readQuery, type SearchHit } from "../model/search.ts";
 import type { SessionModel } from "../model/session-model.ts";
 import type { Folds } from "./fold.tsx";
-import { otherWork, sliceOfWork } from "./live-session.ts";
+import { sliceOfWork, waitForOtherWork } from "./live-session.ts";
 
 /** Milliseconds after the last key until the search begins. */
 const PAUSE_MS = 120;
@@ -43,7 +43,7 @@ export interface Search {
 }
 
 /** Milliseconds that a search for words that few entries hold takes in a very large session. */
-const MOST_SEARCHES_MS = 300;
+const MAX_SEARCHES_MS = 300;
 
 /** What was found of a text so far. */
 interface Found {
@@ -76,7 +76,7 @@ export function useSearch(session: SessionModel, folds: Folds, go: (step: Step) 
   const isSearching = query !== "" && !(found?.query === query && found.isAll);
   const hits = useMemo(() => {
     if (!isActive) return NO_HITS;
-    const unfiltered = query === "" ? allOf(session) : found?.query === query ? found.hits : NO_HITS;
+    const unfiltered = query === "" ? listAll(session) : found?.query === query ? found.hits : NO_HITS;
     return unfiltered.filter(({ ordinal }) => filters.isLeft(ordinal, filter));
   }, [isActive, session, found, query, filters, filter]);
   /** The hit that the reader wants to go to, as long as it is not found. */
@@ -157,7 +157,7 @@ function useFound(session: SessionModel, query: string): Found | undefined {
     const { hits } = progress.current;
     const search = async () => {
       // To draw the page once more would take longer than most searches.
-      let isDue = sliceOfWork(MOST_SEARCHES_MS);
+      let isDue = sliceOfWork(MAX_SEARCHES_MS);
       for (const { hits: some, passed } of findEntries(session, query, progress.current.passed)) {
         hits.push(...some);
         progress.current.passed = passed;
@@ -165,7 +165,7 @@ function useFound(session: SessionModel, query: string): Found | undefined {
         // Of a session that has grown, those that were found before are shown till then.
         if (hits.length > 0)
           setFound((before) => (before?.query === query ? before : { query, hits: [...hits], isAll: false }));
-        await otherWork();
+        await waitForOtherWork();
         if (!isWanted) return;
         isDue = sliceOfWork();
       }
@@ -184,6 +184,6 @@ function areEqual(labels: SessionModel["labels"], others: SessionModel["labels"]
 }
 
 /** Every entry as a hit in which nothing was looked for. */
-function allOf({ tree }: SessionModel): SearchHit[] {
+function listAll({ tree }: SessionModel): SearchHit[] {
   return Array.from(tree.ordinals(), (ordinal) => ({ ordinal, match: undefined }));
 }

@@ -30,7 +30,7 @@ export function useAnswer<T>(
         .then(
           (value) => setAnswer({ state: "there", value }),
           (error: unknown) => {
-            if (!controller.signal.aborted) setAnswer({ state: "failed", reason: reasonOf(error) });
+            if (!controller.signal.aborted) setAnswer({ state: "failed", reason: getReason(error) });
           },
         );
     const observer = new IntersectionObserver((seen) => {
@@ -77,7 +77,7 @@ export function useContents(searchUrl: string): [Contents, (text: string) => voi
         (hits) => setContents({ state: "found", text, hits }),
         (error: unknown) => {
           if (controller.signal.aborted) return;
-          setContents({ state: "failed", text, reason: reasonOf(error) });
+          setContents({ state: "failed", text, reason: getReason(error) });
         },
       );
   };
@@ -91,6 +91,6 @@ async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
   return response.json();
 }
 
-function reasonOf(error: unknown): string {
+function getReason(error: unknown): string {
   return error instanceof Error ? error.message : "unknown";
 }

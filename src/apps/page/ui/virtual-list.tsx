@@ -18,7 +18,7 @@ interface VirtualListProps<T> {
   readonly class: string;
   readonly label: string;
   readonly items: readonly T[];
-  readonly keyOf: (item: T) => string | number;
+  readonly getKey: (item: T) => string | number;
   /** Guesses the height of an item, in pixels. */
   readonly estimate: (item: T) => number;
   readonly render: (item: T, index: number) => ComponentChildren;
@@ -41,7 +41,7 @@ const END_PADDING = 24;
 
 /** A list of which only what is in sight is in the document, so that 10,000 items scroll like ten. */
 export function VirtualList<T>(props: VirtualListProps<T>) {
-  const { items, keyOf, estimate, render, jump, onRange, onDrawn } = props;
+  const { items, getKey, estimate, render, jump, onRange, onDrawn } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const [, redraw] = useState(0);
   const made = useRef<Virtualizer<HTMLDivElement, HTMLDivElement> | null>(null);
@@ -49,7 +49,7 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
     count: items.length,
     getScrollElement: () => scroller.current,
     estimateSize: (index: number) => withItem(items, index, estimate, 0),
-    getItemKey: (index: number) => withItem(items, index, keyOf, index),
+    getItemKey: (index: number) => withItem(items, index, getKey, index),
     observeElementRect,
     observeElementOffset,
     scrollToFn: elementScroll,

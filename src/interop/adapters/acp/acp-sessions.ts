@@ -1,8 +1,8 @@
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
-import { titleOf } from "../../../core/facts/session-title.ts";
-import { entryNotFound, isSessionError } from "../../../core/format/errors.ts";
-import { assertOptions, numberFrom } from "../../../core/format/options.ts";
-import { wellFormedText } from "../../../core/format/well-formed-text.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
+import { getSessionTitle } from "../../../core/facts/session-title.ts";
+import { isSessionError, makeEntryNotFoundError } from "../../../core/format/errors.ts";
+import { assertOptions, makeNumberRule } from "../../../core/format/options.ts";
+import { toWellFormedText } from "../../../core/format/well-formed-text.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
 import { isConversation } from "../../../session/manager/entry-maker.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
@@ -48,21 +48,22 @@ export async function listAcpSessions(
   { cwd, cursor }: AcpListRequest = {},
   options: { readonly pageSize?: number } = {},
 ): Promise<AcpSessionPage> {
-  assertOptions(options, { pageSize: numberFrom(1, "sessions") });
+  assertOptions(options, { pageSize: makeNumberRule(1, "sessions") });
   const pageSize = Math.floor(options.pageSize ?? PAGE_SIZE);
-  const after = typeof cursor === "string" ? positionOf(cursor) : undefined;
+  const after = typeof cursor === "string" ? decodeCursor(cursor) : undefined;
   const sessions: AcpSessionInfo[] = [];
   let last: { readonly id: string; readonly modified: Date } | undefined;
   // One more tells whether there is another page.
   const query = { limit: pageSize + 1, ...(typeof cwd === "string" && { cwd }), ...(after && { after }) };
   for await (const row of store.list(query)) {
-    if (last !== undefined && sessions.length === pageSize) return { sessions, nextCursor: cursorOf(last) };
+    if (last !== undefined && sessions.length === pageSize)
+      return { sessions, nextCursor: encodeCursor(last) };
     last = row;
     sessions.push({
       sessionId: row.id,
       // The protocol wants one; a session without its own is opened in that of the process.
-      cwd: wellFormedText(row.cwd) || process.cwd(),
-      title: titleOf(row),
+      cwd: toWellFormedText(row.cwd) || process.cwd(),
+      title: getSessionTitle(row),
       updatedAt: row.modified.toISOString(),
     });
   }
@@ -97,14 +98,14 @@ export async function forkAcpSession(
   store: SessionStore,
   { sessionId, cwd, _meta }: AcpForkRequest,
 ): Promise<SessionManager> {
-  const entryId = fieldsOf(_meta)[ENTRY_META];
+  const entryId = toRecord(_meta)[ENTRY_META];
   if (entryId !== undefined && typeof entryId !== "string")
     throw new TypeError(`_meta["${ENTRY_META}"] must be the id of an entry.`);
   // For reading, because another object may hold the lease; the copy is then opened for writing.
   const from = await store.open(sessionId, { cwd, mode: "read-only" });
   try {
     const leafId = entryId ?? from.getLeafId();
-    if (leafId === null || !holdsConversation(from, leafId)) return await newAcpSession(store, { cwd });
+    if (leafId === null || !hasMessages(from, leafId)) return await newAcpSession(store, { cwd });
     const copy = from.forkSibling(leafId);
     await copy.close();
     return await store.open(copy.getSessionId(), { cwd, mustExist: true });
@@ -114,8 +115,8 @@ export async function forkAcpSession(
 }
 
 /** @throws {SessionError} `ENTRY_NOT_FOUND` */
-function holdsConversation(session: SessionManager, leafId: string): boolean {
-  if (session.getEntry(leafId) === undefined) throw entryNotFound(leafId);
+function hasMessages(session: SessionManager, leafId: string): boolean {
+  if (session.getEntry(leafId) === undefined) throw makeEntryNotFoundError(leafId);
   for (const entry of session.walkUp({ type: "message", fromId: leafId }))
     if (isConversation(entry)) return true;
   return false;
@@ -137,12 +138,12 @@ export async function deleteAcpSession(
   }
 }
 
-function cursorOf({ id, modified }: { readonly id: string; readonly modified: Date }): string {
+function encodeCursor({ id, modified }: { readonly id: string; readonly modified: Date }): string {
   return Buffer.from(JSON.stringify({ id, modifiedMs: modified.getTime() })).toString("base64url");
 }
 
-function positionOf(cursor: string): { id: string; modified: Date } {
-  const { id, modifiedMs } = fieldsOf(parseJson(Buffer.from(cursor, "base64url").toString())?.value);
+function decodeCursor(cursor: string): { id: string; modified: Date } {
+  const { id, modifiedMs } = toRecord(parseJson(Buffer.from(cursor, "base64url").toString())?.value);
   const modified = new Date(typeof modifiedMs === "number" ? modifiedMs : Number.NaN);
   if (typeof id === "string" && !Number.isNaN(modified.getTime())) return { id, modified };
   throw new TypeError("The cursor is none of session/list; list from the start, without one.");

@@ -1,12 +1,12 @@
 import { posix, win32 } from "node:path";
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
-import { callTitle } from "../../../core/facts/excerpt.ts";
-import { beginningOf } from "../../../core/facts/plain-text.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
+import { formatCallTitle } from "../../../core/facts/excerpt.ts";
+import { toShortLine } from "../../../core/facts/plain-text.ts";
 import type { StoredCall } from "../../../core/facts/tool-calls.ts";
-import { editsOfCall, filesOfCall } from "../../../core/facts/touched-files.ts";
+import { findCallEdits, findCallFiles } from "../../../core/facts/touched-files.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
-import { wellFormedText } from "../../../core/format/well-formed-text.ts";
-import { wellFormedValue } from "../../convert/well-formed-message.ts";
+import { toWellFormedText } from "../../../core/format/well-formed-text.ts";
+import { toWellFormedValue } from "../../convert/well-formed-message.ts";
 import {
   ACP_DETAIL,
   type AcpLocation,
@@ -29,25 +29,25 @@ export interface CallFacts {
 export const LONGEST_TITLE = 200;
 
 /** Works out what to show of a call from its name and arguments. */
-export function factsOfCall(call: Pick<StoredCall, "name" | "input">, cwd: string) {
+export function makeCallFacts(call: Pick<StoredCall, "name" | "input">, cwd: string) {
   const { name, input } = call;
-  const locations = filesOfCall(call).flatMap(({ path }) => absoluteIn(cwd, path) ?? []);
+  const locations = findCallFiles(call).flatMap(({ path }) => toAbsolute(cwd, path) ?? []);
   return {
-    title: beginningOf(callTitle(name, input), LONGEST_TITLE) || "(unnamed tool)",
-    kind: kindOfTool(name),
+    title: toShortLine(formatCallTitle(name, input), LONGEST_TITLE) || "(unnamed tool)",
+    kind: guessToolKind(name),
     locations: [...new Set(locations)].map((path) => ({ path })),
   };
 }
 
 /** Returns the edits that a call asks for, if it names one file. */
-export function diffsOfCall(
+export function makeCallDiffs(
   { name, input }: Pick<StoredCall, "name" | "input">,
   cwd: string,
 ): AcpToolContent[] {
-  const [file, second] = filesOfCall({ name, input });
-  const path = file === undefined || second !== undefined ? undefined : absoluteIn(cwd, file.path);
+  const [file, second] = findCallFiles({ name, input });
+  const path = file === undefined || second !== undefined ? undefined : toAbsolute(cwd, file.path);
   if (path === undefined) return [];
-  return editsOfCall(input).map(({ before, after }) => ({
+  return findCallEdits(input).map(({ before, after }) => ({
     type: "diff",
     path,
     oldText: before,
@@ -57,19 +57,19 @@ export function diffsOfCall(
 
 /** Reads facts of a call, from an update or from `details`, without what is none of the protocol. */
 export function readFacts(value: unknown): CallFacts {
-  const { title, kind, content, locations, rawOutput } = fieldsOf(value);
+  const { title, kind, content, locations, rawOutput } = toRecord(value);
   const known = TOOL_KINDS.find((one) => one === kind);
   return {
-    ...(typeof title === "string" && title !== "" && { title: wellFormedText(title) }),
+    ...(typeof title === "string" && title !== "" && { title: toWellFormedText(title) }),
     ...(known !== undefined && { kind: known }),
     ...(Array.isArray(content) && { content: content.flatMap((part) => readToolContent(part) ?? []) }),
-    ...(Array.isArray(locations) && { locations: listOf(locations).flatMap(readLocation) }),
-    ...(rawOutput !== undefined && rawOutput !== null && { rawOutput: wellFormedValue(rawOutput) }),
+    ...(Array.isArray(locations) && { locations: toArray(locations).flatMap(readLocation) }),
+    ...(rawOutput !== undefined && rawOutput !== null && { rawOutput: toWellFormedValue(rawOutput) }),
   };
 }
 
 function readToolContent(part: unknown): AcpToolContent | undefined {
-  const { type, content, path, oldText, newText, terminalId } = fieldsOf(part);
+  const { type, content, path, oldText, newText, terminalId } = toRecord(part);
   switch (type) {
     case "content": {
       const block = readBlock(content);
@@ -87,7 +87,7 @@ function readToolContent(part: unknown): AcpToolContent | undefined {
 }
 
 function readLocation(value: unknown): AcpLocation[] {
-  const { path, line } = fieldsOf(value);
+  const { path, line } = toRecord(value);
   if (typeof path !== "string") return [];
   return [{ path, ...(isCount(line) && { line }) }];
 }
@@ -97,14 +97,14 @@ function isCount(value: unknown): value is number {
 }
 
 /** Returns what only the protocol has of a stored message. */
-export function acpDetails(message: unknown): JsonRecord {
-  return fieldsOf(fieldsOf(fieldsOf(message)["details"])[ACP_DETAIL]);
+export function getAcpDetails(message: unknown): JsonRecord {
+  return toRecord(toRecord(toRecord(message)["details"])[ACP_DETAIL]);
 }
 
 const FROM_ROOT = /^(?:[/\\]|[A-Za-z]:[/\\])/;
 
 /** Makes a path of any system absolute; undefined if that cannot be told, as with one that begins with `~`. */
-function absoluteIn(cwd: string, path: string): string | undefined {
+function toAbsolute(cwd: string, path: string): string | undefined {
   if (FROM_ROOT.test(path)) return path;
   if (!FROM_ROOT.test(cwd) || path.startsWith("~")) return undefined;
   return (cwd.startsWith("/") ? posix : win32).join(cwd, path);
@@ -127,7 +127,7 @@ const KINDS: ReadonlyMap<string, AcpToolKind> = new Map(
 );
 
 /** Guesses from a tool's name what it does: by its first word that tells. */
-function kindOfTool(name: string): AcpToolKind {
+function guessToolKind(name: string): AcpToolKind {
   const words = name.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
   const kinds = words.split(/[^a-z]+/).map((word) => KINDS.get(word));
   return kinds.find((kind) => kind !== undefined) ?? "other";

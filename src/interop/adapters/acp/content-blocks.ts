@@ -1,31 +1,31 @@
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
-import { imageAddress } from "../../../core/facts/images.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
+import { toImageAddress } from "../../../core/facts/images.ts";
 import type { JsonObject } from "../../../core/format/json.ts";
 import type { UserMessage } from "../../../core/format/message.ts";
-import { wellFormedText } from "../../../core/format/well-formed-text.ts";
+import { toWellFormedText } from "../../../core/format/well-formed-text.ts";
 import type { UserBlock } from "../../convert/dialect.ts";
-import { imageOf, placeholder } from "../../convert/images.ts";
-import { storeData } from "../stored-data.ts";
+import { makePlaceholder, toImage } from "../../convert/images.ts";
+import { toStoredData } from "../stored-data.ts";
 import { ACP_DETAIL, type AcpContentBlock, type AcpResource } from "./acp-types.ts";
 
 /** Reads a block of content, without what only a user interface needs; undefined if it is none of the protocol. */
 export function readBlock(value: unknown): AcpContentBlock | undefined {
-  const { type, text, data, mimeType, uri, name, title, description, resource } = fieldsOf(value);
+  const { type, text, data, mimeType, uri, name, title, description, resource } = toRecord(value);
   switch (type) {
     case "text":
-      return typeof text === "string" ? { type, text: wellFormedText(text) } : undefined;
+      return typeof text === "string" ? { type, text: toWellFormedText(text) } : undefined;
     case "image":
       return typeof data === "string" && typeof mimeType === "string"
-        ? { type, data: wellFormedText(data), mimeType: wellFormedText(mimeType), ...texts({ uri }) }
+        ? { type, data: toWellFormedText(data), mimeType: toWellFormedText(mimeType), ...pickTexts({ uri }) }
         : undefined;
     case "audio":
       return typeof data === "string" && typeof mimeType === "string" ? { type, data, mimeType } : undefined;
     case "resource_link":
       return typeof name === "string" && typeof uri === "string"
-        ? { type, name, uri, ...texts({ title, description, mimeType }) }
+        ? { type, name, uri, ...pickTexts({ title, description, mimeType }) }
         : undefined;
     case "resource": {
-      const embedded = readResource(fieldsOf(resource));
+      const embedded = readResource(toRecord(resource));
       return embedded && { type, resource: embedded };
     }
     default:
@@ -33,19 +33,19 @@ export function readBlock(value: unknown): AcpContentBlock | undefined {
   }
 }
 
-function readResource({ uri, text, blob, mimeType }: ReturnType<typeof fieldsOf>): AcpResource | undefined {
+function readResource({ uri, text, blob, mimeType }: ReturnType<typeof toRecord>): AcpResource | undefined {
   if (typeof uri !== "string") return undefined;
-  if (typeof text === "string") return { uri, text, ...texts({ mimeType }) };
-  return typeof blob === "string" ? { uri, blob, ...texts({ mimeType }) } : undefined;
+  if (typeof text === "string") return { uri, text, ...pickTexts({ mimeType }) };
+  return typeof blob === "string" ? { uri, blob, ...pickTexts({ mimeType }) } : undefined;
 }
 
-function texts<Name extends string>(
+function pickTexts<Name extends string>(
   fields: { readonly [Field in Name]: unknown },
 ): { [Field in Name]?: string } {
   const kept: { [Field in Name]?: string } = {};
   for (const name in fields) {
     const value = fields[name];
-    if (typeof value === "string") kept[name] = wellFormedText(value);
+    if (typeof value === "string") kept[name] = toWellFormedText(value);
   }
   return kept;
 }
@@ -56,30 +56,30 @@ export function fromBlock(block: AcpContentBlock): UserBlock {
     case "text":
       return { type: "text", text: block.text };
     case "image": {
-      const image = imageOf(block.mimeType, block.data);
-      const isImage = image !== undefined && imageAddress(image) !== undefined;
-      return isImage ? image : placeholder("image", block.uri || block.mimeType);
+      const image = toImage(block.mimeType, block.data);
+      const isImage = image !== undefined && toImageAddress(image) !== undefined;
+      return isImage ? image : makePlaceholder("image", block.uri || block.mimeType);
     }
     case "audio":
-      return placeholder("audio", block.mimeType);
+      return makePlaceholder("audio", block.mimeType);
     case "resource_link":
-      return placeholder(block.name, block.uri);
+      return makePlaceholder(block.name, block.uri);
     case "resource":
       return "text" in block.resource
         ? { type: "text", text: `[resource: ${block.resource.uri}]\n${block.resource.text}` }
-        : placeholder("resource", block.resource.uri);
+        : makePlaceholder("resource", block.resource.uri);
   }
 }
 
 /** Makes a block of the protocol from a stored one; undefined for blocks that say nothing. */
 export function toBlock(stored: unknown): AcpContentBlock | undefined {
-  const { type, text, data, mimeType } = fieldsOf(stored);
+  const { type, text, data, mimeType } = toRecord(stored);
   if (type === "text") return typeof text === "string" && text !== "" ? { type, text } : undefined;
   if (type !== "image") return undefined;
-  const image = imageOf(mimeType, data);
-  return image !== undefined && imageAddress(image) !== undefined
+  const image = toImage(mimeType, data);
+  return image !== undefined && toImageAddress(image) !== undefined
     ? { type, data: image.data, mimeType: image.mimeType }
-    : placeholder("image", mimeType);
+    : makePlaceholder("image", mimeType);
 }
 
 /** Tells whether the block of a message is all that one of the protocol says. */
@@ -100,7 +100,7 @@ type Question = Pick<UserMessage, "role" | "content"> & { details?: JsonObject }
  * @throws {TypeError} If a block is none of the protocol.
  */
 export function fromAcpPrompt(prompt: readonly object[]): Question {
-  return questionOf(
+  return makeQuestion(
     prompt.map((part, at) => {
       const block = readBlock(part);
       if (block !== undefined) return block;
@@ -112,11 +112,11 @@ export function fromAcpPrompt(prompt: readonly object[]): Question {
 }
 
 /** Makes a user message of blocks that were read. */
-export function questionOf(blocks: readonly AcpContentBlock[]): Question {
+export function makeQuestion(blocks: readonly AcpContentBlock[]): Question {
   const isWhole = blocks.every(isWholeBlock);
   return {
     role: "user",
     content: blocks.map(fromBlock),
-    ...(!isWhole && { details: { [ACP_DETAIL]: storeData({ content: blocks }, "a prompt") } }),
+    ...(!isWhole && { details: { [ACP_DETAIL]: toStoredData({ content: blocks }, "a prompt") } }),
   };
 }

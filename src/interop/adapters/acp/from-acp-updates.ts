@@ -1,10 +1,10 @@
-import { statedCost } from "../../../core/facts/usage.ts";
+import { sumStatedCost } from "../../../core/facts/usage.ts";
 import type { Message } from "../../../core/format/message.ts";
 import type { DraftMaker, EntryDraft } from "../../../session/manager/entry-draft.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
 import { isSameMessage } from "../../convert/append-conversation.ts";
 import type { ConversionIssue } from "../../convert/conversion-issue.ts";
-import { type MessageImportOptions, timesOf } from "../../convert/conversion-options.ts";
+import { type MessageImportOptions, makeTimes } from "../../convert/conversion-options.ts";
 import type { AcpUpdateLike } from "./acp-types.ts";
 import { UpdateReader, type UpdateSource } from "./update-reader.ts";
 
@@ -32,7 +32,7 @@ export function fromAcpUpdates(
 ): ConvertedAcpUpdates {
   const entries: (EntryDraft | DraftMaker)[] = [];
   const messages: Message[] = [];
-  const reader = new UpdateReader(sourceOf(options), (entry, message) => {
+  const reader = new UpdateReader(makeUpdateSource(options), (entry, message) => {
     entries.push(entry);
     if (message !== undefined) messages.push(message);
   });
@@ -51,8 +51,8 @@ export class AcpRecorder {
   /** @param options - Who answers. `timestamp` defaults to now. */
   constructor(session: SessionManager, options: Partial<MessageImportOptions> = {}) {
     this.#session = session;
-    const cost = statedCost(session.getEntries());
-    const source = sourceOf({ timestamp: () => Date.now(), ...options });
+    const cost = sumStatedCost(session.getEntries());
+    const source = makeUpdateSource({ timestamp: () => Date.now(), ...options });
     this.#reader = new UpdateReader(
       { ...source, name: session.getSessionName(), cost: cost ?? 0 },
       (draft, message) => {
@@ -105,7 +105,7 @@ export class AcpRecorder {
   }
 }
 
-function sourceOf(options: MessageImportOptions): UpdateSource {
+function makeUpdateSource(options: MessageImportOptions): UpdateSource {
   const { api = "acp", provider = "unknown", model = "unknown" } = options;
-  return { api, provider, model, timeOf: timesOf(options), name: undefined, cost: 0 };
+  return { api, provider, model, getTime: makeTimes(options), name: undefined, cost: 0 };
 }

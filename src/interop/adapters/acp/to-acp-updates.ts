@@ -1,16 +1,16 @@
 import { estimateProjectedContextTokens } from "../../../core/compaction/tokens.ts";
-import { blocksOf, fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
-import { textOf } from "../../../core/context/message-parts.ts";
+import { toArray, toContentBlocks, toRecord } from "../../../core/context/entry-fields.ts";
+import { toText } from "../../../core/context/message-parts.ts";
 import { buildSessionProjection } from "../../../core/context/session-context.ts";
-import { contentOf, contentOfMessage, outputTitle } from "../../../core/facts/entry-content.ts";
-import { beginningOf } from "../../../core/facts/plain-text.ts";
-import { statedCost } from "../../../core/facts/usage.ts";
+import { formatOutputTitle, getEntryContent, getMessageContent } from "../../../core/facts/entry-content.ts";
+import { toShortLine } from "../../../core/facts/plain-text.ts";
+import { sumStatedCost } from "../../../core/facts/usage.ts";
 import type { SessionEntry, SessionMessageEntry } from "../../../core/format/entry.ts";
-import { entryNotFound } from "../../../core/format/errors.ts";
-import { assertOptions, numberFrom, OBJECT } from "../../../core/format/options.ts";
-import { wellFormedText } from "../../../core/format/well-formed-text.ts";
+import { makeEntryNotFoundError } from "../../../core/format/errors.ts";
+import { assertOptions, makeNumberRule, OBJECT } from "../../../core/format/options.ts";
+import { toWellFormedText } from "../../../core/format/well-formed-text.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
-import { wellFormedMessage } from "../../convert/well-formed-message.ts";
+import { toWellFormedMessage } from "../../convert/well-formed-message.ts";
 import {
   type AcpPlanEntry,
   type AcpToolCall,
@@ -18,7 +18,7 @@ import {
   type AcpUpdate,
   ENTRY_META,
 } from "./acp-types.ts";
-import { acpDetails, diffsOfCall, factsOfCall, LONGEST_TITLE, readFacts } from "./call-facts.ts";
+import { getAcpDetails, LONGEST_TITLE, makeCallDiffs, makeCallFacts, readFacts } from "./call-facts.ts";
 import { readBlock, toBlock } from "./content-blocks.ts";
 
 /** `customType` of an entry that holds an update which is no message. */
@@ -49,30 +49,30 @@ export function toAcpUpdates(
   leafId?: string,
   options: AcpReplayOptions = {},
 ): AcpUpdate[] {
-  assertOptions(options, { contextWindow: numberFrom(0, "tokens"), clientCapabilities: OBJECT });
-  if (leafId !== undefined && session.getEntry(leafId) === undefined) throw entryNotFound(leafId);
+  assertOptions(options, { contextWindow: makeNumberRule(0, "tokens"), clientCapabilities: OBJECT });
+  if (leafId !== undefined && session.getEntry(leafId) === undefined) throw makeEntryNotFoundError(leafId);
   const branch = session.getBranch(leafId);
   const replay = new Replay(session.getCwd(), options);
   for (const entry of branch) replay.add(entry);
   const last = branch.at(-1);
-  if (last !== undefined) replay.push(last, sessionInfo(session, last));
+  if (last !== undefined) replay.push(last, makeInfoUpdate(session, last));
   if (last !== undefined && options.contextWindow !== undefined)
-    replay.push(last, usageUpdate(session, branch, options.contextWindow));
+    replay.push(last, makeUsageUpdate(session, branch, options.contextWindow));
   return replay.updates;
 }
 
-function sessionInfo(session: SessionManager, { timestamp }: SessionEntry): AcpUpdate {
+function makeInfoUpdate(session: SessionManager, { timestamp }: SessionEntry): AcpUpdate {
   const title = session.getSessionName();
   return {
     sessionUpdate: "session_info_update",
-    ...(title !== undefined && { title: wellFormedText(title) }),
+    ...(title !== undefined && { title: toWellFormedText(title) }),
     updatedAt: timestamp,
   };
 }
 
-function usageUpdate(session: SessionManager, branch: readonly SessionEntry[], size: number): AcpUpdate {
+function makeUsageUpdate(session: SessionManager, branch: readonly SessionEntry[], size: number): AcpUpdate {
   const { tokens } = estimateProjectedContextTokens(buildSessionProjection(branch), branch);
-  const cost = statedCost(session.getEntries());
+  const cost = sumStatedCost(session.getEntries());
   return {
     sessionUpdate: "usage_update",
     used: Math.round(tokens),
@@ -101,29 +101,30 @@ class Replay {
 
   constructor(cwd: string, { clientCapabilities }: AcpReplayOptions) {
     this.#cwd = cwd;
-    const { compaction } = fieldsOf(fieldsOf(clientCapabilities)["session"]);
+    const { compaction } = toRecord(toRecord(clientCapabilities)["session"]);
     this.#showsCompactions = compaction !== undefined && compaction !== null;
   }
 
   push({ id }: SessionEntry, update: AcpUpdate): void {
-    this.updates.push(Object.assign(update, { _meta: { [ENTRY_META]: wellFormedText(id) } }));
+    this.updates.push(Object.assign(update, { _meta: { [ENTRY_META]: toWellFormedText(id) } }));
   }
 
   add(entry: SessionEntry): void {
-    const { content, summary, customType, data } = fieldsOf(entry);
-    if (entry.type === "message") this.#addMessage(entry, wellFormedMessage(entry.message));
+    const { content, summary, customType, data } = toRecord(entry);
+    if (entry.type === "message") this.#addMessage(entry, toWellFormedMessage(entry.message));
     else if (entry.type === "custom_message" && entry.display !== false)
       this.#chunks(entry, "agent_message_chunk", content);
     else if (entry.type === "compaction" && this.#showsCompactions)
-      this.push(entry, compactionUpdate(entry.id, summary));
+      this.push(entry, makeCompactionUpdate(entry.id, summary));
     const isUpdate = entry.type === "custom" && customType === UPDATE_CUSTOM_TYPE;
     const plan = isUpdate ? readPlan(data) : undefined;
     if (plan !== undefined) this.push(entry, { sessionUpdate: "plan", entries: plan });
   }
 
   #addMessage(entry: SessionMessageEntry, message: unknown): void {
-    const { role, content, display } = fieldsOf(message);
-    if (role === "user") this.#chunks(entry, "user_message_chunk", content, acpDetails(message)["content"]);
+    const { role, content, display } = toRecord(message);
+    if (role === "user")
+      this.#chunks(entry, "user_message_chunk", content, getAcpDetails(message)["content"]);
     else if (role === "assistant") this.#addAnswer(entry, message);
     else if (role === "toolResult") this.#addResult(entry, message);
     else if (role === "bashExecution") this.#addCommand(entry);
@@ -131,31 +132,31 @@ class Replay {
   }
 
   #chunks(entry: SessionEntry, sessionUpdate: ChunkKind, content: unknown, kept?: unknown): void {
-    const original = listOf(kept).flatMap((block) => readBlock(block) ?? []);
+    const original = toArray(kept).flatMap((block) => readBlock(block) ?? []);
     const blocks =
-      original.length > 0 ? original : blocksOf(content).flatMap((block) => toBlock(block) ?? []);
+      original.length > 0 ? original : toContentBlocks(content).flatMap((block) => toBlock(block) ?? []);
     for (const block of blocks)
-      this.push(entry, { sessionUpdate, content: block, messageId: wellFormedText(entry.id) });
+      this.push(entry, { sessionUpdate, content: block, messageId: toWellFormedText(entry.id) });
   }
 
   #addAnswer(entry: SessionEntry, message: unknown): void {
-    for (const block of blocksOf(fieldsOf(message)["content"])) {
-      const { type, thinking, id, name, arguments: input } = fieldsOf(block);
-      if (type === "toolCall") this.#addCall(entry, textOf(id), textOf(name), input);
-      else if (type === "thinking") this.#chunks(entry, "agent_thought_chunk", textOf(thinking));
+    for (const block of toContentBlocks(toRecord(message)["content"])) {
+      const { type, thinking, id, name, arguments: input } = toRecord(block);
+      if (type === "toolCall") this.#addCall(entry, toText(id), toText(name), input);
+      else if (type === "thinking") this.#chunks(entry, "agent_thought_chunk", toText(thinking));
       else this.#chunks(entry, "agent_message_chunk", [block]);
     }
-    for (const part of contentOfMessage(message))
+    for (const part of getMessageContent(message))
       if (part.kind === "failure" && part.of === "failed")
         this.#chunks(entry, "agent_message_chunk", part.text);
   }
 
   #addCall(entry: SessionEntry, id: string, name: string, input: unknown): ShownCall {
-    const diffs = diffsOfCall({ name, input }, this.#cwd);
+    const diffs = makeCallDiffs({ name, input }, this.#cwd);
     const update: AcpToolCall = {
       sessionUpdate: "tool_call",
       toolCallId: this.#uniqueId(id, entry.id),
-      ...factsOfCall({ name, input }, this.#cwd),
+      ...makeCallFacts({ name, input }, this.#cwd),
       ...(name !== "" && { name }),
       // Until its result is found: nothing runs while a session is replayed.
       status: "failed",
@@ -169,31 +170,31 @@ class Replay {
   }
 
   #addResult(entry: SessionEntry, message: unknown): void {
-    const { toolCallId, toolName, content, isError } = fieldsOf(message);
-    const id = textOf(toolCallId);
-    const { update, diffs } = this.#open.get(id) ?? this.#addCall(entry, id, textOf(toolName), undefined);
+    const { toolCallId, toolName, content, isError } = toRecord(message);
+    const id = toText(toolCallId);
+    const { update, diffs } = this.#open.get(id) ?? this.#addCall(entry, id, toText(toolName), undefined);
     this.#open.delete(id);
     update.status = "pending";
-    const output = blocksOf(content).flatMap((block) => toBlock(block) ?? []);
+    const output = toContentBlocks(content).flatMap((block) => toBlock(block) ?? []);
     const shown = isError === true ? [] : diffs;
     this.push(entry, {
       sessionUpdate: "tool_call_update",
       toolCallId: update.toolCallId,
       status: isError === true ? "failed" : "completed",
       content: [...shown, ...output.map((block) => ({ type: "content" as const, content: block }))],
-      ...readFacts(acpDetails(message)),
+      ...readFacts(getAcpDetails(message)),
     });
   }
 
   /** Shows a command of the user as a call that has ended. */
   #addCommand(entry: SessionEntry): void {
-    const output = contentOf(entry).parts.find((part) => part.kind === "output");
+    const output = getEntryContent(entry).parts.find((part) => part.kind === "output");
     if (output === undefined) return;
-    const text = toBlock({ type: "text", text: wellFormedText(output.text) });
+    const text = toBlock({ type: "text", text: toWellFormedText(output.text) });
     this.push(entry, {
       sessionUpdate: "tool_call",
       toolCallId: this.#uniqueId("", entry.id),
-      title: beginningOf(outputTitle(output), LONGEST_TITLE),
+      title: toShortLine(formatOutputTitle(output), LONGEST_TITLE),
       kind: "execute",
       status: output.isError ? "failed" : "completed",
       content: text === undefined ? [] : [{ type: "content", content: text }],
@@ -202,7 +203,7 @@ class Replay {
 
   /** Makes the id of a call unique, since some providers number the calls of each answer anew. */
   #uniqueId(id: string, entryId: string): string {
-    const wanted = wellFormedText(id || entryId);
+    const wanted = toWellFormedText(id || entryId);
     let unique = wanted;
     while (this.#callIds.has(unique)) {
       const times = (this.#timesOfId.get(wanted) ?? 1) + 1;
@@ -214,11 +215,11 @@ class Replay {
   }
 }
 
-function compactionUpdate(id: string, summary: unknown): AcpUpdate {
-  const text = toBlock({ type: "text", text: wellFormedText(textOf(summary)) });
+function makeCompactionUpdate(id: string, summary: unknown): AcpUpdate {
+  const text = toBlock({ type: "text", text: toWellFormedText(toText(summary)) });
   return {
     sessionUpdate: "compaction_update",
-    compactionId: wellFormedText(id),
+    compactionId: toWellFormedText(id),
     status: "completed",
     summary: text === undefined ? [] : [text],
   };
@@ -229,12 +230,12 @@ const STATUSES = ["pending", "in_progress", "completed"] as const;
 
 /** Reads the steps of a stored plan; undefined if it is none. */
 function readPlan(data: unknown): AcpPlanEntry[] | undefined {
-  const { sessionUpdate, entries } = fieldsOf(data);
+  const { sessionUpdate, entries } = toRecord(data);
   if (sessionUpdate !== "plan" || !Array.isArray(entries)) return undefined;
-  return entries.map(fieldsOf).flatMap(({ content, priority, status }) => {
+  return entries.map(toRecord).flatMap(({ content, priority, status }) => {
     if (typeof content !== "string") return [];
     return {
-      content: wellFormedText(content),
+      content: toWellFormedText(content),
       priority: PRIORITIES.find((one) => one === priority) ?? "medium",
       status: STATUSES.find((one) => one === status) ?? "pending",
     };

@@ -1,19 +1,19 @@
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
-import { jsonOf, textOf } from "../../../core/context/message-parts.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
+import { toJson, toText } from "../../../core/context/message-parts.ts";
 import type { ToolCall, Usage } from "../../../core/format/content.ts";
 import { isJsonRecord, type JsonObject } from "../../../core/format/json.ts";
 import type { Message, StopReason, ToolResultMessage } from "../../../core/format/message.ts";
-import { nameOf } from "../../../core/format/session-name.ts";
+import { toSessionName } from "../../../core/format/session-name.ts";
 import type { DraftMaker, EntryDraft } from "../../../session/manager/entry-draft.ts";
-import { assistantMessage, countOf, usageOf } from "../../convert/answer.ts";
+import { assistantMessage, toCount, toUsage } from "../../convert/answer.ts";
 import { ConversionIssues } from "../../convert/conversion-issue.ts";
 import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
-import { placeholder } from "../../convert/images.ts";
+import { makePlaceholder } from "../../convert/images.ts";
 import { isSameJson } from "../../convert/raw-form.ts";
-import { storeData } from "../stored-data.ts";
+import { toStoredData } from "../stored-data.ts";
 import { ACP_DETAIL, type AcpContentBlock, type AcpToolContent } from "./acp-types.ts";
 import { type CallFacts, readFacts } from "./call-facts.ts";
-import { fromBlock, isWholeBlock, questionOf, readBlock } from "./content-blocks.ts";
+import { fromBlock, isWholeBlock, makeQuestion, readBlock } from "./content-blocks.ts";
 import { UPDATE_CUSTOM_TYPE } from "./to-acp-updates.ts";
 
 /** What updates do not tell, and what the session has already. */
@@ -22,7 +22,7 @@ export interface UpdateSource {
   readonly provider: string;
   readonly model: string;
   /** Returns the time of a message, in Unix milliseconds. */
-  readonly timeOf: (index: number) => number;
+  readonly getTime: (index: number) => number;
   readonly name: string | undefined;
   /** In US dollars; updates tell the sum of a session. */
   readonly cost: number;
@@ -87,7 +87,7 @@ export class UpdateReader {
 
   /** Reads an update, a notification that holds one, or the end of a turn; if it throws, nothing has changed. */
   take(value: unknown): void {
-    const update = updateIn(storeData(value, "an update"));
+    const update = findUpdate(toStoredData(value, "an update"));
     this.#index++;
     const { sessionUpdate, stopReason } = update;
     if (sessionUpdate === undefined && typeof stopReason === "string") this.end(stopReason);
@@ -130,9 +130,10 @@ export class UpdateReader {
   #readChunk({ sessionUpdate, content, messageId }: JsonObject): boolean {
     const block = readBlock(content);
     if (block === undefined) return false;
-    const id = textOf(messageId) || undefined;
+    const id = toText(messageId) || undefined;
     if (sessionUpdate === "user_message_chunk") joinBlock(this.#questionFor(id), block);
-    else joinAnswer(this.#answerFor(id).content, saidBy(block, sessionUpdate === "agent_thought_chunk"));
+    else
+      joinAnswer(this.#answerFor(id).content, toAnswerBlock(block, sessionUpdate === "agent_thought_chunk"));
     return true;
   }
 
@@ -160,23 +161,23 @@ export class UpdateReader {
   }
 
   #readUsage({ used, cost }: JsonObject): boolean {
-    const { amount, currency } = fieldsOf(cost);
-    this.#contextTokens = countOf(used);
+    const { amount, currency } = toRecord(cost);
+    this.#contextTokens = toCount(used);
     let dollars = this.#usage?.cost.total ?? 0;
     if (currency === "USD") {
       // An agent that was started again counts anew.
-      dollars += countOf(amount) < this.#cost ? countOf(amount) : countOf(amount) - this.#cost;
-      this.#cost = countOf(amount);
+      dollars += toCount(amount) < this.#cost ? toCount(amount) : toCount(amount) - this.#cost;
+      this.#cost = toCount(amount);
     } else if (amount !== undefined) {
       this.issues.report("FLAG_DROPPED", this.#index, "Dropped a cost that is not in US dollars.");
     }
-    this.#usage = usageOf({ total: this.#contextTokens, cost: dollars });
+    this.#usage = toUsage({ total: this.#contextTokens, cost: dollars });
     return true;
   }
 
   #readInfo({ title }: JsonObject): boolean {
     if (title !== null && typeof title !== "string") return title === undefined;
-    const name = nameOf(title?.replace(/[\r\n]+/g, " "));
+    const name = toSessionName(title?.replace(/[\r\n]+/g, " "));
     if (name === this.#name) return true;
     this.#name = name;
     this.#addBehind("session_info", { type: "session_info", name: name ?? "" });
@@ -186,10 +187,10 @@ export class UpdateReader {
   #readCompaction({ compactionId: id, status, summary, content }: JsonObject): boolean {
     if (typeof id !== "string") return false;
     if (content !== undefined) {
-      this.#summaries.set(id, (this.#summaries.get(id) ?? "") + textIn([content]));
+      this.#summaries.set(id, (this.#summaries.get(id) ?? "") + joinBlockTexts([content]));
       return true;
     }
-    if (summary !== undefined) this.#summaries.set(id, textIn(summary));
+    if (summary !== undefined) this.#summaries.set(id, joinBlockTexts(summary));
     const text = this.#summaries.get(id)?.trim();
     if (status !== "completed" || !text) return status === "in_progress";
     this.#summaries.delete(id);
@@ -222,7 +223,7 @@ export class UpdateReader {
 
   #questionFor(id: string | undefined): AcpContentBlock[] {
     const open = this.#open;
-    if (open?.role === "user" && !differ(id, open.id)) return open.blocks;
+    if (open?.role === "user" && !isDifferent(id, open.id)) return open.blocks;
     this.#finish();
     const blocks: AcpContentBlock[] = [];
     this.#open = { role: "user", id, blocks };
@@ -234,7 +235,7 @@ export class UpdateReader {
     const open = this.#open;
     if (open?.role === "assistant" && !open.calls.some(({ hasEnded }) => hasEnded)) {
       const isThought = open.content.every(({ type }) => type === "thinking");
-      if (isThought || !differ(id, open.id)) return open;
+      if (isThought || !isDifferent(id, open.id)) return open;
     }
     this.#finish();
     const begun: OpenAnswer = { role: "assistant", id, content: [], calls: [] };
@@ -247,17 +248,17 @@ export class UpdateReader {
     const open = this.#open;
     this.#open = undefined;
     if (open?.role === "user") {
-      this.#addMessage({ ...questionOf(open.blocks), timestamp: this.#time });
+      this.#addMessage({ ...makeQuestion(open.blocks), timestamp: this.#time });
     } else if (open !== undefined) {
       for (const call of open.calls) call.complete();
-      this.#addMessage(this.#answerOf(open, stopReason));
+      this.#addMessage(this.#makeAnswer(open, stopReason));
       for (const call of open.calls) if (call.hasEnded) this.#addResult(call);
     }
     for (const draft of this.#behind.values()) this.#emit(draft);
     this.#behind.clear();
   }
 
-  #answerOf({ content }: OpenAnswer, rawStopReason: string | undefined): Message {
+  #makeAnswer({ content }: OpenAnswer, rawStopReason: string | undefined): Message {
     const { api, provider, model } = this.#source;
     const stopReason = STOP_REASONS.get(rawStopReason);
     const usage = this.#takeUsage();
@@ -289,27 +290,27 @@ export class UpdateReader {
   }
 
   get #time(): number {
-    return this.#source.timeOf(Math.max(0, this.#index));
+    return this.#source.getTime(Math.max(0, this.#index));
   }
 }
 
 /** Finds the update in a notification, in a message of the wire that holds one, or in what the SDK's sessions return. */
-function updateIn(value: JsonObject): JsonObject {
+function findUpdate(value: JsonObject): JsonObject {
   for (const name of ["params", "update"]) {
     const within = value[name];
-    if (value["sessionUpdate"] === undefined && isJsonRecord(within)) return updateIn(within);
+    if (value["sessionUpdate"] === undefined && isJsonRecord(within)) return findUpdate(within);
   }
   return value;
 }
 
 /** Tells whether two ids are of different messages; an id that is left out differs from none. */
-function differ(a: string | undefined, b: string | undefined): boolean {
+function isDifferent(a: string | undefined, b: string | undefined): boolean {
   return a !== undefined && b !== undefined && a !== b;
 }
 
-function saidBy(block: AcpContentBlock, isThought: boolean): AnswerBlock {
+function toAnswerBlock(block: AcpContentBlock, isThought: boolean): AnswerBlock {
   const said = fromBlock(block);
-  const text = said.type === "text" ? said.text : placeholder("image", said.mimeType).text;
+  const text = said.type === "text" ? said.text : makePlaceholder("image", said.mimeType).text;
   return isThought ? { type: "thinking", thinking: text } : { type: "text", text };
 }
 
@@ -326,8 +327,8 @@ function joinBlock(blocks: AcpContentBlock[], block: AcpContentBlock): void {
   else blocks.push(block);
 }
 
-function textIn(blocks: unknown): string {
-  const read = listOf(blocks).flatMap((block) => readBlock(block) ?? []);
+function joinBlockTexts(blocks: unknown): string {
+  const read = toArray(blocks).flatMap((block) => readBlock(block) ?? []);
   return read.map((block) => (block.type === "text" ? block.text : "")).join("");
 }
 
@@ -374,13 +375,13 @@ class RunningCall {
     const { content = [], rawOutput } = this.#facts;
     const isWhole = content.every((part) => part.type === "content" && isWholeBlock(part.content));
     const { content: _content, ...facts } = this.#facts;
-    const kept = storeData(isWhole ? facts : this.#facts, "a result");
+    const kept = toStoredData(isWhole ? facts : this.#facts, "a result");
     const { id, name } = this.block;
     return {
       role: "toolResult",
       toolCallId: id,
       toolName: name,
-      content: content.length > 0 ? content.map(shownBlock) : outputBlocks(rawOutput),
+      content: content.length > 0 ? content.map(toShownBlock) : toOutputBlocks(rawOutput),
       ...(Object.keys(kept).length > 0 && { details: { [ACP_DETAIL]: kept } }),
       isError: this.#hasFailed,
       timestamp,
@@ -388,12 +389,14 @@ class RunningCall {
   }
 }
 
-function shownBlock(part: AcpToolContent): UserBlock {
+function toShownBlock(part: AcpToolContent): UserBlock {
   if (part.type === "content") return fromBlock(part.content);
-  return part.type === "diff" ? placeholder("diff", part.path) : placeholder("terminal", part.terminalId);
+  return part.type === "diff"
+    ? makePlaceholder("diff", part.path)
+    : makePlaceholder("terminal", part.terminalId);
 }
 
-function outputBlocks(output: unknown): UserBlock[] {
+function toOutputBlocks(output: unknown): UserBlock[] {
   if (output === undefined) return [];
-  return [{ type: "text", text: textOf(output) || jsonOf(output) }];
+  return [{ type: "text", text: toText(output) || toJson(output) }];
 }

@@ -1,4 +1,4 @@
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
 import { LEAF_CUSTOM_TYPE, type SessionEntry, type SessionMessageEntry } from "../../../core/format/entry.ts";
 import type { Message } from "../../../core/format/message.ts";
 import { CHAT_DETAIL } from "../../../core/format/redact-entry.ts";
@@ -38,8 +38,8 @@ const SPOKEN: ReadonlySet<string> = new Set(["user", "assistant", "toolResult"])
 export function loadChat(session: SessionManager): UIMessage[] {
   const entries = session.getBranch().filter(isSpoken);
   const messages = entries.map(({ message }) => message);
-  const isFirst = (index: number) => savedIdOf(entries[index]) !== undefined;
-  return writeUIMessages(messages, { id: (index) => chatIdOf(entries[index]) }, isFirst).messages;
+  const isFirst = (index: number) => findSavedId(entries[index]) !== undefined;
+  return writeUIMessages(messages, { id: (index) => getChatId(entries[index]) }, isFirst).messages;
 }
 
 /**
@@ -61,11 +61,11 @@ export async function saveChat(
   const leafBefore = session.getLeafId();
   const drafts: EntryDraft[] = [];
   const mayBeSame = (entry: SessionEntry, input: Message) => {
-    const [saved, id] = [savedIdOf(entry), ids.get(input)];
+    const [saved, id] = [findSavedId(entry), ids.get(input)];
     return !saved || !id || saved === id;
   };
-  const { hasBranched } = appendMatching(collecting(session, ids, drafts), said, mayBeSame);
-  const entryIds = drafts.length > 0 || hasBranched ? write(session, drafts, leafBefore) : [];
+  const { hasBranched } = appendMatching(makeCollector(session, ids, drafts), said, mayBeSame);
+  const entryIds = drafts.length > 0 || hasBranched ? writeDrafts(session, drafts, leafBefore) : [];
   await session.flush();
   return { entryIds: drafts.length > 0 ? entryIds : [], hasBranched, issues };
 }
@@ -91,7 +91,7 @@ function convert(
 }
 
 /** Makes a session that collects messages instead of writing them. */
-function collecting(
+function makeCollector(
   session: SessionManager,
   ids: ReadonlyMap<Message, string>,
   drafts: EntryDraft[],
@@ -117,7 +117,11 @@ function collecting(
 }
 
 /** Writes the entries, or a record that the leaf moved. If that fails, restores the leaf. */
-function write(session: SessionManager, drafts: readonly EntryDraft[], leafBefore: string | null): string[] {
+function writeDrafts(
+  session: SessionManager,
+  drafts: readonly EntryDraft[],
+  leafBefore: string | null,
+): string[] {
   try {
     const written = drafts.length > 0 ? drafts : [{ type: "custom", customType: LEAF_CUSTOM_TYPE }];
     return session.appendAll(written, { mustExist: true });
@@ -132,12 +136,12 @@ function isSpoken(entry: SessionEntry): entry is SessionMessageEntry {
   return entry.type === "message" && SPOKEN.has(entry.message?.role);
 }
 
-function chatIdOf(entry: SessionEntry | undefined): string {
-  return savedIdOf(entry) || (entry?.id ?? "");
+function getChatId(entry: SessionEntry | undefined): string {
+  return findSavedId(entry) || (entry?.id ?? "");
 }
 
 /** Returns the id of the UI message that was saved from this entry on; empty if it had none. */
-function savedIdOf(entry: SessionEntry | undefined): string | undefined {
-  const { id } = fieldsOf(fieldsOf(fieldsOf(entry)["details"])[CHAT_DETAIL]);
+function findSavedId(entry: SessionEntry | undefined): string | undefined {
+  const { id } = toRecord(toRecord(toRecord(entry)["details"])[CHAT_DETAIL]);
   return typeof id === "string" ? id : undefined;
 }

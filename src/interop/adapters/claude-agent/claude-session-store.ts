@@ -2,16 +2,22 @@ import { isJsonRecord, type JsonObject } from "../../../core/format/json.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
 import type { SessionStore } from "../../../stores/contract/session-store.ts";
 import { type OpenSession, OpenSessions, Turns } from "../session-pool.ts";
-import { spelled, storeData } from "../stored-data.ts";
+import { spellCanonically, toStoredData } from "../stored-data.ts";
 import {
   type ClaudeSessionKey,
   type IndexChange,
-  indexId,
+  makeIndexId,
+  makeTranscriptId,
   noteChange,
   ProjectIndex,
-  transcriptId,
 } from "./project-index.ts";
-import { appendRecords, type ClaudeRecord, RecordUuids, readRecords, storeRecord } from "./record-log.ts";
+import {
+  appendRecords,
+  type ClaudeRecord,
+  RecordUuids,
+  readRecords,
+  toStorableRecord,
+} from "./record-log.ts";
 
 /** What the SDK knows about a session without reading it. */
 export interface ClaudeSessionSummary {
@@ -115,13 +121,13 @@ class Transcripts {
   }
 
   async append(key: ClaudeSessionKey, entries: ClaudeRecord[]): Promise<void> {
-    const id = transcriptId(key);
-    const records = entries.map(storeRecord);
+    const id = makeTranscriptId(key);
+    const records = entries.map(toStorableRecord);
     if (records.length === 0) return;
     await this.#inOrder(key, async () => {
       // Before the first record, so that deleting the session finds it.
       if (key.subpath !== undefined) await this.#noteSubpath(key, key.subpath);
-      await this.#logs.write(id, nameOf(key), (log) => this.#appendOnce(id, log, records));
+      await this.#logs.write(id, makeName(key), (log) => this.#appendOnce(id, log, records));
       if (key.subpath === undefined) await this.#noteWritten(key, entries);
       // Again, since another process may have deleted the session meanwhile, and must find this transcript the next time.
       else await this.#noteSubpath(key, key.subpath);
@@ -132,13 +138,13 @@ class Transcripts {
   /** Appends records, except on a retry of a batch that the session has but whose append was rejected. */
   #appendOnce(id: string, log: OpenSession<RecordUuids>, records: readonly JsonObject[]): void {
     const last = this.#unfinished.get(id);
-    if (last?.session === log.session && spelled(last.records) === spelled(records)) return;
+    if (last?.session === log.session && spellCanonically(last.records) === spellCanonically(records)) return;
     appendRecords(log, records);
     this.#unfinished.set(id, { session: log.session, records });
   }
 
   async load(key: ClaudeSessionKey): Promise<ClaudeRecord[] | null> {
-    const records = await this.#logs.read(transcriptId(key), readRecords);
+    const records = await this.#logs.read(makeTranscriptId(key), readRecords);
     return records === undefined || records.length === 0 ? null : records;
   }
 
@@ -161,7 +167,7 @@ class Transcripts {
 
   async delete(key: ClaudeSessionKey): Promise<void> {
     const { projectKey, sessionId, subpath } = key;
-    const id = transcriptId(key);
+    const id = makeTranscriptId(key);
     await this.#inOrder(key, async () => {
       const subpaths = subpath === undefined ? await this.listSubkeys({ projectKey, sessionId }) : [];
       await this.#deleteSubagents(key, subpaths);
@@ -184,14 +190,15 @@ class Transcripts {
     { projectKey, sessionId }: ClaudeSessionKey,
     subpaths: readonly string[],
   ): Promise<void> {
-    for (const subpath of subpaths) await this.#logs.delete(transcriptId({ projectKey, sessionId, subpath }));
+    for (const subpath of subpaths)
+      await this.#logs.delete(makeTranscriptId({ projectKey, sessionId, subpath }));
   }
 
   /** Notes a write to the main transcript, unless another process has deleted that since. */
   async #noteWritten(key: ClaudeSessionKey, entries: ClaudeRecord[]): Promise<void> {
     const { projectKey, sessionId } = key;
     await this.#note(projectKey, await this.#foldWritten(key, entries));
-    const isThere = await this.#logs.read(transcriptId(key), () => true);
+    const isThere = await this.#logs.read(makeTranscriptId(key), () => true);
     if (isThere !== true) await this.#note(projectKey, { kind: "deleted", sessionId });
   }
 
@@ -207,16 +214,16 @@ class Transcripts {
     if (fold === undefined) return { kind: "written", sessionId };
     const previous = (await this.listSummaries(projectKey)).find((one) => one.sessionId === sessionId);
     const { data } = fold(previous, key, entries);
-    return { kind: "written", sessionId, summary: storeData(data, "a summary") };
+    return { kind: "written", sessionId, summary: toStoredData(data, "a summary") };
   }
 
   async #note(projectKey: string, change: IndexChange): Promise<void> {
     const name = `Claude sessions of ${projectKey}`;
-    await this.#indexes.write(indexId(projectKey), name, ({ session }) => noteChange(session, change));
+    await this.#indexes.write(makeIndexId(projectKey), name, ({ session }) => noteChange(session, change));
   }
 
   #read<T>(projectKey: string, read: (index: ProjectIndex) => T): Promise<T | undefined> {
-    return this.#indexes.read(indexId(projectKey), ({ state }) => read(state));
+    return this.#indexes.read(makeIndexId(projectKey), ({ state }) => read(state));
   }
 
   #inOrder(key: ClaudeSessionKey, work: () => Promise<void>): Promise<void> {
@@ -224,6 +231,6 @@ class Transcripts {
   }
 }
 
-function nameOf({ sessionId, subpath }: ClaudeSessionKey): string {
+function makeName({ sessionId, subpath }: ClaudeSessionKey): string {
   return subpath === undefined ? `Claude ${sessionId}` : `Claude ${sessionId} ${subpath}`;
 }

@@ -1,6 +1,6 @@
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
 import type { AnySessionEntry } from "../../../core/format/entry.ts";
-import { digestOf } from "../../../core/format/ids.ts";
+import { hashText } from "../../../core/format/ids.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
 import type { EntryTaker } from "../session-pool.ts";
@@ -32,8 +32,8 @@ export class ProjectIndex implements EntryTaker {
   readonly #dropped = new Map<string, readonly string[]>();
 
   take(entry: AnySessionEntry): void {
-    const { customType, data } = fieldsOf(entry);
-    const { kind, sessionId, subpath, summary } = fieldsOf(data);
+    const { customType, data } = toRecord(entry);
+    const { kind, sessionId, subpath, summary } = toRecord(data);
     if (entry.type !== "custom" || customType !== INDEX_CUSTOM_TYPE || typeof sessionId !== "string") return;
     if (kind === "deleted") {
       this.#dropped.set(sessionId, [...(this.#sessions.get(sessionId)?.subpaths ?? [])]);
@@ -87,21 +87,21 @@ export interface ClaudeSessionKey {
 }
 
 /** Returns the id of the session with a transcript. Keys may hold any characters, session ids may not. */
-export function transcriptId({ projectKey, sessionId, subpath }: ClaudeSessionKey): string {
+export function makeTranscriptId({ projectKey, sessionId, subpath }: ClaudeSessionKey): string {
   for (const [name, value] of Object.entries({ projectKey, sessionId, subpath: subpath ?? "main" })) {
     if (typeof value === "string" && value !== "") continue;
     throw new TypeError(
       `${name} must be a text that is not empty; a key without subpath is that of the main transcript.`,
     );
   }
-  return idOf([projectKey, sessionId, ...(subpath === undefined ? [] : [subpath])]);
+  return makeId([projectKey, sessionId, ...(subpath === undefined ? [] : [subpath])]);
 }
 
 /** Returns the id of the session with the index of a project. */
-export function indexId(projectKey: string): string {
-  return idOf([projectKey]);
+export function makeIndexId(projectKey: string): string {
+  return makeId([projectKey]);
 }
 
-function idOf(parts: readonly string[]): string {
-  return `claude-${digestOf(JSON.stringify(parts))}`;
+function makeId(parts: readonly string[]): string {
+  return `claude-${hashText(JSON.stringify(parts))}`;
 }

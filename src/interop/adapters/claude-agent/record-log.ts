@@ -1,8 +1,8 @@
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
 import type { AnySessionEntry } from "../../../core/format/entry.ts";
 import { isJsonRecord, type JsonObject } from "../../../core/format/json.ts";
 import type { EntryTaker, OpenSession } from "../session-pool.ts";
-import { loadData, storeData } from "../stored-data.ts";
+import { loadData, toStoredData } from "../stored-data.ts";
 
 /** A line of a transcript; opaque except for its `uuid`. */
 export interface ClaudeRecord {
@@ -19,7 +19,7 @@ export class RecordUuids implements EntryTaker {
   readonly #uuids = new Set<string>();
 
   take(entry: AnySessionEntry): void {
-    const uuid = uuidOf(storedRecord(entry));
+    const uuid = findUuid(findStoredRecord(entry));
     if (uuid !== undefined) this.#uuids.add(uuid);
   }
 
@@ -33,7 +33,7 @@ export function appendRecords(
   { session, state }: OpenSession<RecordUuids>,
   records: readonly JsonObject[],
 ): void {
-  const isNew = unrepeated((uuid) => state.has(uuid));
+  const isNew = makeRepeatTest((uuid) => state.has(uuid));
   const drafts = records
     .filter(isNew)
     .map((data) => ({ type: "custom", customType: RECORD_CUSTOM_TYPE, data }));
@@ -44,23 +44,23 @@ export function appendRecords(
 export function readRecords({ session }: OpenSession<RecordUuids>): ClaudeRecord[] {
   return session
     .getEntries()
-    .map(storedRecord)
+    .map(findStoredRecord)
     .filter((record) => record !== undefined)
-    .filter(unrepeated(() => false))
+    .filter(makeRepeatTest(() => false))
     .map(loadData)
     .filter(isRecord);
 }
 
 /** Converts a record for storage. */
-export function storeRecord(record: unknown): JsonObject {
-  return storeData(record, "a record");
+export function toStorableRecord(record: unknown): JsonObject {
+  return toStoredData(record, "a record");
 }
 
 /** Returns a function that tells whether a record is new: neither known nor seen before. Records without `uuid` always are. */
-function unrepeated(isKnown: (uuid: string) => boolean): (record: JsonObject) => boolean {
+function makeRepeatTest(isKnown: (uuid: string) => boolean): (record: JsonObject) => boolean {
   const seen = new Set<string>();
   return (record) => {
-    const uuid = uuidOf(record);
+    const uuid = findUuid(record);
     if (uuid === undefined) return true;
     const isNew = !isKnown(uuid) && !seen.has(uuid);
     seen.add(uuid);
@@ -68,8 +68,8 @@ function unrepeated(isKnown: (uuid: string) => boolean): (record: JsonObject) =>
   };
 }
 
-function storedRecord(entry: AnySessionEntry): JsonObject | undefined {
-  const { customType, data } = fieldsOf(entry);
+function findStoredRecord(entry: AnySessionEntry): JsonObject | undefined {
+  const { customType, data } = toRecord(entry);
   return entry.type === "custom" && customType === RECORD_CUSTOM_TYPE && isStored(data) ? data : undefined;
 }
 
@@ -82,7 +82,7 @@ function isRecord(value: unknown): value is ClaudeRecord {
   return isJsonRecord(value);
 }
 
-function uuidOf(record: JsonObject | undefined): string | undefined {
+function findUuid(record: JsonObject | undefined): string | undefined {
   const uuid = record?.["uuid"];
   return typeof uuid === "string" ? uuid : undefined;
 }

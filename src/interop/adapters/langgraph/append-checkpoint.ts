@@ -3,15 +3,15 @@ import { addTo } from "../../../core/format/group-by.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import type { DraftMaker, EntryDraft } from "../../../session/manager/entry-draft.ts";
 import type { OpenSession } from "../session-pool.ts";
-import { changesBetween, checkpointDraft, type ListChange } from "./checkpoint-entries.ts";
+import { diffLists, type ListChange, makeCheckpointDraft } from "./checkpoint-entries.ts";
 import {
-  editableTarget,
   editDraft,
+  findEditableTarget,
+  findMessageId,
   type HeldMessage,
   holdMessage,
   type ListedMessage,
-  messageDraft,
-  messageIdIn,
+  makeMessageDraft,
   readMessageList,
 } from "./message-entries.ts";
 import type { StoredValue } from "./stored-value.ts";
@@ -34,7 +34,7 @@ export function appendCheckpoint(
   { ns, parentId, parents, checkpoint, values, metadata }: NewCheckpoint,
   showsMessages: boolean,
 ): void {
-  const above = checkpointAbove(state, ns, parentId, parents);
+  const above = findCheckpointAbove(state, ns, parentId, parents);
   const { v, id, ts, channel_versions: versions, versions_seen: seen } = checkpoint;
   const timestamp = Number.isFinite(Date.parse(ts)) ? Date.parse(ts) : Date.now();
   const lists = new Lists(state, above, timestamp, (entryId) => session.getEntry(entryId));
@@ -46,12 +46,12 @@ export function appendCheckpoint(
   const isSameGraph = above?.head.ns === ns;
   const drafts = isSameGraph ? lists.drafts() : lists.newMessages();
   const head = { ns, id, ...(parentId !== undefined && { parentId }), v, ts, versions, seen };
-  const last: DraftMaker = () => checkpointDraft({ ...head, lists: lists.changes() }, others, metadata);
-  session.appendAll([...drafts, last], { parentId: state.tailOf(above) });
+  const last: DraftMaker = () => makeCheckpointDraft({ ...head, lists: lists.changes() }, others, metadata);
+  session.appendAll([...drafts, last], { parentId: state.getTail(above) });
 }
 
 /** Returns the parent, or for the first one of a subgraph the checkpoint of the graph around it. */
-function checkpointAbove(
+function findCheckpointAbove(
   state: ThreadState,
   ns: string,
   parentId: string | undefined,
@@ -85,7 +85,7 @@ interface NewMessage {
 class Lists {
   readonly #state: ThreadState;
   readonly #timestamp: number;
-  readonly #entryOf: (id: string) => Parameters<typeof editableTarget>[0];
+  readonly #getEntry: (id: string) => Parameters<typeof findEditableTarget>[0];
   readonly #before = new Map<string, readonly string[]>();
   readonly #after = new Map<string, Element[]>();
   readonly #made: NewMessage[] = [];
@@ -94,11 +94,11 @@ class Lists {
     state: ThreadState,
     above: Checkpoint | undefined,
     timestamp: number,
-    entryOf: (id: string) => Parameters<typeof editableTarget>[0],
+    getEntry: (id: string) => Parameters<typeof findEditableTarget>[0],
   ) {
     this.#state = state;
     this.#timestamp = timestamp;
-    this.#entryOf = entryOf;
+    this.#getEntry = getEntry;
     for (const channel of state.listsAt(above)) this.#before.set(channel, state.listAt(above, channel));
   }
 
@@ -119,7 +119,7 @@ class Lists {
     const kept = new Set(known.map((element) => element && "entryId" in element && element.entryId));
     const former = new Map<string, string>();
     for (const entryId of before) {
-      const id = kept.has(entryId) ? undefined : messageIdIn(this.#entryOf(entryId));
+      const id = kept.has(entryId) ? undefined : findMessageId(this.#getEntry(entryId));
       if (id !== undefined) former.set(id, entryId);
     }
     return former;
@@ -132,7 +132,7 @@ class Lists {
     const put = (digest: string | undefined, element: Element) => {
       if (digest !== undefined) addTo(pool, digest, element);
     };
-    for (const entryId of ids) put(this.#state.digestOf(entryId), { entryId });
+    for (const entryId of ids) put(this.#state.findDigest(entryId), { entryId });
     for (const made of this.#made) put(made.listed.digest, { made });
     return pool;
   }
@@ -142,7 +142,7 @@ class Lists {
     const formerId = listed.id === undefined ? undefined : formerOnes.get(listed.id);
     if (listed.id !== undefined) formerOnes.delete(listed.id);
     if (formerId !== undefined && this.#state.isRedacted(formerId)) return { entryId: formerId };
-    const former = formerId === undefined ? undefined : editableTarget(this.#entryOf(formerId));
+    const former = formerId === undefined ? undefined : findEditableTarget(this.#getEntry(formerId));
     const held = holdMessage(listed, this.#timestamp);
     const target = former?.role === held.message.role ? former : undefined;
     const made = { listed, held, entryId: "", ...(target && { targetId: target.id }) };
@@ -152,20 +152,20 @@ class Lists {
 
   /** Makes the entries of new messages as such, for a branch that another graph's conversation precedes. */
   newMessages(): DraftMaker[] {
-    return this.#made.map((made) => noting(made, () => messageDraft(made.held, this.#isCopy(made))));
+    return this.#made.map((made) => noteMessage(made, () => makeMessageDraft(made.held, this.#isCopy(made))));
   }
 
   /** Makes the entries of new messages, of changed ones, and of those that are gone from all lists. */
   drafts(): (DraftMaker | EntryDraft)[] {
     const changed = new Set(this.#made.map(({ targetId }) => targetId));
     const removed = this.#removed().flatMap((entryId) => {
-      const target = editableTarget(this.#entryOf(entryId));
+      const target = findEditableTarget(this.#getEntry(entryId));
       return target === undefined || changed.has(target.id) ? [] : [editDraft(target.id, null)];
     });
     const made = this.#made.map((one) =>
-      noting(one, () =>
+      noteMessage(one, () =>
         one.targetId === undefined
-          ? messageDraft(one.held, this.#isCopy(one))
+          ? makeMessageDraft(one.held, this.#isCopy(one))
           : editDraft(one.targetId, one.held),
       ),
     );
@@ -189,13 +189,13 @@ class Lists {
   changes(): { [channel: string]: ListChange[] } {
     const changes = Array.from(this.#after, ([channel, list]) => {
       const after = list.map((element) => ("entryId" in element ? element.entryId : element.made.entryId));
-      return [channel, changesBetween(this.#before.get(channel) ?? [], after)] as const;
+      return [channel, diffLists(this.#before.get(channel) ?? [], after)] as const;
     });
     return Object.fromEntries(changes);
   }
 }
 
-function noting(made: NewMessage, make: () => EntryDraft): DraftMaker {
+function noteMessage(made: NewMessage, make: () => EntryDraft): DraftMaker {
   return (id) => {
     made.entryId = id;
     return make();

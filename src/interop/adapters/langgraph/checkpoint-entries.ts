@@ -1,4 +1,4 @@
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { AnySessionEntry } from "../../../core/format/entry.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import { CHECKPOINT_HEAD } from "../../../core/format/redact-entry.ts";
@@ -38,12 +38,12 @@ export interface TaskWrites {
 }
 
 /** Makes the draft of the entry that names the thread of a session. */
-export function threadDraft(threadId: string) {
+export function makeThreadDraft(threadId: string) {
   return { type: "custom", customType: THREAD, data: { threadId } };
 }
 
 /** Makes the draft of a checkpoint's entry. */
-export function checkpointDraft(
+export function makeCheckpointDraft(
   head: CheckpointHead,
   values: ReadonlyMap<string, StoredValue>,
   metadata: StoredValue,
@@ -53,64 +53,64 @@ export function checkpointDraft(
 }
 
 /** Makes the draft of an entry with writes. */
-export function writesDraft({ writes, ...head }: TaskWrites) {
+export function makeWritesDraft({ writes, ...head }: TaskWrites) {
   return { type: "custom", customType: WRITES, data: { [CHECKPOINT_HEAD]: head, writes } };
 }
 
 /** Returns the thread that an entry names. */
-export function threadIn(entry: AnySessionEntry): string | undefined {
-  const { threadId } = dataOf(entry, THREAD);
+export function findThread(entry: AnySessionEntry): string | undefined {
+  const { threadId } = getData(entry, THREAD);
   return typeof threadId === "string" ? threadId : undefined;
 }
 
 /** Tells whether an entry is meant to hold a checkpoint or writes, readable or not. */
 export function isOfSaver({ type, ...entry }: AnySessionEntry): boolean {
-  const { customType } = fieldsOf(entry);
+  const { customType } = toRecord(entry);
   return type === "custom" && (customType === CHECKPOINT || customType === WRITES);
 }
 
 /** Reads the head of a checkpoint; undefined for other entries, and what is malformed. */
-export function checkpointIn(entry: AnySessionEntry): CheckpointHead | undefined {
-  const head: unknown = dataOf(entry, CHECKPOINT)[CHECKPOINT_HEAD];
+export function readCheckpoint(entry: AnySessionEntry): CheckpointHead | undefined {
+  const head: unknown = getData(entry, CHECKPOINT)[CHECKPOINT_HEAD];
   return isHead(head) ? head : undefined;
 }
 
 /** Returns a checkpoint's values and metadata, serialized; empty after a redaction. */
-export function valuesIn(entry: AnySessionEntry | undefined): {
+export function readValues(entry: AnySessionEntry | undefined): {
   readonly values: JsonRecord;
   readonly metadata: unknown;
 } {
-  const { values, metadata } = dataOf(entry, CHECKPOINT);
-  return { values: fieldsOf(values), metadata };
+  const { values, metadata } = getData(entry, CHECKPOINT);
+  return { values: toRecord(values), metadata };
 }
 
 /** Reads the writes of a task; undefined for other entries, and what is malformed. */
-export function writesIn(entry: AnySessionEntry): TaskWrites | undefined {
-  const { [CHECKPOINT_HEAD]: head, writes } = dataOf(entry, WRITES);
-  const { ns, checkpointId, taskId, taskPath } = fieldsOf(head);
+export function readWrites(entry: AnySessionEntry): TaskWrites | undefined {
+  const { [CHECKPOINT_HEAD]: head, writes } = getData(entry, WRITES);
+  const { ns, checkpointId, taskId, taskPath } = toRecord(head);
   if (typeof ns !== "string" || typeof checkpointId !== "string" || typeof taskId !== "string")
     return undefined;
   const path = typeof taskPath === "string" ? taskPath : "";
-  return { ns, checkpointId, taskId, taskPath: path, writes: listOf(writes).filter(isWrite) };
+  return { ns, checkpointId, taskId, taskPath: path, writes: toArray(writes).filter(isWrite) };
 }
 
-function dataOf(entry: AnySessionEntry | undefined, type: string): JsonRecord {
-  const { customType, data } = fieldsOf(entry);
-  return entry?.type === "custom" && customType === type ? fieldsOf(data) : {};
+function getData(entry: AnySessionEntry | undefined, type: string): JsonRecord {
+  const { customType, data } = toRecord(entry);
+  return entry?.type === "custom" && customType === type ? toRecord(data) : {};
 }
 
 function isHead(head: unknown): head is CheckpointHead {
-  const { ns, id, parentId, v, ts, versions, seen, lists } = fieldsOf(head);
+  const { ns, id, parentId, v, ts, versions, seen, lists } = toRecord(head);
   const texts = [ns, id, ts, ...(parentId === undefined ? [] : [parentId])];
   const isKnown = typeof v === "number" && texts.every((text) => typeof text === "string");
   return (
-    isKnown && [versions, seen, lists].every(isJsonRecord) && Object.values(fieldsOf(lists)).every(isChanges)
+    isKnown && [versions, seen, lists].every(isJsonRecord) && Object.values(toRecord(lists)).every(isChanges)
   );
 }
 
 function isChanges(changes: unknown): boolean {
   const isChange = (change: unknown) => {
-    const [at, deleted, ...ids] = listOf(change);
+    const [at, deleted, ...ids] = toArray(change);
     const isCount = (value: unknown) => Number.isInteger(value) && Number(value) >= 0;
     return isCount(at) && isCount(deleted) && ids.every((id) => typeof id === "string");
   };
@@ -118,7 +118,7 @@ function isChanges(changes: unknown): boolean {
 }
 
 function isWrite(write: unknown): write is StoredWrite {
-  const [index, channel] = listOf(write);
+  const [index, channel] = toArray(write);
   return typeof index === "number" && typeof channel === "string";
 }
 
@@ -126,7 +126,7 @@ function isWrite(write: unknown): write is StoredWrite {
 export type ListChange = readonly [at: number, deleted: number, ...added: string[]];
 
 /** Returns what makes one list of another, each of which names an element at most once; positions grow. */
-export function changesBetween(before: readonly string[], after: readonly string[]): ListChange[] {
+export function diffLists(before: readonly string[], after: readonly string[]): ListChange[] {
   const positions = new Map(before.map((id, at) => [id, at]));
   const changes: ListChange[] = [];
   let at = 0;

@@ -1,21 +1,21 @@
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { AnySessionEntry } from "../../../core/format/entry.ts";
-import { digestOf } from "../../../core/format/ids.ts";
+import { hashText } from "../../../core/format/ids.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import type { Message } from "../../../core/format/message.ts";
 import { LANGGRAPH_DETAIL } from "../../../core/format/redact-entry.ts";
 import type { EntryDraft } from "../../../session/manager/entry-draft.ts";
-import { usageOf } from "../../convert/answer.ts";
+import { toUsage } from "../../convert/answer.ts";
 import { fromLangChain } from "../../convert/langchain/from-langchain.ts";
 import {
-  plainMessage,
-  recordOf,
+  normalizeMessage,
+  toStoredRecord,
   writeAnswer,
   writeResult,
   writeUser,
 } from "../../convert/langchain/langchain-content.ts";
 import { isSameJson } from "../../convert/raw-form.ts";
-import { spelled } from "../stored-data.ts";
+import { spellCanonically } from "../stored-data.ts";
 
 /** Classes of messages that a session can hold. */
 const CLASSES = /^(?:Human|AI|System|Tool|Chat)Message(?:Chunk)?$/;
@@ -49,29 +49,29 @@ export interface HeldMessage {
 
 /** Reads a list of messages from what LangGraph's serializer made of it; undefined if a session cannot hold all of it. */
 export function readMessageList(json: unknown): ListedMessage[] | undefined {
-  if (!Array.isArray(json) || !json.every(isMessage)) return undefined;
+  if (!Array.isArray(json) || !json.every(isMessageEntry)) return undefined;
   return json.map((record) => {
-    const { id } = fieldsOf(record["kwargs"]);
-    return { id: typeof id === "string" ? id : undefined, digest: digestOfRecord(record), record };
+    const { id } = toRecord(record["kwargs"]);
+    return { id: typeof id === "string" ? id : undefined, digest: hashRecord(record), record };
   });
 }
 
-function isMessage(json: unknown): json is JsonRecord {
-  const name = classOf(json);
-  const { tool_call_id, content } = fieldsOf(fieldsOf(json)["kwargs"]);
-  const isSaid = listOf(content).every((part) => typeof part === "string" || isJsonRecord(part));
+function isMessageEntry(json: unknown): json is JsonRecord {
+  const name = getClass(json);
+  const { tool_call_id, content } = toRecord(toRecord(json)["kwargs"]);
+  const isSaid = toArray(content).every((part) => typeof part === "string" || isJsonRecord(part));
   return isSaid && CLASSES.test(name) && (!name.startsWith("Tool") || typeof tool_call_id === "string");
 }
 
-function classOf(json: unknown): string {
-  const { lc, id, kwargs } = fieldsOf(json);
-  return lc === 1 && isJsonRecord(kwargs) ? String(listOf(id).at(-1)) : "";
+function getClass(json: unknown): string {
+  const { lc, id, kwargs } = toRecord(json);
+  return lc === 1 && isJsonRecord(kwargs) ? String(toArray(id).at(-1)) : "";
 }
 
 /** Converts a message for a session. */
 export function holdMessage({ id, record }: ListedMessage, timestamp: number): HeldMessage {
-  const { id: _, ...said } = plainMessage(recordOf(record) ?? {}).data;
-  const name = classOf(record);
+  const { id: _, ...said } = normalizeMessage(toStoredRecord(record) ?? {}).data;
+  const name = getClass(record);
   const [read] = fromLangChain([{ type: "constructor", ...record }], { timestamp }).messages;
   const { details: __, ...message } = read ?? { role: "user", content: "", timestamp };
   const written = writeData(message);
@@ -101,8 +101,8 @@ function writeData(message: Message): JsonRecord {
 }
 
 /** Makes the draft of a message's entry; the tokens of a copy are counted on another branch. */
-export function messageDraft({ message, kept }: HeldMessage, isCopy: boolean): EntryDraft {
-  const counted = isCopy && message.role === "assistant" ? { ...message, usage: usageOf() } : message;
+export function makeMessageDraft({ message, kept }: HeldMessage, isCopy: boolean): EntryDraft {
+  const counted = isCopy && message.role === "assistant" ? { ...message, usage: toUsage() } : message;
   return { type: "message", message: counted, details: { [LANGGRAPH_DETAIL]: kept } };
 }
 
@@ -116,48 +116,50 @@ export function editDraft(targetId: string, changed: HeldMessage | null): EntryD
       ...kept,
       role,
       isWhole: true,
-      data: { ...writeData(message), ...fieldsOf(kept["data"]) },
+      data: { ...writeData(message), ...toRecord(kept["data"]) },
     },
   };
   return { type: "context_edit", targetId, replacement: { content }, details };
 }
 
 /** Returns the message entry that an entry of a list stands for, if a context edit can change it. */
-export function editableTarget(entry: AnySessionEntry | undefined): { id: string; role: string } | undefined {
-  const { message, targetId } = fieldsOf(entry);
-  const { role: editedRole } = keptIn(entry);
-  const role = fieldsOf(message)["role"] ?? editedRole;
+export function findEditableTarget(
+  entry: AnySessionEntry | undefined,
+): { id: string; role: string } | undefined {
+  const { message, targetId } = toRecord(entry);
+  const { role: editedRole } = getKept(entry);
+  const role = toRecord(message)["role"] ?? editedRole;
   const id = entry?.type === "context_edit" ? targetId : entry?.id;
   return typeof role === "string" && typeof id === "string" && EDITABLE.has(role) ? { id, role } : undefined;
 }
 
 /** Returns the id that LangGraph has given the message of an entry. */
-export function messageIdIn(entry: AnySessionEntry | undefined): string | undefined {
-  const { id } = keptIn(entry);
+export function findMessageId(entry: AnySessionEntry | undefined): string | undefined {
+  const { id } = getKept(entry);
   return typeof id === "string" ? id : undefined;
 }
 
 /** Restores the serialized form of the message of an entry; after a redaction, what is left of it; undefined if there is none. */
-export function recordIn(entry: AnySessionEntry | undefined): JsonRecord | undefined {
-  const { message } = fieldsOf(entry);
-  const { id, class: name, data, isWhole, role: editedRole } = keptIn(entry);
-  const role = fieldsOf(message)["role"] ?? editedRole;
+export function restoreRecord(entry: AnySessionEntry | undefined): JsonRecord | undefined {
+  const { message } = toRecord(entry);
+  const { id, class: name, data, isWhole, role: editedRole } = getKept(entry);
+  const role = toRecord(message)["role"] ?? editedRole;
   const className = typeof name === "string" ? name : CLASS_OF_ROLE.get(role);
   if (className === undefined) return undefined;
   const written = isWhole === true || !isOurs(message) ? {} : writeData(message);
-  const kwargs = { ...written, ...fieldsOf(data), ...(typeof id === "string" && { id }) };
+  const kwargs = { ...written, ...toRecord(data), ...(typeof id === "string" && { id }) };
   return { lc: 1, type: "constructor", id: ["langchain_core", "messages", className], kwargs };
 }
 
 /** Returns the digest of a restored message, as `readMessageList` makes it. */
-export function digestOfRecord(record: JsonRecord): string {
-  return digestOf(spelled([classOf(record), plainMessage(recordOf(record) ?? {}).data]));
+export function hashRecord(record: JsonRecord): string {
+  return hashText(spellCanonically([getClass(record), normalizeMessage(toStoredRecord(record) ?? {}).data]));
 }
 
-function keptIn(entry: AnySessionEntry | undefined): JsonRecord {
-  return fieldsOf(fieldsOf(fieldsOf(entry)["details"])[LANGGRAPH_DETAIL]);
+function getKept(entry: AnySessionEntry | undefined): JsonRecord {
+  return toRecord(toRecord(toRecord(entry)["details"])[LANGGRAPH_DETAIL]);
 }
 
 function isOurs(message: unknown): message is Message {
-  return CLASS_OF_ROLE.has(fieldsOf(message)["role"]);
+  return CLASS_OF_ROLE.has(toRecord(message)["role"]);
 }

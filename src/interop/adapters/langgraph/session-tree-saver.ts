@@ -17,9 +17,9 @@ import {
   WRITES_IDX_MAP,
   writesSortKey,
 } from "@langchain/langgraph-checkpoint";
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
 import { SessionError } from "../../../core/format/errors.ts";
-import { digestOf } from "../../../core/format/ids.ts";
+import { hashText } from "../../../core/format/ids.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
@@ -28,15 +28,15 @@ import { isSameJson } from "../../convert/raw-form.ts";
 import { type OpenSession, OpenSessions, Turns } from "../session-pool.ts";
 import { appendCheckpoint, type NewCheckpoint } from "./append-checkpoint.ts";
 import {
+  makeThreadDraft,
+  makeWritesDraft,
+  readValues,
   type StoredWrite,
   type TaskWrites,
-  threadDraft,
-  valuesIn,
-  writesDraft,
 } from "./checkpoint-entries.ts";
-import { recordIn } from "./message-entries.ts";
+import { restoreRecord } from "./message-entries.ts";
 import { dumpValue, loadValue, type StoredValue } from "./stored-value.ts";
-import { type Checkpoint, DeletedThreads, ThreadState, threadDeleted } from "./thread-state.ts";
+import { type Checkpoint, DeletedThreads, makeThreadDeletedError, ThreadState } from "./thread-state.ts";
 
 /** Options of `SessionTreeSaver`. */
 export interface SessionTreeSaverOptions {
@@ -101,7 +101,7 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
 
   /** Returns the id of the session that holds a thread: thread ids may hold any characters, session ids may not. */
   sessionIdOf(threadId: string): string {
-    return `${ID_PREFIX}${digestOf(threadId)}`;
+    return `${ID_PREFIX}${hashText(threadId)}`;
   }
 
   /**
@@ -111,7 +111,7 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
    * @throws {TypeError} If an id in the config is not a text.
    */
   async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
-    const { threadId, ...where } = addressIn(config);
+    const { threadId, ...where } = readAddress(config);
     return threadId === undefined ? undefined : this.#read({ threadId, ...where });
   }
 
@@ -124,9 +124,9 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
     config: RunnableConfig,
     { limit = Number.POSITIVE_INFINITY, before, filter = {} }: CheckpointListOptions = {},
   ): AsyncGenerator<CheckpointTuple> {
-    const { threadId, id } = addressIn(config);
+    const { threadId, id } = readAddress(config);
     const ns: unknown = config.configurable?.["checkpoint_ns"];
-    const beforeId = before === undefined ? undefined : addressIn(before).id;
+    const beforeId = before === undefined ? undefined : readAddress(before).id;
     const isWanted = (one: Address) =>
       (id === undefined || one.id === id) && (beforeId === undefined || String(one.id) < beforeId);
     const found: Address[] = [];
@@ -139,7 +139,7 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
     for (const address of found) {
       if (left <= 0) return;
       const tuple = await this.#read(address);
-      const metadata = fieldsOf(tuple?.metadata);
+      const metadata = toRecord(tuple?.metadata);
       const isMatch = Object.entries(filter).every(([key, value]) => isSameJson(metadata[key], value));
       if (tuple === undefined || !isMatch) continue;
       left--;
@@ -160,7 +160,7 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
     metadata: CheckpointMetadata,
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
-    const { threadId, ns, id: parentId } = threadAddress(config);
+    const { threadId, ns, id: parentId } = readThreadAddress(config);
     assertCheckpoint(checkpoint);
     // The graph goes on while this waits for its turn.
     const copy = copyCheckpoint(checkpoint);
@@ -171,10 +171,10 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
     ]);
     await this.#inTurn(threadId, dumped, async ([values, dumpedMetadata]) => {
       const lacking = await this.#threads.read(this.sessionIdOf(threadId), ({ state }) =>
-        lackingIn(state, copy, ns, parentId, changed),
+        listLacking(state, copy, ns, parentId, changed),
       );
       const all = new Map([...values, ...(await this.#dumpChannels(copy, lacking ?? []))]);
-      const parents: JsonRecord = fieldsOf(metadata.parents);
+      const parents: JsonRecord = toRecord(metadata.parents);
       const made: NewCheckpoint = {
         ns,
         parentId,
@@ -189,7 +189,7 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
         !this.#deleted.held(threadId, state, around);
       await this.#write(threadId, isMeant, (open) => appendCheckpoint(open, made, this.#showsMessages));
     });
-    return configOf({ threadId, ns, id: copy.id });
+    return makeConfig({ threadId, ns, id: copy.id });
   }
 
   /**
@@ -204,20 +204,20 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
     taskId: string,
     taskPath = "",
   ): Promise<void> {
-    const { threadId, ns, id } = threadAddress(config);
+    const { threadId, ns, id } = readThreadAddress(config);
     if (id === undefined) throw new TypeError(`Pass the checkpoint_id that the writes belong to. ${ADVICE}`);
     const dumped = Promise.all(
       writes.map(async ([channel, value], at): Promise<StoredWrite> => {
         const stored = await dumpValue(this.serde, value, `A write to channel ${JSON.stringify(channel)}`);
-        return [indexOf(channel, at), channel, stored];
+        return [getWriteIndex(channel, at), channel, stored];
       }),
     );
     await this.#inTurn(threadId, dumped, async (stored) => {
       const isMeant = (state: ThreadState | undefined) =>
         state !== undefined && !this.#deleted.held(threadId, state, [[ns, id]]);
       await this.#write(threadId, isMeant, ({ session, state }) => {
-        const draft = writesDraft({ ns, checkpointId: id, taskId, taskPath, writes: stored });
-        session.append(draft, { parentId: state.tailOf(state.find(ns, id)) });
+        const draft = makeWritesDraft({ ns, checkpointId: id, taskId, taskPath, writes: stored });
+        session.append(draft, { parentId: state.getTail(state.find(ns, id)) });
       });
     });
   }
@@ -239,12 +239,12 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
     work: (open: OpenSession<ThreadState>) => void,
   ): Promise<void> {
     const append = (open: OpenSession<ThreadState>) => {
-      if (open.state.thread === undefined) open.session.append(threadDraft(threadId));
+      if (open.state.thread === undefined) open.session.append(makeThreadDraft(threadId));
       work(open);
     };
     const name = `LangGraph ${threadId}`;
     const isWritten = await this.#threads.write(this.sessionIdOf(threadId), name, append, isMeant);
-    if (!isWritten) throw threadDeleted(threadId);
+    if (!isWritten) throw makeThreadDeletedError(threadId);
   }
 
   /** Runs a task of a thread in order, once what it needs is serialized. */
@@ -287,7 +287,7 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
     const { threadId, ns, id } = address;
     const snapshot = await this.#inOrder(threadId, ({ session, state }) => {
       const checkpoint = state.find(ns, id);
-      return checkpoint && snapshotOf(checkpoint, state, (entryId) => session.getEntry(entryId));
+      return checkpoint && makeSnapshot(checkpoint, state, (entryId) => session.getEntry(entryId));
     });
     return snapshot && this.#restore(threadId, snapshot);
   }
@@ -313,10 +313,10 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
       this.#addSends(checkpoint, await this.#loadWrites(snapshot.parentWrites));
     const metadata = await loadValue(this.serde, snapshot.metadata);
     return {
-      config: configOf({ threadId, ns, id }),
+      config: makeConfig({ threadId, ns, id }),
       checkpoint,
       ...(isMetadata(metadata) && { metadata }),
-      ...(parentId !== undefined && { parentConfig: configOf({ threadId, ns, id: parentId }) }),
+      ...(parentId !== undefined && { parentConfig: makeConfig({ threadId, ns, id: parentId }) }),
       pendingWrites: await this.#loadWrites(snapshot.writes),
     };
   }
@@ -341,9 +341,9 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
         if (write[0] < 0 || !byKey.has(key)) byKey.set(key, { task, write });
       }
     }
-    const keyOf = ({ task, write }: { task: TaskWrites; write: StoredWrite }) =>
+    const makeKey = ({ task, write }: { task: TaskWrites; write: StoredWrite }) =>
       writesSortKey(task.taskPath, task.taskId, write[0]);
-    const ordered = [...byKey.values()].sort((a, b) => compareWritesSortKeys(keyOf(a), keyOf(b)));
+    const ordered = [...byKey.values()].sort((a, b) => compareWritesSortKeys(makeKey(a), makeKey(b)));
     return Promise.all(
       ordered.map(async ({ task, write: [, channel, stored] }): Promise<CheckpointPendingWrite> => {
         return [task.taskId, channel, await loadValue(this.serde, stored)];
@@ -353,43 +353,43 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
 }
 
 /** Returns the index of a write: of special ones there is one for each task. */
-function indexOf(channel: string, at: number): number {
+function getWriteIndex(channel: string, at: number): number {
   return Object.hasOwn(WRITES_IDX_MAP, channel) ? (WRITES_IDX_MAP[channel] ?? at) : at;
 }
 
 const ADVICE = 'Run the graph with { configurable: { thread_id: "…" } }.';
 
 /** Reads an address of which the thread may be missing. */
-function addressIn(config: RunnableConfig): Omit<Address, "threadId"> & { threadId: string | undefined } {
-  const { thread_id, checkpoint_ns = "" } = fieldsOf(config.configurable);
+function readAddress(config: RunnableConfig): Omit<Address, "threadId"> & { threadId: string | undefined } {
+  const { thread_id, checkpoint_ns = "" } = toRecord(config.configurable);
   const id: unknown = getCheckpointId(config);
   return {
-    threadId: thread_id === undefined ? undefined : textIn("thread_id", thread_id),
-    ns: checkpoint_ns === "" ? "" : textIn("checkpoint_ns", checkpoint_ns),
-    id: id === "" ? undefined : textIn("checkpoint_id", id),
+    threadId: thread_id === undefined ? undefined : requireText("thread_id", thread_id),
+    ns: checkpoint_ns === "" ? "" : requireText("checkpoint_ns", checkpoint_ns),
+    id: id === "" ? undefined : requireText("checkpoint_id", id),
   };
 }
 
-function threadAddress(config: RunnableConfig): Address {
-  const { threadId, ...where } = addressIn(config);
+function readThreadAddress(config: RunnableConfig): Address {
+  const { threadId, ...where } = readAddress(config);
   if (threadId === undefined) throw new TypeError(`The config names no thread_id. ${ADVICE}`);
   return { threadId, ...where };
 }
 
-function textIn(name: string, value: unknown): string {
+function requireText(name: string, value: unknown): string {
   if (typeof value === "string" && value !== "") return value;
   throw new TypeError(
     `${name} must be a text that is not empty, and is ${value === "" ? "empty" : typeof value}.`,
   );
 }
 
-function configOf({ threadId, ns, id }: Address): RunnableConfig {
+function makeConfig({ threadId, ns, id }: Address): RunnableConfig {
   return { configurable: { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: id } };
 }
 
 /** Refuses what a later version of LangGraph, or a mistake, might pass instead of a checkpoint. */
 function assertCheckpoint(checkpoint: LangGraphCheckpoint): void {
-  const { v, id, ts, channel_values, channel_versions, versions_seen } = fieldsOf(checkpoint);
+  const { v, id, ts, channel_values, channel_versions, versions_seen } = toRecord(checkpoint);
   const isKnown = typeof v === "number" && typeof id === "string" && id !== "" && typeof ts === "string";
   if (isKnown && [channel_values, channel_versions, versions_seen].every(isJsonRecord)) return;
   throw new TypeError(
@@ -403,7 +403,7 @@ function isPlaceOutside(ns: string): (place: [string, unknown]) => place is [str
 }
 
 /** Lists channels that have not changed, and of which no checkpoint above holds the version: after a copy, or without the parent. */
-function lackingIn(
+function listLacking(
   state: ThreadState,
   { channel_values, channel_versions }: LangGraphCheckpoint,
   ns: string,
@@ -414,40 +414,43 @@ function lackingIn(
   return Object.keys(channel_values).filter((channel) => {
     if (changed.includes(channel)) return false;
     const version = channel_versions[channel];
-    const holder = state.holderOf(parent, channel);
+    const holder = state.findHolder(parent, channel);
     if (holder !== undefined && holder.head.versions[channel] === version) return false;
     return parentId !== undefined || state.hasVersion(ns, channel, version);
   });
 }
 
-function snapshotOf(
+function makeSnapshot(
   checkpoint: Checkpoint,
   state: ThreadState,
-  entryOf: (id: string) => Parameters<typeof recordIn>[0],
+  getEntry: (id: string) => Parameters<typeof restoreRecord>[0],
 ): Snapshot {
   const { ns, id, parentId, versions } = checkpoint.head;
   const values = new Map<string, unknown>();
   for (const channel of new Set([...Object.keys(versions), ...checkpoint.stored])) {
-    const holder = state.holderOf(checkpoint, channel);
+    const holder = state.findHolder(checkpoint, channel);
     if (holder === undefined) continue;
-    const own = valuesIn(entryOf(holder.entryId)).values;
+    const own = readValues(getEntry(holder.entryId)).values;
     if (Object.hasOwn(own, channel)) values.set(channel, own[channel]);
     else if (holder.lists.has(channel))
       values.set(channel, {
-        json: state.listAt(holder, channel).map((entryId) => messageIn(entryOf, entryId)),
+        json: state.listAt(holder, channel).map((entryId) => restoreMessage(getEntry, entryId)),
       });
   }
   return {
     checkpoint,
-    metadata: valuesIn(entryOf(checkpoint.entryId)).metadata,
+    metadata: readValues(getEntry(checkpoint.entryId)).metadata,
     values,
-    writes: state.writesOf(ns, id),
-    parentWrites: parentId === undefined ? [] : state.writesOf(ns, parentId),
+    writes: state.getWrites(ns, id),
+    parentWrites: parentId === undefined ? [] : state.getWrites(ns, parentId),
   };
 }
 
-function messageIn(entryOf: (id: string) => Parameters<typeof recordIn>[0], entryId: string): JsonRecord {
-  const record = recordIn(entryOf(entryId));
+function restoreMessage(
+  getEntry: (id: string) => Parameters<typeof restoreRecord>[0],
+  entryId: string,
+): JsonRecord {
+  const record = restoreRecord(getEntry(entryId));
   if (record !== undefined) return record;
   throw new SessionError(
     "ENTRY_NOT_FOUND",

@@ -1,5 +1,5 @@
 import { JsonPlusSerializer, type SerializerProtocol } from "@langchain/langgraph-checkpoint";
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
 import { SessionError } from "../../../core/format/errors.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
@@ -35,7 +35,7 @@ export async function dumpValue(
 
 /** Restores a value; undefined if nothing is stored, as after a redaction. */
 export async function loadValue(serde: SerializerProtocol, stored: unknown): Promise<unknown> {
-  const { json, type, base64 } = fieldsOf(stored);
+  const { json, type, base64 } = toRecord(stored);
   if (json !== undefined) return serde.loadsTyped("json", encodeParsed(json));
   if (typeof type !== "string" || typeof base64 !== "string") return undefined;
   return serde.loadsTyped(type, new Uint8Array(Buffer.from(base64, "base64")));

@@ -1,22 +1,22 @@
 import type { AnySessionEntry } from "../../../core/format/entry.ts";
 import { SessionError } from "../../../core/format/errors.ts";
 import { addTo } from "../../../core/format/group-by.ts";
-import { redactedIdsOf } from "../../../core/format/redaction.ts";
+import { getRedactedIds } from "../../../core/format/redaction.ts";
 import { makeIssue } from "../../../core/jsonl/issue-log.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
 import type { EntryTaker } from "../session-pool.ts";
 import {
   applyChanges,
   type CheckpointHead,
-  checkpointIn,
+  findThread,
   isOfSaver,
   type ListChange,
+  readCheckpoint,
+  readValues,
+  readWrites,
   type TaskWrites,
-  threadIn,
-  valuesIn,
-  writesIn,
 } from "./checkpoint-entries.ts";
-import { digestOfRecord, messageIdIn, recordIn } from "./message-entries.ts";
+import { findMessageId, hashRecord, restoreRecord } from "./message-entries.ts";
 
 const NOWHERE = { line: 0, offset: 0, length: 0 };
 
@@ -60,11 +60,11 @@ export class ThreadState implements EntryTaker {
   take(entry: AnySessionEntry): void {
     const above = entry.parentId === null ? undefined : this.#nearest.get(entry.parentId);
     if (above !== undefined) this.#nearest.set(entry.id, above);
-    const threadId = threadIn(entry);
+    const threadId = findThread(entry);
     if (threadId !== undefined) this.thread ??= { id: threadId, entryId: entry.id };
-    const messageId = messageIdIn(entry);
+    const messageId = findMessageId(entry);
     if (messageId !== undefined) this.#messageIds.add(messageId);
-    for (const id of redactedIdsOf(entry)) {
+    for (const id of getRedactedIds(entry)) {
       this.#redacted.add(id);
       this.#digests.delete(id);
     }
@@ -72,18 +72,18 @@ export class ThreadState implements EntryTaker {
   }
 
   #takeOwn(entry: AnySessionEntry, above: Checkpoint | undefined): void {
-    const head = checkpointIn(entry);
-    const writes = writesIn(entry);
+    const head = readCheckpoint(entry);
+    const writes = readWrites(entry);
     if (head !== undefined) {
       const lists = new Map(Object.entries(head.lists));
-      const stored = new Set([...Object.keys(valuesIn(entry).values), ...lists.keys()]);
+      const stored = new Set([...Object.keys(readValues(entry).values), ...lists.keys()]);
       const checkpoint = { entryId: entry.id, head, above, stored, lists };
       const ids = this.#checkpoints.get(head.ns) ?? new Map<string, Checkpoint>();
       this.#checkpoints.set(head.ns, ids.set(head.id, checkpoint));
       this.#nearest.set(entry.id, checkpoint);
       this.#tails.set(checkpoint, entry.id);
     } else if (writes !== undefined) {
-      addTo(this.#writes, checkpointKey(writes.ns, writes.checkpointId), writes);
+      addTo(this.#writes, makeCheckpointKey(writes.ns, writes.checkpointId), writes);
       if (above !== undefined) this.#tails.set(above, entry.id);
     } else {
       const about = `entry ${entry.id} of LangGraph is no checkpoint and no writes as this version knows them, and is left out`;
@@ -110,12 +110,12 @@ export class ThreadState implements EntryTaker {
   }
 
   /** Returns the writes against a checkpoint, in the order in which they came. */
-  writesOf(ns: string, checkpointId: string): readonly TaskWrites[] {
-    return this.#writes.get(checkpointKey(ns, checkpointId)) ?? [];
+  getWrites(ns: string, checkpointId: string): readonly TaskWrites[] {
+    return this.#writes.get(makeCheckpointKey(ns, checkpointId)) ?? [];
   }
 
   /** Returns the entry under which what follows a checkpoint stands; without one, what begins. */
-  tailOf(checkpoint: Checkpoint | undefined): string | null {
+  getTail(checkpoint: Checkpoint | undefined): string | null {
     return (checkpoint && this.#tails.get(checkpoint)) ?? this.thread?.entryId ?? null;
   }
 
@@ -130,7 +130,7 @@ export class ThreadState implements EntryTaker {
   }
 
   /** Finds the checkpoint that stores the value of a channel at a checkpoint; undefined if the channel has none. */
-  holderOf(checkpoint: Checkpoint | undefined, channel: string): Checkpoint | undefined {
+  findHolder(checkpoint: Checkpoint | undefined, channel: string): Checkpoint | undefined {
     const version = checkpoint?.head.versions[channel];
     for (let at = checkpoint; at !== undefined && at.head.ns === checkpoint?.head.ns; at = at.above) {
       if (at.stored.has(channel)) return at.head.versions[channel] === version ? at : undefined;
@@ -173,18 +173,18 @@ export class ThreadState implements EntryTaker {
   }
 
   /** Returns the digest of the message of an entry; undefined if it has none. */
-  digestOf(entryId: string): string | undefined {
+  findDigest(entryId: string): string | undefined {
     const known = this.#digests.get(entryId);
     if (known !== undefined) return known;
-    const record = recordIn(this.#session.getEntry(entryId));
-    const digest = record && digestOfRecord(record);
+    const record = restoreRecord(this.#session.getEntry(entryId));
+    const digest = record && hashRecord(record);
     if (digest !== undefined) this.#digests.set(entryId, digest);
     return digest;
   }
 }
 
 /** Returns a key for what has these names, such as those of a namespace and a checkpoint. */
-function checkpointKey(...names: readonly string[]): string {
+function makeCheckpointKey(...names: readonly string[]): string {
   return JSON.stringify(names);
 }
 
@@ -203,7 +203,7 @@ export class DeletedThreads {
 
   note({ thread, places }: ThreadState): void {
     if (thread === undefined) return;
-    for (const place of places) this.#keys.add(checkpointKey(thread.id, ...place));
+    for (const place of places) this.#keys.add(makeCheckpointKey(thread.id, ...place));
     for (const oldest of this.#keys) {
       if (this.#keys.size <= MAX_CHECKPOINTS) return;
       this.#keys.delete(oldest);
@@ -216,13 +216,13 @@ export class DeletedThreads {
    */
   held(threadId: string, state: ThreadState | undefined, places: readonly CheckpointPlace[]): boolean {
     return places.some(
-      (place) => state?.find(...place) === undefined && this.#keys.has(checkpointKey(threadId, ...place)),
+      (place) => state?.find(...place) === undefined && this.#keys.has(makeCheckpointKey(threadId, ...place)),
     );
   }
 }
 
 /** Makes the error for a write to a thread that is gone. */
-export function threadDeleted(threadId: string): SessionError {
+export function makeThreadDeletedError(threadId: string): SessionError {
   return new SessionError(
     "SESSION_NOT_FOUND",
     "The thread was deleted while the graph ran, or the checkpoint was never stored here. Run the graph again without a checkpoint_id to begin it anew.",

@@ -1,27 +1,27 @@
 import { estimateContextTokens } from "../../../core/compaction/tokens.ts";
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import { isContextEdit } from "../../../core/context/project-entry.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import { asSessionEntry, type SessionEntry } from "../../../core/format/entry.ts";
 import { SessionError } from "../../../core/format/errors.ts";
-import { digestOf } from "../../../core/format/ids.ts";
+import { hashText } from "../../../core/format/ids.ts";
 import { isJsonRecord, type JsonObject } from "../../../core/format/json.ts";
 import { UNKNOWN_NAME } from "../../../core/format/message.ts";
 import type { DraftMaker, EntryDraft } from "../../../session/manager/entry-draft.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
-import { usageOf } from "../../convert/answer.ts";
+import { toUsage } from "../../convert/answer.ts";
 import { followClears } from "../cleared-history.ts";
-import { isPlain, loadData, spelled, storeData } from "../stored-data.ts";
-import { type HistoryPart, operationsOf, readHistory, readOperations } from "./item-history.ts";
+import { isPlain, loadData, spellCanonically, toStoredData } from "../stored-data.ts";
+import { collectOperations, type HistoryPart, readHistory, readOperations } from "./item-history.ts";
 import type { Answerer } from "./item-message.ts";
 import {
   type AppliedOperation,
-  answersIn,
-  compactionDraft,
-  draftsOfItems,
+  countAnswers,
   editDraft,
   ITEMS_CUSTOM_TYPE,
-  markerDraft,
+  makeCompactionDraft,
+  makeItemDrafts,
+  makeMarkerDraft,
 } from "./item-record.ts";
 
 /** An item of the SDK's sessions, such as a message, a call or its result; the SDK's `AgentInputItem`. */
@@ -79,7 +79,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     this.#update = followClears(session, ITEMS_CUSTOM_TYPE);
     session.on("foreign_entries", ({ entries }) => {
       for (const entry of entries.map(asSessionEntry)) {
-        for (const { id, digest } of operationsOf([entry]))
+        for (const { id, digest } of collectOperations([entry]))
           this.#others.set(id, { digest, entryId: entry.id });
       }
     });
@@ -99,7 +99,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   async getItems(limit?: number, run?: object): Promise<Item[]> {
     this.#usage.begin(run);
     await this.#update();
-    const items = itemsOf(readHistory(this.#session));
+    const items = getItems(readHistory(this.#session));
     const wanted = limit === undefined ? items : limit <= 0 ? [] : items.slice(-Math.ceil(limit));
     return wanted.map((item) => this.#load(item));
   }
@@ -111,10 +111,10 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
    * @throws {TypeError} If JSON cannot hold one of them.
    */
   async addItems(items: Item[], run?: object): Promise<void> {
-    const added = items.map(stored);
+    const added = items.map(toStoredItem);
     await this.#update();
     if (added.length > 0)
-      this.#append(added, run, (usages) => draftsOfItems(added, this.#answerer, [], usages));
+      this.#append(added, run, (usages) => makeItemDrafts(added, this.#answerer, [], usages));
     await this.#session.flush();
   }
 
@@ -122,7 +122,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   async popItem(): Promise<Item | undefined> {
     await this.#update();
     const parts = readHistory(this.#session);
-    const items = itemsOf(parts);
+    const items = getItems(parts);
     const last = items.at(-1);
     if (last === undefined) return undefined;
     this.#replaceFrom(parts, items.length - 1, []);
@@ -134,7 +134,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   async clearSession(): Promise<void> {
     await this.#update();
     if (readHistory(this.#session).length > 0)
-      this.#session.appendAll([markerDraft([])], { parentId: null, mustExist: true });
+      this.#session.appendAll([makeMarkerDraft([])], { parentId: null, mustExist: true });
     await this.#session.flush();
   }
 
@@ -146,7 +146,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
    * @throws {TypeError} If the first one is not a compaction.
    */
   async replaceHistoryWithCompaction(items: Item[], run?: object): Promise<void> {
-    const [compaction, ...rest] = items.map(stored);
+    const [compaction, ...rest] = items.map(toStoredItem);
     if (compaction?.["type"] !== "compaction") {
       throw new TypeError(
         "A compacted history begins with an item of type compaction; use addItems for others.",
@@ -155,8 +155,8 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     await this.#update();
     const { tokens } = estimateContextTokens(this.#session.buildSessionContext().messages);
     this.#append(rest, run, (usages) => [
-      compactionDraft(compaction, tokens),
-      ...draftsOfItems(rest, this.#answerer, [], usages),
+      makeCompactionDraft(compaction, tokens),
+      ...makeItemDrafts(rest, this.#answerer, [], usages),
     ]);
     await this.#session.flush();
   }
@@ -182,9 +182,9 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     await this.#session.pull();
     if (!this.#isApplied(id, digest, readOperations(this.#session).get(id))) {
       const parts = readHistory(this.#session);
-      const keep = keptBefore(transaction, itemsOf(parts));
+      const keep = countKept(transaction, getItems(parts));
       if (!this.#followOther(id, digest, keep === undefined ? undefined : this.#cut(parts, keep).parentId)) {
-        if (keep === undefined) throw suffixDiffers(id, this.#session.getLeafId());
+        if (keep === undefined) throw makeSuffixError(id, this.#session.getLeafId());
         this.#replaceFrom(parts, keep, added, { id, digest }, run);
       }
     }
@@ -228,7 +228,8 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     await this.#update();
     const before = readHistory(this.#session);
     let parts = before;
-    for (const { callId, replacement } of mutations) parts = withCall(parts, callId, stored(replacement));
+    for (const { callId, replacement } of mutations)
+      parts = withCall(parts, callId, toStoredItem(replacement));
     const edits = parts
       .filter((part) => !before.includes(part))
       .map(({ entry, items }) => editDraft(entry.id, items, this.#answerer));
@@ -248,14 +249,14 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     const branch = this.#session.getBranch();
     const end = branch.findIndex(({ id }) => id === parentId) + 1;
     const left = branch.slice(end);
-    const operations = [...operationsOf(left), ...(operation === undefined ? [] : [operation])];
+    const operations = [...collectOperations(left), ...(operation === undefined ? [] : [operation])];
     const items = [...remaining, ...added];
     // Moving the leaf without an entry would not survive reopening the session.
-    const edits = editsOf(branch.slice(0, end), left);
+    const edits = findEdits(branch.slice(0, end), left);
     const draftsWith = (usages: readonly Usage[]) =>
       items.length === 0
-        ? [markerDraft(operations)]
-        : draftsOfItems(items, this.#answerer, operations, usages);
+        ? [makeMarkerDraft(operations)]
+        : makeItemDrafts(items, this.#answerer, operations, usages);
     this.#append(added, run, (usages) => [...edits, ...draftsWith(usages)], { parentId });
   }
 
@@ -266,7 +267,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     draftsWith: (usages: readonly Usage[]) => readonly (DraftMaker | EntryDraft)[],
     options: { parentId?: string | null } = {},
   ): void {
-    const answers = answersIn(added);
+    const answers = countAnswers(added);
     this.#session.appendAll(draftsWith(this.#usage.of(run, answers)), { ...options, mustExist: true });
     this.#usage.count(run, answers);
   }
@@ -284,7 +285,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
       if (before + items.length > keep) {
         // What a compaction keeps is before it on the branch, so no leaf there begins with its summary.
         if (path.indexOf(entry.id) <= start)
-          return { parentId: null, remaining: itemsOf(parts).slice(0, keep) };
+          return { parentId: null, remaining: getItems(parts).slice(0, keep) };
         return { parentId: entry.parentId, remaining: items.slice(0, keep - before) };
       }
       before += items.length;
@@ -304,23 +305,24 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   }
 }
 
-function stored(item: unknown): JsonObject {
-  return storeData(item, "item");
+function toStoredItem(item: unknown): JsonObject {
+  return toStoredData(item, "item");
 }
 
 /** Returns how many items a transaction keeps; undefined if the history does not end with those it expects. */
-function keptBefore({ expected }: ReadTransaction, items: readonly JsonObject[]): number | undefined {
+function countKept({ expected }: ReadTransaction, items: readonly JsonObject[]): number | undefined {
   const keep = items.length - expected.length;
-  const isExpected = keep >= 0 && expected.every((item, i) => spelled(item) === spelled(items[keep + i]));
+  const isExpected =
+    keep >= 0 && expected.every((item, i) => spellCanonically(item) === spellCanonically(items[keep + i]));
   return isExpected ? keep : undefined;
 }
 
-function itemsOf(parts: readonly HistoryPart[]): JsonObject[] {
+function getItems(parts: readonly HistoryPart[]): JsonObject[] {
   return parts.flatMap(({ items }) => items);
 }
 
 /** Returns the latest edit of each kept entry that is on the part being left, so that it can be made again. */
-function editsOf(kept: readonly SessionEntry[], left: readonly SessionEntry[]): EntryDraft[] {
+function findEdits(kept: readonly SessionEntry[], left: readonly SessionEntry[]): EntryDraft[] {
   const ids = new Set(kept.map(({ id }) => id));
   const edits = left.filter(isContextEdit).filter(({ targetId }) => ids.has(targetId));
   return [...new Map(edits.map((edit) => [edit.targetId, { ...edit }])).values()];
@@ -342,7 +344,7 @@ function withCall(parts: readonly HistoryPart[], callId: string, replacement: Js
   });
 }
 
-function suffixDiffers(operationId: string, leafId: string | null): SessionError {
+function makeSuffixError(operationId: string, leafId: string | null): SessionError {
   return new SessionError(
     "STALE_LEAF",
     `The history does not end with the items that operation ${operationId} replaces. Nothing changed; read the history and decide anew.`,
@@ -357,38 +359,38 @@ class RunUsage {
 
   /** Notes what a run had used before this session was asked: one that goes on lists what it used in another process. */
   begin(run: object | undefined): void {
-    if (run !== undefined && !this.#counted.has(run)) this.#counted.set(run, requestsOf(run).length);
+    if (run !== undefined && !this.#counted.has(run)) this.#counted.set(run, getRequests(run).length);
   }
 
   /** Returns what requests used that are not counted yet, in order; of a run that has not begun here, those of the answers. */
   of(run: object | undefined, answers: number): Usage[] {
     if (run === undefined || answers === 0) return [];
-    const requests = requestsOf(run);
+    const requests = getRequests(run);
     const counted = this.#counted.get(run) ?? Math.max(0, requests.length - answers);
-    return requests.slice(counted).map(usageOfRequest);
+    return requests.slice(counted).map(toRequestUsage);
   }
 
   /** Counts all requests so far, once their answers are stored. */
   count(run: object | undefined, answers: number): void {
-    if (run !== undefined && answers > 0) this.#counted.set(run, requestsOf(run).length);
+    if (run !== undefined && answers > 0) this.#counted.set(run, getRequests(run).length);
   }
 }
 
-function requestsOf(run: object): readonly unknown[] {
-  return listOf(fieldsOf(fieldsOf(run)["usage"])["requestUsageEntries"]);
+function getRequests(run: object): readonly unknown[] {
+  return toArray(toRecord(toRecord(run)["usage"])["requestUsageEntries"]);
 }
 
 /** Reads a usage as the SDK counts it: its input includes what a cache had. */
-function usageOfRequest(request: unknown): Usage {
+function toRequestUsage(request: unknown): Usage {
   const { inputTokens, outputTokens, totalTokens, inputTokensDetails, outputTokensDetails } =
-    fieldsOf(request);
-  const { cached_tokens, cache_write_tokens } = fieldsOf(inputTokensDetails);
-  return usageOf({
+    toRecord(request);
+  const { cached_tokens, cache_write_tokens } = toRecord(inputTokensDetails);
+  return toUsage({
     inputWithCache: inputTokens,
     output: outputTokens,
     cacheRead: cached_tokens,
     cacheWrite: cache_write_tokens,
-    reasoning: fieldsOf(outputTokensDetails)["reasoning_tokens"],
+    reasoning: toRecord(outputTokensDetails)["reasoning_tokens"],
     total: totalTokens,
   });
 }
@@ -429,12 +431,12 @@ function readTransaction(transaction: unknown): ReadTransaction {
     throw new TypeError(
       `A transaction of type ${type} has the lists ${names.join(" and ")}, and nothing else.`,
     );
-  const [added = [], expected = []] = names.map((name) => storedList(fields[name])).reverse();
-  return { expected, added, digest: digestOf(spelled({ type, expected, added })) };
+  const [added = [], expected = []] = names.map((name) => toStoredList(fields[name])).reverse();
+  return { expected, added, digest: hashText(spellCanonically({ type, expected, added })) };
 }
 
-function storedList(items: unknown): JsonObject[] {
-  return Array.isArray(items) ? items.map((item) => storeData(item, "item")) : [];
+function toStoredList(items: unknown): JsonObject[] {
+  return Array.isArray(items) ? items.map((item) => toStoredData(item, "item")) : [];
 }
 
 /** Refuses properties that a copy would not have, at any depth. */

@@ -1,4 +1,4 @@
-import { textsOf } from "../../../core/context/content-text.ts";
+import { getTexts } from "../../../core/context/content-text.ts";
 import { convertToLlm } from "../../../core/context/convert-to-llm.ts";
 import { isContextEdit } from "../../../core/context/project-entry.ts";
 import { isUnfinished } from "../../../core/context/unfinished-answer.ts";
@@ -12,9 +12,9 @@ import type {
   ToolResultMessage,
 } from "../../../core/format/message.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
-import { dataUrlOf } from "../../convert/images.ts";
-import { callIdOf } from "../../convert/tool-ids.ts";
-import { type AppliedOperation, recordOf } from "./item-record.ts";
+import { toDataUrl } from "../../convert/images.ts";
+import { getCallId } from "../../convert/tool-ids.ts";
+import { type AppliedOperation, readItemRecord } from "./item-record.ts";
 
 /** An entry of the context and its items. */
 export interface HistoryPart {
@@ -39,20 +39,20 @@ export function readHistory(session: SessionManager): HistoryPart[] {
     // A compaction without messages is not the one that the context begins with.
     if (isContextEdit(entry) || (entry.type === "compaction" && messages.length === 0)) return [];
     // After another writer's edit, the stored items no longer match the message.
-    const record = recordOf(edits.get(entry.id) ?? entry);
-    const items = record === undefined ? itemsOfMessages(messages) : record.items;
+    const record = readItemRecord(edits.get(entry.id) ?? entry);
+    const items = record === undefined ? makeItems(messages) : record.items;
     return items.length === 0 ? [] : [{ entry, items }];
   });
 }
 
 /** Reads the operations that were applied on the active branch: the digest of each, by id. */
 export function readOperations(session: SessionManager): Map<string, string> {
-  return new Map(operationsOf(session.getBranch()).map(({ id, digest }) => [id, digest]));
+  return new Map(collectOperations(session.getBranch()).map(({ id, digest }) => [id, digest]));
 }
 
 /** Collects the operations that entries record. */
-export function operationsOf(entries: readonly SessionEntry[]): AppliedOperation[] {
-  return entries.flatMap((entry) => recordOf(entry)?.operations ?? []);
+export function collectOperations(entries: readonly SessionEntry[]): AppliedOperation[] {
+  return entries.flatMap((entry) => readItemRecord(entry)?.operations ?? []);
 }
 
 /**
@@ -60,32 +60,32 @@ export function operationsOf(entries: readonly SessionEntry[]): AppliedOperation
  *
  * Omits thinking, since a provider takes back only its own items, and answers that failed or were aborted.
  */
-function itemsOfMessages(messages: readonly AgentMessage[]): JsonObject[] {
-  return convertToLlm(messages).flatMap(itemsOf);
+function makeItems(messages: readonly AgentMessage[]): JsonObject[] {
+  return convertToLlm(messages).flatMap(toItems);
 }
 
-function itemsOf(message: Message): JsonObject[] {
+function toItems(message: Message): JsonObject[] {
   switch (message.role) {
     case "system":
-      return [{ role: "system", content: textOf(message.content) }];
+      return [{ role: "system", content: joinPartTexts(message.content) }];
     case "user":
-      return [{ type: "message", role: "user", content: contentOf(message.content) }];
+      return [{ type: "message", role: "user", content: toContent(message.content) }];
     case "assistant":
-      return isUnfinished(message) ? [] : answerItems(message);
+      return isUnfinished(message) ? [] : makeAnswerItems(message);
     case "toolResult":
-      return [resultItem(message)];
+      return [makeResultItem(message)];
   }
 }
 
-function answerItems({ content }: AssistantMessage): JsonObject[] {
+function makeAnswerItems({ content }: AssistantMessage): JsonObject[] {
   return content.flatMap((block): JsonObject[] => {
-    if (block.type === "text" && block.text !== "") return [spoken(block.text)];
+    if (block.type === "text" && block.text !== "") return [makeSpokenItem(block.text)];
     if (block.type !== "toolCall") return [];
     const { id, name, arguments: args } = block;
     return [
       {
         type: "function_call",
-        callId: callIdOf(id),
+        callId: getCallId(id),
         name,
         arguments: JSON.stringify(args),
         status: "completed",
@@ -94,7 +94,7 @@ function answerItems({ content }: AssistantMessage): JsonObject[] {
   });
 }
 
-function spoken(text: string): JsonObject {
+function makeSpokenItem(text: string): JsonObject {
   return {
     type: "message",
     role: "assistant",
@@ -103,26 +103,26 @@ function spoken(text: string): JsonObject {
   };
 }
 
-function resultItem({ toolCallId, toolName, content }: ToolResultMessage): JsonObject {
+function makeResultItem({ toolCallId, toolName, content }: ToolResultMessage): JsonObject {
   const hasImage = content.some(({ type }) => type === "image");
   return {
     type: "function_call_result",
     name: toolName,
-    callId: callIdOf(toolCallId),
+    callId: getCallId(toolCallId),
     status: "completed",
-    output: hasImage ? content.map(part) : textOf(content),
+    output: hasImage ? content.map(toItemPart) : joinPartTexts(content),
   };
 }
 
-function contentOf(content: string | (TextContent | ImageContent)[]): string | JsonObject[] {
-  return typeof content === "string" ? content : content.map(part);
+function toContent(content: string | (TextContent | ImageContent)[]): string | JsonObject[] {
+  return typeof content === "string" ? content : content.map(toItemPart);
 }
 
-function part(block: TextContent | ImageContent): JsonObject {
+function toItemPart(block: TextContent | ImageContent): JsonObject {
   if (block.type === "text") return { type: "input_text", text: block.text };
-  return { type: "input_image", image: dataUrlOf(block) };
+  return { type: "input_image", image: toDataUrl(block) };
 }
 
-function textOf(content: string | (TextContent | ImageContent)[]): string {
-  return textsOf(content).join("\n");
+function joinPartTexts(content: string | (TextContent | ImageContent)[]): string {
+  return getTexts(content).join("\n");
 }

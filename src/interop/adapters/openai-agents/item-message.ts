@@ -1,4 +1,4 @@
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { TextContent, Usage } from "../../../core/format/content.ts";
 import type { JsonObject } from "../../../core/format/json.ts";
 import type {
@@ -10,8 +10,8 @@ import type {
 } from "../../../core/format/message.ts";
 import { assistantMessage } from "../../convert/answer.ts";
 import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
-import { imageOf, imageOfDataUrl, placeholder } from "../../convert/images.ts";
-import { argumentsOf } from "../../convert/tool-arguments.ts";
+import { makePlaceholder, parseDataUrl, toImage } from "../../convert/images.ts";
+import { parseArguments } from "../../convert/tool-arguments.ts";
 
 /** Who answered, which items do not tell. */
 export interface Answerer {
@@ -39,88 +39,88 @@ const RESULTS: ReadonlyMap<unknown, string> = new Map([
 ]);
 
 /** Tells whether an item is part of an answer; consecutive ones make one message. */
-export function isAnswer(item: JsonObject): boolean {
+export function isAnswerItem(item: JsonObject): boolean {
   return item["role"] !== "user" && item["role"] !== "system" && !RESULTS.has(item["type"]);
 }
 
 /** Makes a message with the content of an item, or of several of one answer, for readers without the SDK; undefined if it were empty. */
-export function messageOfItems(
+export function makeItemMessage(
   items: readonly JsonObject[],
   answerer: Answerer,
   timestamp: number,
 ): Message | undefined {
   const [first] = items;
   if (first === undefined) return undefined;
-  if (isAnswer(first)) return answerOf(items, answerer, timestamp);
-  if (first["role"] === "user") return userOf(first, timestamp);
-  return first["role"] === "system" ? systemOf(first, timestamp) : resultOf(first, timestamp);
+  if (isAnswerItem(first)) return toAnswer(items, answerer, timestamp);
+  if (first["role"] === "user") return toUserMessage(first, timestamp);
+  return first["role"] === "system" ? toSystemMessage(first, timestamp) : toToolResult(first, timestamp);
 }
 
-function systemOf({ content }: JsonObject, timestamp: number): SystemMessage {
+function toSystemMessage({ content }: JsonObject, timestamp: number): SystemMessage {
   return { role: "system", content: typeof content === "string" ? content : "", timestamp };
 }
 
-function userOf({ content }: JsonObject, timestamp: number): UserMessage {
-  return { role: "user", content: typeof content === "string" ? content : blocksOf(content), timestamp };
+function toUserMessage({ content }: JsonObject, timestamp: number): UserMessage {
+  return { role: "user", content: typeof content === "string" ? content : toBlocks(content), timestamp };
 }
 
-function answerOf(
+function toAnswer(
   items: readonly JsonObject[],
   answerer: Answerer,
   timestamp: number,
 ): AssistantMessage | undefined {
-  const content = items.flatMap(answerBlocks);
+  const content = items.flatMap(toAnswerBlocks);
   if (content.length === 0) return undefined;
   return assistantMessage(content, { ...answerer, timestamp });
 }
 
-function answerBlocks(item: JsonObject): AnswerBlock[] {
+function toAnswerBlocks(item: JsonObject): AnswerBlock[] {
   const { type, role, content, rawContent } = item;
-  if (role === "assistant") return blocksOf(content).map(asText);
+  if (role === "assistant") return toBlocks(content).map(asText);
   if (type === "reasoning") {
-    const texts = [...listOf(content), ...listOf(rawContent)].map((part) => fieldsOf(part)["text"]);
+    const texts = [...toArray(content), ...toArray(rawContent)].map((part) => toRecord(part)["text"]);
     const thinking = texts.filter((text) => typeof text === "string" && text !== "").join("\n\n");
     return thinking === "" ? [] : [{ type: "thinking", thinking }];
   }
-  return callOf(item);
+  return toCall(item);
 }
 
-function callOf(item: JsonObject): AnswerBlock[] {
+function toCall(item: JsonObject): AnswerBlock[] {
   const { type, callId, name, arguments: json, action, operation } = item;
   const tool = CALLS.get(type);
   if (tool === undefined || typeof callId !== "string") return [];
   // Arguments that are not a JSON object are in the item itself.
-  const asked = type === "function_call" ? (argumentsOf(json) ?? {}) : { action, operation };
+  const asked = type === "function_call" ? (parseArguments(json) ?? {}) : { action, operation };
   const args = Object.entries(asked).filter(([, value]) => value !== undefined);
-  return [{ type: "toolCall", id: callId, name: textOr(name, tool), arguments: Object.fromEntries(args) }];
+  return [{ type: "toolCall", id: callId, name: toTextOr(name, tool), arguments: Object.fromEntries(args) }];
 }
 
-function resultOf(item: JsonObject, timestamp: number): ToolResultMessage | undefined {
+function toToolResult(item: JsonObject, timestamp: number): ToolResultMessage | undefined {
   const { type, callId, name, output, status } = item;
   if (typeof callId !== "string") return undefined;
   return {
     role: "toolResult",
     toolCallId: callId,
-    toolName: textOr(name, RESULTS.get(type) ?? "function"),
-    content: typeof output === "string" ? [{ type: "text", text: output }] : resultBlocks(output),
+    toolName: toTextOr(name, RESULTS.get(type) ?? "function"),
+    content: typeof output === "string" ? [{ type: "text", text: output }] : toResultBlocks(output),
     isError: status === "incomplete" || status === "failed",
     timestamp,
   };
 }
 
-function resultBlocks(output: unknown): UserBlock[] {
-  const blocks = blocksOf(Array.isArray(output) ? output : [output]);
+function toResultBlocks(output: unknown): UserBlock[] {
+  const blocks = toBlocks(Array.isArray(output) ? output : [output]);
   if (blocks.length > 0 || output === undefined) return blocks;
   return [{ type: "text", text: JSON.stringify(output) }];
 }
 
 /** Returns the blocks of content, with a note in brackets for what a message cannot hold. */
-function blocksOf(content: unknown): UserBlock[] {
-  return listOf(content).flatMap(blockOf);
+function toBlocks(content: unknown): UserBlock[] {
+  return toArray(content).flatMap(toBlock);
 }
 
-function blockOf(part: unknown): UserBlock[] {
-  const { type, text, refusal, transcript, filename, data } = fieldsOf(part);
+function toBlock(part: unknown): UserBlock[] {
+  const { type, text, refusal, transcript, filename, data } = toRecord(part);
   switch (type) {
     case "input_text":
     case "output_text":
@@ -130,29 +130,29 @@ function blockOf(part: unknown): UserBlock[] {
       return typeof refusal === "string" ? [{ type: "text", text: refusal }] : [];
     case "input_image":
     case "image":
-      return [imageBlock(fieldsOf(part)["image"])];
+      return [toImageBlock(toRecord(part)["image"])];
     case "computer_screenshot":
-      return [imageBlock(data)];
+      return [toImageBlock(data)];
     case "audio":
-      return [typeof transcript === "string" ? { type: "text", text: transcript } : placeholder("audio")];
+      return [typeof transcript === "string" ? { type: "text", text: transcript } : makePlaceholder("audio")];
     case "input_file":
     case "file":
-      return [placeholder("file", filename ?? fieldsOf(fieldsOf(part)["file"])["filename"])];
+      return [makePlaceholder("file", filename ?? toRecord(toRecord(part)["file"])["filename"])];
     default:
       return [];
   }
 }
 
-function imageBlock(image: unknown): UserBlock {
-  const { data, mediaType, url, id, fileId } = fieldsOf(image);
+function toImageBlock(image: unknown): UserBlock {
+  const { data, mediaType, url, id, fileId } = toRecord(image);
   const address = [image, url, id, fileId].find((one) => typeof one === "string");
-  return imageOfDataUrl(address) ?? imageOf(mediaType, data) ?? placeholder("image", address);
+  return parseDataUrl(address) ?? toImage(mediaType, data) ?? makePlaceholder("image", address);
 }
 
 function asText(block: UserBlock): TextContent {
-  return block.type === "text" ? block : placeholder("image");
+  return block.type === "text" ? block : makePlaceholder("image");
 }
 
-function textOr(value: unknown, instead: string): string {
+function toTextOr(value: unknown, instead: string): string {
   return typeof value === "string" && value !== "" ? value : instead;
 }

@@ -1,10 +1,10 @@
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import type { SessionEntry } from "../../../core/format/entry.ts";
 import { isJsonRecord, type JsonObject } from "../../../core/format/json.ts";
 import { UNKNOWN_NAME } from "../../../core/format/message.ts";
 import type { DraftMaker, EntryDraft } from "../../../session/manager/entry-draft.ts";
-import { type Answerer, isAnswer, messageOfItems } from "./item-message.ts";
+import { type Answerer, isAnswerItem, makeItemMessage } from "./item-message.ts";
 
 /** Key of an entry's items: in the `details` of its message, or in its own `details` or `data`. */
 const RECORD_KEY = "openaiAgents";
@@ -30,21 +30,21 @@ export interface ItemRecord {
 }
 
 /** Reads an entry's items; undefined if it has none, or something else under that key. */
-export function recordOf(entry: SessionEntry): ItemRecord | undefined {
-  const { message, details, data } = fieldsOf(entry);
-  const holder = [fieldsOf(message)["details"], details, data].map((one) => fieldsOf(one)[RECORD_KEY]);
+export function readItemRecord(entry: SessionEntry): ItemRecord | undefined {
+  const { message, details, data } = toRecord(entry);
+  const holder = [toRecord(message)["details"], details, data].map((one) => toRecord(one)[RECORD_KEY]);
   const record = holder.find(isJsonRecord);
   if (record === undefined) return undefined;
   const { items, operations } = record;
   return {
-    items: listOf(items).filter(isItem),
-    operations: listOf(operations).flatMap(operationOf),
+    items: toArray(items).filter(isItem),
+    operations: toArray(operations).flatMap(readOperation),
   };
 }
 
 /** Returns how many answers items are of. */
-export function answersIn(items: readonly JsonObject[]): number {
-  return grouped(items).filter(isOfAnswer).length;
+export function countAnswers(items: readonly JsonObject[]): number {
+  return groupItems(items).filter(isOfAnswer).length;
 }
 
 /**
@@ -53,46 +53,47 @@ export function answersIn(items: readonly JsonObject[]): number {
  * @param usages - What requests to models used, in order: the last of them is that of the last answer. More than there are answers, as
  *   those of agents that ran as tools, are counted in front.
  */
-export function draftsOfItems(
+export function makeItemDrafts(
   items: readonly JsonObject[],
   answerer: Answerer,
   operations: readonly AppliedOperation[],
   usages: readonly Usage[] = [],
 ): (DraftMaker | EntryDraft)[] {
-  const groups = grouped(items);
+  const groups = groupItems(items);
   const answers = groups.filter(isOfAnswer);
   const others = usages.slice(0, Math.max(0, usages.length - answers.length));
   const drafts = groups.map((group, i): DraftMaker => {
-    const record = keep(group, i === groups.length - 1 ? operations : []);
+    const record = makeRecord(group, i === groups.length - 1 ? operations : []);
     const fromEnd = answers.length - answers.indexOf(group);
     const usage = isOfAnswer(group) ? usages.at(-fromEnd) : undefined;
-    return (_, timestampMs) => draftOf(group, { ...answerer, ...(usage && { usage }) }, record, timestampMs);
+    return (_, timestampMs) =>
+      makeDraft(group, { ...answerer, ...(usage && { usage }) }, record, timestampMs);
   });
-  return [...others.map((usage) => usageDraft(usage, answerer)), ...drafts];
+  return [...others.map((usage) => makeUsageDraft(usage, answerer)), ...drafts];
 }
 
 function isOfAnswer([item]: readonly JsonObject[]): boolean {
-  return item !== undefined && isAnswer(item);
+  return item !== undefined && isAnswerItem(item);
 }
 
 /** Makes the draft of an entry for a request whose answer is not in the session. */
-function usageDraft(usage: Usage, { provider }: Answerer): EntryDraft {
+function makeUsageDraft(usage: Usage, { provider }: Answerer): EntryDraft {
   return { type: "usage", kind: USAGE_KIND, provider, model: UNKNOWN_NAME, usage };
 }
 
 /** Makes the draft of an entry without items. */
-export function markerDraft(operations: readonly AppliedOperation[]): EntryDraft {
-  return { type: "custom", customType: ITEMS_CUSTOM_TYPE, data: keep([], operations) };
+export function makeMarkerDraft(operations: readonly AppliedOperation[]): EntryDraft {
+  return { type: "custom", customType: ITEMS_CUSTOM_TYPE, data: makeRecord([], operations) };
 }
 
 /** Makes the draft of the entry that begins a history compacted by its provider. */
-export function compactionDraft(item: JsonObject, tokensBefore: number): DraftMaker {
+export function makeCompactionDraft(item: JsonObject, tokensBefore: number): DraftMaker {
   return (id) => ({
     type: "compaction",
     summary: COMPACTED_BY_PROVIDER,
     firstKeptEntryId: id,
     tokensBefore,
-    details: keep([item], []),
+    details: makeRecord([item], []),
   });
 }
 
@@ -101,44 +102,44 @@ const COMPACTED_BY_PROVIDER =
 
 /** Makes the draft of an entry that replaces the items of an answer. */
 export function editDraft(targetId: string, items: readonly JsonObject[], answerer: Answerer): EntryDraft {
-  const message = messageOfItems(items, answerer, 0);
+  const message = makeItemMessage(items, answerer, 0);
   const content = message?.role === "assistant" ? message.content : [];
   return {
     type: "context_edit",
     targetId,
     replacement: items.length === 0 ? null : { content },
-    details: keep(items, []),
+    details: makeRecord(items, []),
   };
 }
 
-function draftOf(
+function makeDraft(
   items: readonly JsonObject[],
   answerer: Answerer,
   record: JsonObject,
   timestampMs: number,
 ): EntryDraft {
-  const message = messageOfItems(items, answerer, timestampMs);
+  const message = makeItemMessage(items, answerer, timestampMs);
   if (message === undefined) return { type: "custom", customType: ITEMS_CUSTOM_TYPE, data: record };
   return { type: "message", message: { ...message, details: record } };
 }
 
 /** Groups consecutive items of an answer, which are one message for every reader except the SDK. */
-function grouped(items: readonly JsonObject[]): JsonObject[][] {
+function groupItems(items: readonly JsonObject[]): JsonObject[][] {
   const groups: JsonObject[][] = [];
   let open: JsonObject[] | undefined;
   for (const item of items) {
-    if (open !== undefined && isAnswer(item)) {
+    if (open !== undefined && isAnswerItem(item)) {
       open.push(item);
       continue;
     }
     const group = [item];
     groups.push(group);
-    open = isAnswer(item) ? group : undefined;
+    open = isAnswerItem(item) ? group : undefined;
   }
   return groups;
 }
 
-function keep(items: readonly JsonObject[], operations: readonly AppliedOperation[]): JsonObject {
+function makeRecord(items: readonly JsonObject[], operations: readonly AppliedOperation[]): JsonObject {
   const applied = operations.map(({ id, digest }) => ({ id, digest }));
   return { [RECORD_KEY]: { items: [...items], ...(applied.length > 0 && { operations: applied }) } };
 }
@@ -147,7 +148,7 @@ function isItem(value: unknown): value is JsonObject {
   return isJsonRecord(value);
 }
 
-function operationOf(value: unknown): AppliedOperation[] {
-  const { id, digest } = fieldsOf(value);
+function readOperation(value: unknown): AppliedOperation[] {
+  const { id, digest } = toRecord(value);
   return typeof id === "string" && typeof digest === "string" ? [{ id, digest }] : [];
 }

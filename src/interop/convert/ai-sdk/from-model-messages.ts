@@ -1,11 +1,11 @@
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import { UNKNOWN_NAME } from "../../../core/format/message.ts";
-import { type AnswerFields, type StopReasons, usageOf } from "../answer.ts";
+import { type AnswerFields, type StopReasons, toUsage } from "../answer.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
-import { assertMessages, type ConvertedMessages, History, unknownRole } from "../message-history.ts";
+import { assertMessages, type ConvertedMessages, History, makeUnknownRoleError } from "../message-history.ts";
 import { withoutFields } from "../raw-form.ts";
-import { callIdOf } from "../tool-ids.ts";
+import { getCallId } from "../tool-ids.ts";
 import type {
   ModelMessageLike,
   ModelMessagesRequestLike,
@@ -13,16 +13,16 @@ import type {
   ModelStepLike,
 } from "./model-message-types.ts";
 import {
-  plainPart,
+  normalizePart,
   readAnswer,
   readResult,
   readUser,
-  storablePart,
+  toStorablePart,
   writeAnswer,
   writeResult,
   writeUser,
 } from "./model-parts.ts";
-import { type Family, familyOfParts, identityOfFamily } from "./provider-state.ts";
+import { type Family, findFamilyOfParts, getFamilyIdentity } from "./provider-state.ts";
 
 /** Meanings of the finish reasons that the SDK makes of those of providers. */
 export const STOP_REASONS: StopReasons = new Map([
@@ -69,7 +69,7 @@ export function fromModelMessages(
 }
 
 function isResult(message: object): message is ModelMessagesResponseLike {
-  return Array.isArray(fieldsOf(message)["steps"]);
+  return Array.isArray(toRecord(message)["steps"]);
 }
 
 class ModelMessageReader {
@@ -88,11 +88,11 @@ class ModelMessageReader {
       writeUser: (content) => ({ role: "user", content: writeUser(content) }),
       writeAnswer: (content) => ({
         role: "assistant",
-        content: writeAnswer(content, this.#family, callIdOf),
+        content: writeAnswer(content, this.#family, getCallId),
       }),
       writeResult: (result, toolName) => writeResult(result, toolName, result.toolCallId),
       readUsage,
-      plain: (said) => ("role" in said ? plainMessage(said) : plainPart(said)),
+      plain: (said) => ("role" in said ? normalizeMessage(said) : normalizePart(said)),
     });
   }
 
@@ -104,7 +104,7 @@ class ModelMessageReader {
         this.history.system(index, typeof content === "string" ? content : "");
         this.history.dropFields(
           index,
-          withoutFields(storablePart(message), ["role", "content"]),
+          withoutFields(toStorablePart(message), ["role", "content"]),
           "a system message",
         );
         return;
@@ -115,15 +115,15 @@ class ModelMessageReader {
         this.#addAnswer(message, index, facts);
         return;
       case "tool":
-        for (const part of partsOf(message)) this.#addResult(part, index);
+        for (const part of getParts(message)) this.#addResult(part, index);
         return;
       default:
-        throw unknownRole(index, role, ", which the AI SDK does not know");
+        throw makeUnknownRoleError(index, role, ", which the AI SDK does not know");
     }
   }
 
   /** Adds the messages of a result, each under the index that its position in the result has. */
-  readResult(result: ModelMessagesResponseLike, indexOf: (at: number) => number): void {
+  readResult(result: ModelMessagesResponseLike, getIndex: (at: number) => number): void {
     const { steps, response, responseMessages = response?.messages } = result;
     if (responseMessages === undefined)
       throw new TypeError(
@@ -134,31 +134,31 @@ class ModelMessageReader {
       // Empty steps leave no message, so match the last answers with the last steps.
       const step =
         message.role === "assistant" ? steps.at(answers.indexOf(message) - answers.length) : undefined;
-      this.read(message, indexOf(at), step === undefined ? {} : factsOf(step, this.#options));
+      this.read(message, getIndex(at), step === undefined ? {} : getStepFacts(step, this.#options));
     });
   }
 
   #addUser(message: ModelMessageLike, index: number): void {
     this.#family = undefined;
-    const original = storableMessage(message);
+    const original = toStorableMessage(message);
     this.history.user(index, readUser(original["content"]) ?? [], original);
   }
 
   #addAnswer(message: ModelMessageLike, index: number, facts: Partial<AnswerFields>): void {
-    const original = storableMessage(message);
+    const original = toStorableMessage(message);
     // One model gives all answers until the next user message, and not all of them have state.
-    this.#family = familyOfParts(partsOf(message)) ?? this.#family;
+    this.#family = findFamilyOfParts(getParts(message)) ?? this.#family;
     this.history.answer(index, readAnswer(original["content"]), {
       original,
-      ...identityOfFamily(this.#family, this.#options),
+      ...getFamilyIdentity(this.#family, this.#options),
       ...facts,
     });
   }
 
   #addResult(part: object, index: number): void {
-    const original = storablePart(part);
+    const original = toStorablePart(part);
     const result = readResult(original);
-    const { type, toolName } = fieldsOf(part);
+    const { type, toolName } = toRecord(part);
     if (result !== undefined)
       this.history.result(index, result, { original, ...(typeof toolName === "string" && { toolName }) });
     else
@@ -170,24 +170,24 @@ class ModelMessageReader {
   }
 }
 
-function partsOf(message: ModelMessageLike): readonly object[] {
+function getParts(message: ModelMessageLike): readonly object[] {
   return Array.isArray(message.content) ? message.content : [];
 }
 
-function storableMessage(message: ModelMessageLike): { [name: string]: unknown } {
+function toStorableMessage(message: ModelMessageLike): { [name: string]: unknown } {
   const { content } = message;
-  const stored = storablePart(message);
-  return typeof content === "string" ? stored : { ...stored, content: partsOf(message).map(storablePart) };
+  const stored = toStorablePart(message);
+  return typeof content === "string" ? stored : { ...stored, content: getParts(message).map(toStorablePart) };
 }
 
-function plainMessage(message: object): object {
-  const { role, content, ...rest } = fieldsOf(message);
+function normalizeMessage(message: object): object {
+  const { role, content, ...rest } = toRecord(message);
   const isAnswer = role === "assistant" && typeof content === "string";
   const parts = isAnswer ? (content === "" ? [] : [{ type: "text", text: content }]) : content;
   return {
     role,
     ...rest,
-    content: Array.isArray(parts) ? parts.map((part) => plainPart(fieldsOf(part))) : parts,
+    content: Array.isArray(parts) ? parts.map((part) => normalizePart(toRecord(part))) : parts,
   };
 }
 
@@ -208,14 +208,14 @@ export function fromModelMessagesResponse(
   return reader.history.done();
 }
 
-function factsOf(step: ModelStepLike, options: MessageImportOptions): Partial<AnswerFields> {
+function getStepFacts(step: ModelStepLike, options: MessageImportOptions): Partial<AnswerFields> {
   const { finishReason, usage, response } = step;
-  const { provider: name, modelId = response.modelId } = fieldsOf(fieldsOf(step)["model"]);
-  const { rawFinishReason = finishReason } = fieldsOf(step);
+  const { provider: name, modelId = response.modelId } = toRecord(toRecord(step)["model"]);
+  const { rawFinishReason = finishReason } = toRecord(step);
   const model = options.model ?? String(modelId);
   const stopReason = STOP_REASONS.get(finishReason) ?? "stop";
   return {
-    ...(typeof name === "string" && identityOf(name, options)),
+    ...(typeof name === "string" && getModelIdentity(name, options)),
     model,
     ...(response.modelId !== model && { responseModel: response.modelId }),
     responseId: response.id,
@@ -226,7 +226,7 @@ function factsOf(step: ModelStepLike, options: MessageImportOptions): Partial<An
   };
 }
 
-function identityOf(name: string, { api, provider }: MessageImportOptions): Partial<AnswerFields> {
+function getModelIdentity(name: string, { api, provider }: MessageImportOptions): Partial<AnswerFields> {
   const known = api ?? PROVIDER_APIS.get(name);
   return { provider: provider ?? name.split(".")[0] ?? name, ...(known !== undefined && { api: known }) };
 }
@@ -234,19 +234,19 @@ function identityOf(name: string, { api, provider }: MessageImportOptions): Part
 /** Reads usage as the AI SDK counts it; version 5 has no details. */
 export function readUsage(usage: object): Usage {
   const { inputTokens, outputTokens, totalTokens, cachedInputTokens, reasoningTokens, ...details } =
-    fieldsOf(usage);
+    toRecord(usage);
   const {
     noCacheTokens,
     cacheReadTokens = cachedInputTokens,
     cacheWriteTokens,
-  } = fieldsOf(details["inputTokenDetails"]);
-  return usageOf({
+  } = toRecord(details["inputTokenDetails"]);
+  return toUsage({
     input: noCacheTokens,
     inputWithCache: inputTokens,
     output: outputTokens,
     cacheRead: cacheReadTokens,
     cacheWrite: cacheWriteTokens,
-    reasoning: fieldsOf(details["outputTokenDetails"])["reasoningTokens"] ?? reasoningTokens,
+    reasoning: toRecord(details["outputTokenDetails"])["reasoningTokens"] ?? reasoningTokens,
     total: totalTokens,
   });
 }

@@ -1,4 +1,4 @@
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
 import { UNKNOWN_NAME } from "../../../core/format/message.ts";
 import type { AnswerFields } from "../answer.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
@@ -6,19 +6,19 @@ import {
   assertMessages,
   type ConvertedMessages,
   History,
+  makeUnknownRoleError,
   type SdkForm,
-  unknownRole,
   withDetails,
 } from "../message-history.ts";
 import { withoutFields } from "../raw-form.ts";
-import { callIdOf } from "../tool-ids.ts";
+import { getCallId } from "../tool-ids.ts";
 import { readUsage } from "./from-model-messages.ts";
-import { type Family, familyOfParts, identityOfFamily } from "./provider-state.ts";
+import { type Family, findFamilyOfParts, getFamilyIdentity } from "./provider-state.ts";
 import type { UIMessageLike } from "./ui-parts.ts";
 import {
   isStepStart,
+  normalizeUIPart,
   type PartResult,
-  plainUIPart,
   type ReadStep,
   readStep,
   readUserParts,
@@ -36,7 +36,7 @@ const FORM: SdkForm = {
   writeAnswer: () => undefined,
   writeResult: () => undefined,
   readUsage,
-  plain: plainMessage,
+  plain: normalizeMessage,
 };
 
 /**
@@ -101,13 +101,13 @@ class UIMessageReader {
         this.#addTurn(message, index);
         return;
       default:
-        throw unknownRole(index, role, ", which the AI SDK does not know");
+        throw makeUnknownRoleError(index, role, ", which the AI SDK does not know");
     }
   }
 
   /** Adds the texts, as the SDK does for a model. */
   #addSystem({ id: _, role: __, parts, ...others }: UIMessageLike, index: number): void {
-    const texts = parts.map(fieldsOf).filter(({ type }) => type === "text");
+    const texts = parts.map(toRecord).filter(({ type }) => type === "text");
     this.history.system(index, texts.map(({ text }) => String(text)).join(""));
     this.history.dropFields(index, others, "a system message");
     for (const text of texts)
@@ -122,16 +122,16 @@ class UIMessageReader {
     const steps = splitSteps(message.parts);
     const read = steps.map(readStep);
     // A step without state is attributed to the model of the other steps.
-    const families = steps.map((step) => familyOfParts(step) ?? familyOfParts(message.parts));
+    const families = steps.map((step) => findFamilyOfParts(step) ?? findFamilyOfParts(message.parts));
     const again = read.flatMap((step, at) =>
-      writeStep(step.content, resultsOf(step), families[at], callIdOf),
+      writeStep(step.content, getResults(step), families[at], getCallId),
     );
     const original = withoutFields(message, ["id"]);
     let details = this.history.keep(index, original, { role: message.role, parts: again }, "a UI message");
     if (read.length === 0 && details === undefined)
       this.history.report("MESSAGE_DROPPED", index, "Dropped an answer without parts.");
     else if (read.length === 0) this.history.answer(index, [], withDetails(details));
-    const said = factsInMetadata(message);
+    const said = readMetadataFacts(message);
     const { usage: _, ...identity } = said;
     read.forEach((step, at) => {
       // What the SDK counts for a message is the sum of its steps.
@@ -147,23 +147,23 @@ class UIMessageReader {
     index: number,
     facts: Partial<AnswerFields>,
   ): void {
-    this.history.answer(index, content, { ...identityOfFamily(family, this.#options), ...facts });
+    this.history.answer(index, content, { ...getFamilyIdentity(family, this.#options), ...facts });
     for (const { result, toolName, details: kept } of results)
       this.history.result(index, result, { toolName, ...withDetails(kept) });
   }
 }
 
 /** Returns what hosts tell of an answer in its metadata: `totalUsage` or `usage` as the SDK counts it, and the model. */
-function factsInMetadata(message: UIMessageLike): Partial<AnswerFields> {
+function readMetadataFacts(message: UIMessageLike): Partial<AnswerFields> {
   const {
     totalUsage,
     usage: single,
     model,
     modelId = model,
     provider,
-  } = fieldsOf(fieldsOf(message)["metadata"]);
+  } = toRecord(toRecord(message)["metadata"]);
   // Of several steps, `usage` may be that of the last one.
-  const usage = fieldsOf(totalUsage ?? single);
+  const usage = toRecord(totalUsage ?? single);
   const { inputTokens, outputTokens } = usage;
   const isCounted = typeof inputTokens === "number" || typeof outputTokens === "number";
   return {
@@ -174,9 +174,9 @@ function factsInMetadata(message: UIMessageLike): Partial<AnswerFields> {
 }
 
 /** Returns the results of a step by the ids of their calls. */
-function resultsOf({ content, results }: ReadStep): Map<string, PartResult> {
+function getResults({ content, results }: ReadStep): Map<string, PartResult> {
   const calls = new Map(
-    content.flatMap((block) => (block.type === "toolCall" ? [[callIdOf(block.id), block.id]] : [])),
+    content.flatMap((block) => (block.type === "toolCall" ? [[getCallId(block.id), block.id]] : [])),
   );
   return new Map(
     results.map(({ result, details }) => {
@@ -186,11 +186,11 @@ function resultsOf({ content, results }: ReadStep): Map<string, PartResult> {
   );
 }
 
-function plainMessage(message: object): object {
-  const { parts, ...rest } = fieldsOf(message);
+function normalizeMessage(message: object): object {
+  const { parts, ...rest } = toRecord(message);
   const list: readonly object[] = Array.isArray(parts) ? parts : [];
   const steps = splitSteps(list);
   // Where a step starts is part of the steps; what stands beside its type is not.
   const starts = list.filter((part) => isStepStart(part) && Object.keys(part).length > 1);
-  return { ...rest, starts, steps: steps.map((step) => step.map(plainUIPart)) };
+  return { ...rest, starts, steps: steps.map((step) => step.map(normalizeUIPart)) };
 }

@@ -1,10 +1,10 @@
-import { textsOf } from "../../../core/context/content-text.ts";
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { getTexts } from "../../../core/context/content-text.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import { isJsonRecord } from "../../../core/format/json.ts";
 import type { ToolResultMessage, UserMessage } from "../../../core/format/message.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
-import { imageOf, imageOfDataUrl, placeholder } from "../images.ts";
-import { customInputOf } from "../openai-responses/openai-responses-content.ts";
+import { makePlaceholder, parseDataUrl, toImage } from "../images.ts";
+import { findCustomInput } from "../openai-responses/openai-responses-content.ts";
 import { CACHE_FIELDS, withoutFields } from "../raw-form.ts";
 import type {
   ModelAnswerPart,
@@ -15,10 +15,10 @@ import type {
 } from "./model-message-types.ts";
 import {
   type Family,
+  getProviderState,
   readCallState,
   readReasoning,
   readTextSignature,
-  stateOf,
   writeReasoning,
   writeState,
 } from "./provider-state.ts";
@@ -37,20 +37,22 @@ function writeUserBlock(block: UserBlock): ModelTextPart | ModelFilePart {
  * Writes an answer.
  *
  * @param family - Provider whose state to include; undefined for none.
- * @param idOf - Maps our id of a call to the one that its result names.
+ * @param getId - Maps our id of a call to the one that its result names.
  */
 export function writeAnswer(
   content: readonly AnswerBlock[],
   family: Family | undefined,
-  idOf: (id: string) => string,
+  getId: (id: string) => string,
 ): ModelAnswerPart[] {
   return content.flatMap((block): ModelAnswerPart[] => {
     if (block.type === "thinking") return writeReasoning(block, family);
     if (block.type === "text") return [{ type: "text", text: block.text, ...writeState(block, family) }];
     const { id, name } = block;
-    const text = family === "openai" ? customInputOf(block) : undefined;
+    const text = family === "openai" ? findCustomInput(block) : undefined;
     const input = text ?? block.arguments;
-    return [{ type: "tool-call", toolCallId: idOf(id), toolName: name, input, ...writeState(block, family) }];
+    return [
+      { type: "tool-call", toolCallId: getId(id), toolName: name, input, ...writeState(block, family) },
+    ];
   });
 }
 
@@ -64,7 +66,7 @@ export function writeResult(
 }
 
 function writeOutput(content: readonly UserBlock[], isError: boolean): ModelToolOutput {
-  const texts = textsOf(content);
+  const texts = getTexts(content);
   if (isError) return { type: "error-text", value: texts.join("\n") };
   if (content.length === texts.length && texts.length < 2) return { type: "text", value: texts.join("") };
   return {
@@ -84,39 +86,39 @@ export function readUser(content: unknown): UserMessage["content"] | undefined {
 }
 
 function readUserPart(part: unknown): UserBlock {
-  const { type, text } = fieldsOf(part);
+  const { type, text } = toRecord(part);
   return type === "text" && typeof text === "string" ? { type: "text", text } : readFile(part);
 }
 
 /** Reads a file as an image, or as a placeholder text if it is not an image. */
 function readFile(part: unknown): UserBlock {
-  const { type, filename, image, data = image, url = data } = fieldsOf(part);
-  const base64 = base64Of(data);
-  const mimeType = base64 === undefined ? undefined : mediaTypeOf(part, base64);
-  const address = fieldsOf(url)["url"] ?? url;
+  const { type, filename, image, data = image, url = data } = toRecord(part);
+  const base64 = toBase64(data);
+  const mimeType = base64 === undefined ? undefined : findMediaType(part, base64);
+  const address = toRecord(url)["url"] ?? url;
   const shown = address instanceof URL ? address.href : address;
   const isAddress = typeof shown === "string" && /^[a-z]+:\/\//i.test(shown);
   const kind = typeof mimeType === "string" && !mimeType.startsWith("image/") ? mimeType : String(type);
   return (
-    imageOf(mimeType, base64) ??
-    imageOfDataUrl(shown) ??
-    placeholder(kind, filename ?? (isAddress ? shown : undefined))
+    toImage(mimeType, base64) ??
+    parseDataUrl(shown) ??
+    makePlaceholder(kind, filename ?? (isAddress ? shown : undefined))
   );
 }
 
 /** Reads an answer. Skips parts without a counterpart, and provider-executed tools. */
 export function readAnswer(content: unknown): AnswerBlock[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
-  const parts = listOf(content);
+  const parts = toArray(content);
   const blocks: AnswerBlock[] = [];
   for (let at = 0; at < parts.length; at++) {
     const part = parts[at];
-    const { type, text } = fieldsOf(part);
+    const { type, text } = toRecord(part);
     if (type === "text" && typeof text === "string")
       blocks.push({ type: "text", text, ...readTextSignature(part) });
     else if (type === "tool-call") blocks.push(...readCall(part));
     else if (type === "reasoning") {
-      const group = parts.slice(at, endOfItem(parts, at));
+      const group = parts.slice(at, findItemEnd(parts, at));
       blocks.push(readReasoning(group));
       at += group.length - 1;
     }
@@ -125,18 +127,18 @@ export function readAnswer(content: unknown): AnswerBlock[] {
 }
 
 /** Returns the end of the reasoning parts of one OpenAI item. */
-function endOfItem(parts: readonly unknown[], start: number): number {
-  const itemOf = (part: unknown) => fieldsOf(stateOf(part)["openai"])["itemId"];
-  const id = itemOf(parts[start]);
+function findItemEnd(parts: readonly unknown[], start: number): number {
+  const toItem = (part: unknown) => toRecord(getProviderState(part)["openai"])["itemId"];
+  const id = toItem(parts[start]);
   let end = start + 1;
   if (id === undefined) return end;
-  while (end < parts.length && fieldsOf(parts[end])["type"] === "reasoning" && itemOf(parts[end]) === id)
+  while (end < parts.length && toRecord(parts[end])["type"] === "reasoning" && toItem(parts[end]) === id)
     end++;
   return end;
 }
 
 function readCall(part: unknown): AnswerBlock[] {
-  const { toolCallId, toolName, input, providerExecuted } = fieldsOf(part);
+  const { toolCallId, toolName, input, providerExecuted } = toRecord(part);
   if (typeof toolCallId !== "string" || typeof toolName !== "string" || providerExecuted === true) return [];
   return [
     { type: "toolCall", name: toolName, arguments: readInput(input), ...readCallState(part, toolCallId) },
@@ -151,9 +153,9 @@ function readInput(input: unknown): Record<string, unknown> {
 
 /** Reads a result; undefined for other parts. */
 export function readResult(part: unknown): ReadResult | undefined {
-  const { type, toolCallId, output } = fieldsOf(part);
+  const { type, toolCallId, output } = toRecord(part);
   if (type !== "tool-result" || typeof toolCallId !== "string") return undefined;
-  const { type: kind, value, reason } = fieldsOf(output);
+  const { type: kind, value, reason } = toRecord(output);
   const isError = kind === "error-text" || kind === "error-json" || kind === "execution-denied";
   const said = kind === "execution-denied" ? (reason ?? "Tool execution was denied.") : value;
   return { toolCallId, content: readOutput(kind, said), isError };
@@ -167,39 +169,39 @@ export function readOutput(kind: unknown, value: unknown): UserBlock[] {
 }
 
 /** Copies a part for storage: without cache requests, with bytes as base64 and addresses as texts. */
-export function storablePart(part: object): { [name: string]: unknown } {
+export function toStorablePart(part: object): { [name: string]: unknown } {
   const { providerOptions, output, ...rest } = withoutFields(part);
-  const options = Object.entries(fieldsOf(providerOptions)).flatMap(([name, state]) => {
-    const kept = withoutFields(fieldsOf(state), CACHE_FIELDS);
+  const options = Object.entries(toRecord(providerOptions)).flatMap(([name, state]) => {
+    const kept = withoutFields(toRecord(state), CACHE_FIELDS);
     return Object.keys(kept).length === 0 ? [] : [[name, kept] as const];
   });
-  const { value } = fieldsOf(output);
-  const values = Array.isArray(value) ? { value: value.map((one) => storablePart(fieldsOf(one))) } : {};
+  const { value } = toRecord(output);
+  const values = Array.isArray(value) ? { value: value.map((one) => toStorablePart(toRecord(one))) } : {};
   return {
-    ...Object.fromEntries(Object.entries(rest).map(([name, field]) => [name, storableData(field)])),
+    ...Object.fromEntries(Object.entries(rest).map(([name, field]) => [name, toStorableData(field)])),
     ...(options.length > 0 && { providerOptions: Object.fromEntries(options) }),
-    ...(output !== undefined && { output: { ...fieldsOf(output), ...values } }),
+    ...(output !== undefined && { output: { ...toRecord(output), ...values } }),
   };
 }
 
-function storableData(data: unknown): unknown {
+function toStorableData(data: unknown): unknown {
   if (data instanceof URL) return data.href;
-  if (data instanceof Uint8Array || data instanceof ArrayBuffer) return base64Of(data);
-  const { type, data: inner } = fieldsOf(data);
-  return type === "data" && inner !== undefined ? { type, data: storableData(inner) } : data;
+  if (data instanceof Uint8Array || data instanceof ArrayBuffer) return toBase64(data);
+  const { type, data: inner } = toRecord(data);
+  return type === "data" && inner !== undefined ? { type, data: toStorableData(inner) } : data;
 }
 
 /** Normalizes equivalent forms of a part: a file bare, in an object, or as an image. */
-export function plainPart(part: object): object {
-  const { data, image, output, ...rest } = storablePart(part);
+export function normalizePart(part: object): object {
+  const { data, image, output, ...rest } = toStorablePart(part);
   const file = data ?? image;
-  const { value } = fieldsOf(output);
-  const values = Array.isArray(value) ? { value: value.map((one) => plainPart(fieldsOf(one))) } : {};
+  const { value } = toRecord(output);
+  const values = Array.isArray(value) ? { value: value.map((one) => normalizePart(toRecord(one))) } : {};
   return {
     ...rest,
-    ...(file !== undefined && { data: base64Of(file) ?? file }),
-    ...(image !== undefined && { type: "file", mediaType: mediaTypeOf(part, base64Of(image) ?? "") }),
-    ...(output !== undefined && { output: { ...fieldsOf(output), ...values } }),
+    ...(file !== undefined && { data: toBase64(file) ?? file }),
+    ...(image !== undefined && { type: "file", mediaType: findMediaType(part, toBase64(image) ?? "") }),
+    ...(output !== undefined && { output: { ...toRecord(output), ...values } }),
   };
 }
 
@@ -220,18 +222,18 @@ const PIECE = 0x8000;
  * @param data - Base64, a `data:` URL, bytes, or one of these in `{ type: "data", data }`.
  * @returns Undefined for an address or a reference.
  */
-export function base64Of(data: unknown): string | undefined {
-  if (data instanceof URL) return imageOfDataUrl(data.href)?.data;
-  if (data instanceof Uint8Array) return encode(data);
-  if (data instanceof ArrayBuffer) return encode(new Uint8Array(data));
-  const { type, data: inner } = fieldsOf(data);
-  if (type === "data") return base64Of(inner);
+export function toBase64(data: unknown): string | undefined {
+  if (data instanceof URL) return parseDataUrl(data.href)?.data;
+  if (data instanceof Uint8Array) return encodeBase64(data);
+  if (data instanceof ArrayBuffer) return encodeBase64(new Uint8Array(data));
+  const { type, data: inner } = toRecord(data);
+  if (type === "data") return toBase64(inner);
   if (typeof data !== "string") return undefined;
-  if (data.startsWith("data:")) return imageOfDataUrl(data)?.data;
+  if (data.startsWith("data:")) return parseDataUrl(data)?.data;
   return /^[a-z]+:\/\//i.test(data) ? undefined : data;
 }
 
-function encode(bytes: Uint8Array): string {
+function encodeBase64(bytes: Uint8Array): string {
   let binary = "";
   for (let at = 0; at < bytes.length; at += PIECE)
     binary += String.fromCharCode(...bytes.subarray(at, at + PIECE));
@@ -239,10 +241,10 @@ function encode(bytes: Uint8Array): string {
 }
 
 /** Returns the type of a file: from its part, or from an image's first bytes. */
-function mediaTypeOf(part: unknown, base64: string): unknown {
-  const { mediaType, type, image, data = image } = fieldsOf(part);
+function findMediaType(part: unknown, base64: string): unknown {
+  const { mediaType, type, image, data = image } = toRecord(part);
   if (typeof mediaType === "string" && /^[^*]+\/[^*]+$/.test(mediaType)) return mediaType;
   const url = data instanceof URL ? data.href : data;
   const known = Object.entries(BEGINNINGS).find(([beginning]) => base64.startsWith(beginning));
-  return imageOfDataUrl(url)?.mimeType ?? known?.[1] ?? (type === "image" ? "image/png" : mediaType);
+  return parseDataUrl(url)?.mimeType ?? known?.[1] ?? (type === "image" ? "image/png" : mediaType);
 }

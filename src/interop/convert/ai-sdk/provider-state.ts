@@ -1,16 +1,16 @@
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
 import type { TextContent, ThinkingContent, ToolCall } from "../../../core/format/content.ts";
 import type { AssistantMessage } from "../../../core/format/message.ts";
-import { redactedThinking } from "../anthropic/anthropic-content.ts";
+import { makeRedactedThinking } from "../anthropic/anthropic-content.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
 import { isSignature } from "../gemini/gemini-content.ts";
 import {
-  callItemOf,
-  isReasoningIdOf,
-  reasoningItemOf,
-  reasoningParts,
-  textItemOf,
-  textSignature,
+  findCallItem,
+  getReasoningParts,
+  isReasoningId,
+  makeTextSignature,
+  parseReasoningItem,
+  parseTextItem,
 } from "../openai-responses/openai-responses-content.ts";
 import { withItemId } from "../tool-ids.ts";
 import type { ModelProviderOptions, ModelReasoningPart } from "./model-message-types.ts";
@@ -35,34 +35,34 @@ const FAMILY_APIS: Readonly<Record<Family, string>> = {
 };
 
 /** Returns the provider whose state messages of an API carry; undefined if they carry none. */
-export function familyOf(api: string): Family | undefined {
+export function findFamily(api: string): Family | undefined {
   return FAMILIES.get(api);
 }
 
 /** Returns the provider of the first state in parts. */
-export function familyOfParts(parts: readonly unknown[]): Family | undefined {
-  return parts.map(familyOfPart).find((family) => family !== undefined);
+export function findFamilyOfParts(parts: readonly unknown[]): Family | undefined {
+  return parts.map(findFamilyOfPart).find((family) => family !== undefined);
 }
 
-function familyOfPart(part: unknown): Family | undefined {
-  const options = stateOf(part);
+function findFamilyOfPart(part: unknown): Family | undefined {
+  const options = getProviderState(part);
   return (["anthropic", "openai", "google"] as const).find((family) => options[family] !== undefined);
 }
 
 /** Returns the identity of an answer's model. Its state takes precedence over options, which may apply to many answers. */
-export function identityOfFamily(
+export function getFamilyIdentity(
   family: Family | undefined,
   options: MessageImportOptions,
 ): { api?: string; provider?: string } {
   if (family === undefined) return {};
   const { api = FAMILY_APIS[family], provider = family } = options;
-  return familyOf(api) === family ? { api, provider } : { api: FAMILY_APIS[family], provider: family };
+  return findFamily(api) === family ? { api, provider } : { api: FAMILY_APIS[family], provider: family };
 }
 
 /** Returns the provider state of a part of a model message or UI message. */
-export function stateOf(part: unknown): { readonly [name: string]: unknown } {
-  const { providerOptions, providerMetadata, callProviderMetadata } = fieldsOf(part);
-  return fieldsOf(providerOptions ?? providerMetadata ?? callProviderMetadata);
+export function getProviderState(part: unknown): { readonly [name: string]: unknown } {
+  const { providerOptions, providerMetadata, callProviderMetadata } = toRecord(part);
+  return toRecord(providerOptions ?? providerMetadata ?? callProviderMetadata);
 }
 
 /** Tells whether thinking can go back over an API. */
@@ -71,12 +71,12 @@ export function canReplay(
   { api, provider }: Pick<AssistantMessage, "api" | "provider">,
 ): boolean {
   const isSigned = thinkingSignature !== undefined && thinkingSignature !== "";
-  switch (familyOf(api)) {
+  switch (findFamily(api)) {
     case "anthropic":
       return isSigned;
     case "openai": {
-      const item = reasoningItemOf(thinkingSignature, false);
-      return item !== undefined && isReasoningIdOf(provider, item.id);
+      const item = parseReasoningItem(thinkingSignature, false);
+      return item !== undefined && isReasoningId(provider, item.id);
     }
     case "google":
       return isSigned ? isSignature(thinkingSignature) : thinking !== "";
@@ -87,9 +87,9 @@ export function canReplay(
 
 /** Tells whether the signature of a text or a call can go back over an API. */
 export function canSign(signature: string, api: string): boolean {
-  const family = familyOf(api);
+  const family = findFamily(api);
   if (family === "google") return isSignature(signature);
-  return family === "openai" && textItemOf(signature) !== undefined;
+  return family === "openai" && parseTextItem(signature) !== undefined;
 }
 
 /** Writes thinking; OpenAI's has a part for each paragraph of its summary. */
@@ -105,7 +105,7 @@ export function writeReasoning(block: ThinkingContent, family: Family | undefine
     if (!hasState) return [{ type: "reasoning", text }];
     return [{ type: "reasoning", text, providerOptions: { [family]: { [field]: signature } } }];
   }
-  const item = reasoningItemOf(signature, false);
+  const item = parseReasoningItem(signature, false);
   if (item === undefined) return text === "" ? [] : [{ type: "reasoning", text }];
   const encrypted = item.encrypted_content;
   const providerOptions = {
@@ -116,7 +116,7 @@ export function writeReasoning(block: ThinkingContent, family: Family | undefine
   };
   const summary = item.summary.map((part) => part.text);
   // Open models give no summary but the reasoning itself.
-  const texts = summary.length > 0 ? summary : reasoningParts(item.content);
+  const texts = summary.length > 0 ? summary : getReasoningParts(item.content);
   return (texts.length > 0 ? texts : [""]).map((summary) => ({
     type: "reasoning",
     text: summary,
@@ -126,13 +126,13 @@ export function writeReasoning(block: ThinkingContent, family: Family | undefine
 
 /** Reads thinking from a part, or from all parts of one OpenAI item. */
 export function readReasoning(parts: readonly unknown[]): ThinkingContent {
-  const { anthropic, openai, google } = stateOf(parts[0]);
-  const texts = parts.map((part) => String(fieldsOf(part)["text"] ?? ""));
-  const { signature, redactedData } = fieldsOf(anthropic);
-  if (typeof redactedData === "string") return redactedThinking(redactedData);
-  const { itemId } = fieldsOf(openai);
+  const { anthropic, openai, google } = getProviderState(parts[0]);
+  const texts = parts.map((part) => String(toRecord(part)["text"] ?? ""));
+  const { signature, redactedData } = toRecord(anthropic);
+  if (typeof redactedData === "string") return makeRedactedThinking(redactedData);
+  const { itemId } = toRecord(openai);
   if (typeof itemId === "string") return readItem(itemId, texts, parts);
-  const { thoughtSignature = signature } = fieldsOf(google);
+  const { thoughtSignature = signature } = toRecord(google);
   const thinking = texts.join("\n\n");
   return typeof thoughtSignature === "string"
     ? { type: "thinking", thinking, thinkingSignature: thoughtSignature }
@@ -140,7 +140,7 @@ export function readReasoning(parts: readonly unknown[]): ThinkingContent {
 }
 
 function readItem(id: string, texts: readonly string[], parts: readonly unknown[]): ThinkingContent {
-  const states = parts.map((part) => fieldsOf(stateOf(part)["openai"])["reasoningEncryptedContent"]);
+  const states = parts.map((part) => toRecord(getProviderState(part)["openai"])["reasoningEncryptedContent"]);
   const encrypted = states.find((state) => typeof state === "string");
   const summary = texts.filter((text) => text !== "").map((text) => ({ type: "summary_text", text }));
   const item = {
@@ -162,27 +162,27 @@ export function writeState(
     return { providerOptions: { google: { thoughtSignature: signature } } };
   }
   if (family !== "openai") return {};
-  const openai = block.type === "text" ? textState(block) : callState(block);
+  const openai = block.type === "text" ? makeTextState(block) : makeCallState(block);
   return Object.keys(openai).length === 0 ? {} : { providerOptions: { openai } };
 }
 
-function textState({ textSignature }: TextContent): Record<string, string> {
-  const item = textItemOf(textSignature);
+function makeTextState({ textSignature }: TextContent): Record<string, string> {
+  const item = parseTextItem(textSignature);
   if (item === undefined) return {};
   return { itemId: item.id, ...(item.phase !== undefined && { phase: item.phase }) };
 }
 
-function callState({ id, namespace }: ToolCall): Record<string, string> {
-  const itemId = callItemOf(id);
+function makeCallState({ id, namespace }: ToolCall): Record<string, string> {
+  const itemId = findCallItem(id);
   return { ...(itemId !== undefined && { itemId }), ...(namespace !== undefined && { namespace }) };
 }
 
 /** Reads the signature of a text. */
 export function readTextSignature(part: unknown): { textSignature?: string } {
-  const { openai, google } = stateOf(part);
-  const { itemId, phase } = fieldsOf(openai);
-  const { thoughtSignature } = fieldsOf(google);
-  if (typeof itemId === "string") return textSignature(itemId, phase);
+  const { openai, google } = getProviderState(part);
+  const { itemId, phase } = toRecord(openai);
+  const { thoughtSignature } = toRecord(google);
+  if (typeof itemId === "string") return makeTextSignature(itemId, phase);
   return typeof thoughtSignature === "string" ? { textSignature: thoughtSignature } : {};
 }
 
@@ -191,9 +191,9 @@ export function readCallState(
   part: unknown,
   toolCallId: string,
 ): Pick<ToolCall, "id" | "namespace" | "thoughtSignature"> {
-  const { openai, google } = stateOf(part);
-  const { itemId, namespace } = fieldsOf(openai);
-  const { thoughtSignature } = fieldsOf(google);
+  const { openai, google } = getProviderState(part);
+  const { itemId, namespace } = toRecord(openai);
+  const { thoughtSignature } = toRecord(google);
   return {
     id: withItemId(toolCallId, itemId),
     ...(typeof namespace === "string" && { namespace }),

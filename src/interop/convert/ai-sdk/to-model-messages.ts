@@ -1,12 +1,12 @@
-import { blocksOf, fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { toArray, toContentBlocks, toRecord } from "../../../core/context/entry-fields.ts";
 import type { AgentMessage, ToolResultMessage } from "../../../core/format/message.ts";
 import type { ConversionIssues } from "../conversion-issue.ts";
 import { type Dialect, isBlank, USUAL_DIALECT } from "../dialect.ts";
-import { endsIn, isForModel, rawOf, withoutFields } from "../raw-form.ts";
+import { endsWithType, findRaw, isForModel, withoutFields } from "../raw-form.ts";
 import type { PlannedItem } from "../request-plan.ts";
 import { planRequest, writePlan } from "../session/plan-source.ts";
 import { getMessages, type RequestSource } from "../session/session-steps.ts";
-import { callIdOf, ToolIds } from "../tool-ids.ts";
+import { getCallId, ToolIds } from "../tool-ids.ts";
 import type {
   AiSdkMajor,
   ModelAnswerPart,
@@ -19,18 +19,18 @@ import type {
   ModelToolResultPart,
 } from "./model-message-types.ts";
 import {
-  base64Of,
   readAnswer,
   readOutput,
   readResult,
   readUser,
-  storablePart,
+  toBase64,
+  toStorablePart,
   writeAnswer,
   writeResult,
   writeUser,
 } from "./model-parts.ts";
-import { canReplay, canSign, familyOf } from "./provider-state.ts";
-import { isToolPart, splitSteps, toolNameOf } from "./ui-parts.ts";
+import { canReplay, canSign, findFamily } from "./provider-state.ts";
+import { getToolName, isToolPart, splitSteps } from "./ui-parts.ts";
 
 const MAX_ID = 64;
 
@@ -45,14 +45,14 @@ export const MODEL_MESSAGES: Dialect = {
   takesImages: ({ isError }) => !isError,
   fitName: (name) => name,
   wantsThinkingWhole: true,
-  keepsSignedText: (_, api) => familyOf(api) === "google",
+  keepsSignedText: (_, api) => findFamily(api) === "google",
   isSignature: canSign,
-  newIds: () => new ToolIds({ maxLength: MAX_ID, partOf: callIdOf }),
+  newIds: () => new ToolIds({ maxLength: MAX_ID, getPart: getCallId }),
   isBlank,
   canReplay,
   readUser: (raw) => (isMessage(raw) ? readUser(raw.content) : undefined),
   readAnswer: (raw) =>
-    isMessage(raw) && !endsIn(raw.content, "reasoning") ? readAnswer(raw.content) : undefined,
+    isMessage(raw) && !endsWithType(raw.content, "reasoning") ? readAnswer(raw.content) : undefined,
   readResult,
 };
 
@@ -89,25 +89,25 @@ export function toModelMessages(
   return { ...instructions, messages: request, issues: issues.list() };
 }
 
-function writeItem(item: PlannedItem, idOf: (id: string) => string): ModelMessage[] {
+function writeItem(item: PlannedItem, getId: (id: string) => string): ModelMessage[] {
   if (item.kind === "system") return [];
   if (item.kind === "user")
     return [isMessage(item.raw) ? item.raw : { role: "user", content: writeUser(item.content) }];
-  const family = item.isOwn ? familyOf(item.api) : undefined;
-  const parts = writeAnswer(item.content, family, idOf);
+  const family = item.isOwn ? findFamily(item.api) : undefined;
+  const parts = writeAnswer(item.content, family, getId);
   const answer: ModelMessage = isMessage(item.raw)
-    ? keptAnswer(item.raw, item.isOwn)
+    ? writeKeptAnswer(item.raw, item.isOwn)
     : { role: "assistant", content: item.isIncomplete ? parts.map(withoutItem) : parts };
   if (item.results.length === 0) return [answer];
   const results = item.results.map(
     ({ message, raw }): ModelToolResultPart =>
-      isResult(raw) ? raw : writeResult(message, message.toolName, idOf(message.toolCallId)),
+      isResult(raw) ? raw : writeResult(message, message.toolName, getId(message.toolCallId)),
   );
   return [answer, { role: "tool", content: results }];
 }
 
 /** Returns a kept answer; for another model with the text that a custom tool took as an object, as all can read it. */
-function keptAnswer(raw: ModelMessage, isOwn: boolean): ModelMessage {
+function writeKeptAnswer(raw: ModelMessage, isOwn: boolean): ModelMessage {
   if (isOwn || raw.role !== "assistant" || typeof raw.content === "string") return raw;
   const content = raw.content.map((part) =>
     part.type === "tool-call" && typeof part.input === "string"
@@ -129,7 +129,7 @@ function withoutItem(part: ModelAnswerPart): ModelAnswerPart {
 
 /** Tells whether a value is a kept message. Unknown parts are sent unchanged. */
 function isMessage(raw: unknown): raw is ModelMessage {
-  return typeof fieldsOf(raw)["role"] === "string";
+  return typeof toRecord(raw)["role"] === "string";
 }
 
 function isResult(raw: unknown): raw is ModelToolResultPart {
@@ -146,18 +146,18 @@ function withModelParts(messages: readonly AgentMessage[]): AgentMessage[] {
   let steps: object[][] = [];
   let step: object[] = [];
   return messages.map((message) => {
-    const { uiMessage, ...others } = fieldsOf(fieldsOf(message)["details"]);
+    const { uiMessage, ...others } = toRecord(toRecord(message)["details"]);
     if (message.role === "toolResult") {
-      const modelMessage = resultPart(message, step);
+      const modelMessage = makeResultPart(message, step);
       return modelMessage === undefined ? message : withDetails(message, { ...others, modelMessage });
     }
     const { role } = message;
     if (role !== "user" && role !== "assistant") return message;
-    const { parts } = fieldsOf(uiMessage);
-    if (role === "user" || uiMessage !== undefined) steps = splitSteps(listOf(parts).map(fieldsOf));
+    const { parts } = toRecord(uiMessage);
+    if (role === "user" || uiMessage !== undefined) steps = splitSteps(toArray(parts).map(toRecord));
     step = steps.shift() ?? [];
     if (uiMessage === undefined && !isForModel({ parts: step })) return message;
-    const modelMessage = { role, content: step.flatMap(modelParts).map(storablePart) };
+    const modelMessage = { role, content: step.flatMap(toModelParts).map(toStorablePart) };
     return withDetails(message, isForModel({ parts: step }) ? { ...others, modelMessage } : others);
   });
 }
@@ -167,21 +167,21 @@ function withDetails(message: AgentMessage, details: object): AgentMessage {
 }
 
 /** Returns the part of a result if it says more than the content: a structured output, or state of its call. */
-function resultPart(message: ToolResultMessage, step: readonly object[]): object | undefined {
-  const toolCallId = callIdOf(String(message.toolCallId));
-  const kept = fieldsOf(rawOf(message, "uiMessage"));
-  const call = step.map(fieldsOf).find((part) => part["toolCallId"] === toolCallId);
+function makeResultPart(message: ToolResultMessage, step: readonly object[]): object | undefined {
+  const toolCallId = getCallId(String(message.toolCallId));
+  const kept = toRecord(findRaw(message, "uiMessage"));
+  const call = step.map(toRecord).find((part) => part["toolCallId"] === toolCallId);
   const state = isForModel({ parts: step }) ? call?.["callProviderMetadata"] : undefined;
   if (!Array.isArray(message.content) || (state === undefined && !("output" in kept))) return undefined;
   return {
     ...writeResult(message, message.toolName, toolCallId),
-    ...("output" in kept && { output: jsonOutput(kept["output"]) }),
+    ...("output" in kept && { output: toJsonOutput(kept["output"]) }),
     ...(state !== undefined && { providerOptions: state }),
   };
 }
 
 /** Converts a part of a UI message like the SDK. */
-function modelParts(part: object): object[] {
+function toModelParts(part: object): object[] {
   const { type, url, providerReference, state: _, providerMetadata, ...rest } = withoutFields(part);
   const options = providerMetadata === undefined ? {} : { providerOptions: providerMetadata };
   switch (type) {
@@ -191,20 +191,20 @@ function modelParts(part: object): object[] {
       return [{ type, ...rest, ...options }];
     case "file":
     case "reasoning-file":
-      return [{ type, ...rest, data: dataOf(url, providerReference), ...options }];
+      return [{ type, ...rest, data: toData(url, providerReference), ...options }];
     default:
-      return isToolPart(part) ? toolParts(part) : [];
+      return isToolPart(part) ? toToolParts(part) : [];
   }
 }
 
-function dataOf(url: unknown, reference: unknown): object {
+function toData(url: unknown, reference: unknown): object {
   return reference === undefined ? { type: "url", url } : { type: "reference", reference };
 }
 
-function toolParts(part: object): object[] {
+function toToolParts(part: object): object[] {
   const { toolCallId, input, rawInput, state, output, errorText, ...rest } = withoutFields(part);
   const { callProviderMetadata, resultProviderMetadata, providerExecuted } = rest;
-  const tool = { toolCallId, toolName: toolNameOf(part) };
+  const tool = { toolCallId, toolName: getToolName(part) };
   const call = {
     type: "tool-call",
     ...tool,
@@ -220,13 +220,13 @@ function toolParts(part: object): object[] {
     {
       type: "tool-result",
       ...tool,
-      output: state === "output-error" ? { type: "error-json", value: errorText } : jsonOutput(output),
+      output: state === "output-error" ? { type: "error-json", value: errorText } : toJsonOutput(output),
       ...(providerOptions !== undefined && { providerOptions }),
     },
   ];
 }
 
-function jsonOutput(output: unknown): object {
+function toJsonOutput(output: unknown): object {
   return { type: typeof output === "string" ? "text" : "json", value: output ?? null };
 }
 
@@ -283,7 +283,7 @@ class SdkDialect {
   constructor(named: AiSdkMajor | undefined, messages: readonly AgentMessage[], issues: ConversionIssues) {
     if (named !== undefined && !Object.hasOwn(WRITE_FILE, String(named)))
       throw new TypeError(`The AI SDK's versions are 5, 6 and 7; ${String(named)} is none of them.`);
-    this.#major = named ?? majorIn(messages) ?? 7;
+    this.#major = named ?? findMajor(messages) ?? 7;
     this.#issues = issues;
   }
 
@@ -305,9 +305,9 @@ class SdkDialect {
 
   /** Before version 7, a file's data is a text. */
   #fitFile<Part extends object>(part: Part, index: number): Part | ModelTextPart {
-    const { type, data } = fieldsOf(part);
+    const { type, data } = toRecord(part);
     if (this.#major === 7 || type !== "file" || typeof data === "string") return part;
-    const { url, data: inner = url } = fieldsOf(data);
+    const { url, data: inner = url } = toRecord(data);
     if (typeof inner === "string") return Object.assign({}, part, { data: inner });
     return this.#asText(readUser([part]), index);
   }
@@ -326,8 +326,8 @@ class SdkDialect {
 
   #fitOutputPart(part: ModelToolOutputPart, index: number): ModelToolOutputPart<AiSdkMajor> {
     if (this.#knows(OUTPUT_PARTS, part.type)) return part;
-    const { data, mediaType } = fieldsOf(part);
-    const base64 = base64Of(data);
+    const { data, mediaType } = toRecord(part);
+    const base64 = toBase64(data);
     if (base64 !== undefined && typeof mediaType === "string")
       return WRITE_FILE[this.#major](base64, mediaType);
     const [block] = readOutput("content", [part]);
@@ -342,7 +342,7 @@ class SdkDialect {
 
   #asText(content: unknown, index: number): ModelTextPart {
     this.#report("CONTENT_REPLACED", index, "Replaced by a text");
-    const { text } = fieldsOf(listOf(content)[0]);
+    const { text } = toRecord(toArray(content)[0]);
     return { type: "text", text: String(text ?? "") };
   }
 
@@ -352,14 +352,17 @@ class SdkDialect {
 }
 
 /** Returns the oldest major that takes the latest file in the output of a tool; undefined if there is none. */
-function majorIn(messages: readonly AgentMessage[]): AiSdkMajor | undefined {
+function findMajor(messages: readonly AgentMessage[]): AiSdkMajor | undefined {
   const majors = messages.flatMap((message) => {
     if (message.role !== "toolResult") return [];
-    const { type, value } = fieldsOf(fieldsOf(rawOf(message, "modelMessage"))["output"]);
-    const kept = type === "content" ? listOf(value) : [];
-    const [first] = kept.flatMap((part) => OUTPUT_PARTS.get(fieldsOf(part)["type"])?.[0] ?? []);
+    const { type, value } = toRecord(toRecord(findRaw(message, "modelMessage"))["output"]);
+    const kept = type === "content" ? toArray(value) : [];
+    const [first] = kept.flatMap((part) => OUTPUT_PARTS.get(toRecord(part)["type"])?.[0] ?? []);
     // An original in the shape of version 7 is not kept, as that is what is written.
-    return first ?? (blocksOf(message.content).some((block) => fieldsOf(block)["type"] === "image") ? 7 : []);
+    return (
+      first ??
+      (toContentBlocks(message.content).some((block) => toRecord(block)["type"] === "image") ? 7 : [])
+    );
   });
   return majors.at(-1);
 }

@@ -1,12 +1,12 @@
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
-import { digestOf } from "../../../core/format/ids.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
+import { hashText } from "../../../core/format/ids.ts";
 import type { AgentMessage } from "../../../core/format/message.ts";
 import type { AnswerBlock, Dialect } from "../dialect.ts";
 import { isSameJson } from "../raw-form.ts";
 import { type PlannedAnswer, type PlannedUser, planMessages, type RequestPlan } from "../request-plan.ts";
 import { getMessages, type RequestSource } from "../session/session-steps.ts";
-import { callIdOf, shortId, ToolIds } from "../tool-ids.ts";
-import { canReplay, familyOf } from "./provider-state.ts";
+import { getCallId, shortenId, ToolIds } from "../tool-ids.ts";
+import { canReplay, findFamily } from "./provider-state.ts";
 import { MODEL_MESSAGES } from "./to-model-messages.ts";
 import type { UIMessage, UIMessagesOptions, UIMessagesResult, UIPart } from "./ui-parts.ts";
 import { readStep, readUserParts, splitSteps, writeStep, writeUserParts } from "./ui-parts.ts";
@@ -22,9 +22,10 @@ const UI_MESSAGES: Dialect = {
   takesImages: () => true,
   canReplay: (block, answer) => block.thinking !== "" || canReplay(block, answer),
   // No provider sees these ids.
-  newIds: () => new ToolIds({ maxLength: Number.POSITIVE_INFINITY, partOf: callIdOf, fitForeign: shortId }),
+  newIds: () =>
+    new ToolIds({ maxLength: Number.POSITIVE_INFINITY, getPart: getCallId, fitForeign: shortenId }),
   // The texts that are compared have lost what is blank.
-  readUser: (raw) => readUserParts(partsOf(raw).filter((part) => !isBlankText(part))),
+  readUser: (raw) => readUserParts(getParts(raw).filter((part) => !isBlankText(part))),
   // A kept original spans several answers, and is read when they are joined.
   readAnswer: () => undefined,
   readResult: () => undefined,
@@ -55,7 +56,7 @@ export function writeUIMessages(
   const made: UIMessage[] = [];
   let turn: PlannedAnswer[] = [];
   const add = (index: number, role: UIMessage["role"], said: Said) => {
-    const id = options.id?.(index) ?? digestOf(JSON.stringify([index, role, said.parts])).slice(0, ID_LENGTH);
+    const id = options.id?.(index) ?? hashText(JSON.stringify([index, role, said.parts])).slice(0, ID_LENGTH);
     made.push({ id, role, ...said });
   };
   const endTurn = () => {
@@ -65,7 +66,7 @@ export function writeUIMessages(
   };
   for (const item of plan.items) {
     if (item.kind === "answer") {
-      if (isFirst(item.index) || keptOf(item) !== undefined) endTurn();
+      if (isFirst(item.index) || findKept(item) !== undefined) endTurn();
       turn.push(item);
     } else {
       endTurn();
@@ -81,8 +82,8 @@ export function writeUIMessages(
 }
 
 /** Returns the UI message that an answer keeps, the first one of it. */
-function keptOf(answer: PlannedAnswer | undefined): unknown {
-  return fieldsOf(answer?.details)["uiMessage"];
+function findKept(answer: PlannedAnswer | undefined): unknown {
+  return toRecord(answer?.details)["uiMessage"];
 }
 
 type Said = Pick<UIMessage, "metadata" | "parts">;
@@ -93,24 +94,24 @@ function sayUser({ raw, content }: PlannedUser): Said {
 
 /** Returns the content of a kept UI message. Unknown fields and kinds of parts stay unchanged. */
 function sayKept(raw: unknown): Said {
-  const { role: _, ...others } = fieldsOf(raw);
-  return { ...others, parts: partsOf(raw).filter(isPart) };
+  const { role: _, ...others } = toRecord(raw);
+  return { ...others, parts: getParts(raw).filter(isPart) };
 }
 
 function isPart(part: object): part is UIPart {
-  return typeof fieldsOf(part)["type"] === "string";
+  return typeof toRecord(part)["type"] === "string";
 }
 
 function sayTurn(turn: readonly PlannedAnswer[], plan: RequestPlan): Said {
-  const raw = keptOf(turn[0]);
-  if (raw !== undefined && saysTheSame(raw, turn)) return sayKept(raw);
+  const raw = findKept(turn[0]);
+  if (raw !== undefined && hasSameContent(raw, turn)) return sayKept(raw);
   reportImages(turn, plan);
   const last = plan.items.at(-1);
   const parts = turn.flatMap((answer) => {
     const results = answer.results.map(({ message, isMade }) => {
       return [message.toolCallId, { message, isOpen: isMade && answer === last }] as const;
     });
-    const family = answer.isOwn ? familyOf(answer.api) : undefined;
+    const family = answer.isOwn ? findFamily(answer.api) : undefined;
     return writeStep(answer.content, new Map(results), family, (id) => plan.ids.of(id));
   });
   return { parts };
@@ -125,8 +126,8 @@ function reportImages(turn: readonly PlannedAnswer[], { issues }: RequestPlan): 
 }
 
 /** Tells whether a kept UI message still matches its answers and results. */
-function saysTheSame(raw: unknown, turn: readonly PlannedAnswer[]): boolean {
-  const steps = splitSteps(partsOf(raw)).map(readStep);
+function hasSameContent(raw: unknown, turn: readonly PlannedAnswer[]): boolean {
+  const steps = splitSteps(getParts(raw)).map(readStep);
   const read = steps.map(({ content, results }) => [
     content.filter(isShown),
     results.map(({ result }) => result),
@@ -136,7 +137,7 @@ function saysTheSame(raw: unknown, turn: readonly PlannedAnswer[]): boolean {
     results
       .filter(({ isMade }) => !isMade)
       .map(({ message }) => ({
-        toolCallId: callIdOf(message.toolCallId),
+        toolCallId: getCallId(message.toolCallId),
         content: message.content,
         isError: message.isError,
       })),
@@ -145,7 +146,7 @@ function saysTheSame(raw: unknown, turn: readonly PlannedAnswer[]): boolean {
 }
 
 function isBlankText(part: object): boolean {
-  const { type, text } = fieldsOf(part);
+  const { type, text } = toRecord(part);
   return type === "text" && String(text).trim() === "";
 }
 
@@ -155,6 +156,6 @@ function isShown(block: AnswerBlock): boolean {
   return block.type !== "thinking" || block.thinking !== "" || block.thinkingSignature !== undefined;
 }
 
-function partsOf(message: unknown): readonly object[] {
-  return listOf(fieldsOf(message)["parts"]).map(fieldsOf);
+function getParts(message: unknown): readonly object[] {
+  return toArray(toRecord(message)["parts"]).map(toRecord);
 }

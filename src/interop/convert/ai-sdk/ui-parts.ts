@@ -1,11 +1,11 @@
-import { textsOf } from "../../../core/context/content-text.ts";
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { getTexts } from "../../../core/context/content-text.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
 import type { ToolResultMessage, UserMessage } from "../../../core/format/message.ts";
 import type { ConversionIssue } from "../conversion-issue.ts";
 import type { Open } from "../conversion-options.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
-import { dataUrlOf } from "../images.ts";
-import { isSameJson, keepRaw, rawOf, withoutFields } from "../raw-form.ts";
+import { toDataUrl } from "../images.ts";
+import { findRaw, isSameJson, keepRaw, withoutFields } from "../raw-form.ts";
 import type { ModelProviderOptions } from "./model-message-types.ts";
 import { readAnswer, readOutput, readUser, writeAnswer } from "./model-parts.ts";
 import type { Family } from "./provider-state.ts";
@@ -19,13 +19,13 @@ export function writeUserParts(content: UserMessage["content"]): (UITextPart | U
   return content.map((block) =>
     block.type === "text"
       ? { type: "text", text: block.text }
-      : { type: "file", mediaType: block.mimeType, url: dataUrlOf(block) },
+      : { type: "file", mediaType: block.mimeType, url: toDataUrl(block) },
   );
 }
 
 /** Reads the content of a user message. Skips what is only for the host, such as data. A single text stays a text. */
 export function readUserParts(parts: readonly object[]): UserMessage["content"] {
-  const said = parts.filter((part) => ["text", "file"].includes(String(fieldsOf(part)["type"])));
+  const said = parts.filter((part) => ["text", "file"].includes(String(toRecord(part)["type"])));
   const blocks = readUser(said) ?? [];
   const [first] = blocks;
   return blocks.length === 1 && typeof first === "object" && first.type === "text" ? first.text : blocks;
@@ -43,10 +43,10 @@ export function writeStep(
   content: readonly AnswerBlock[],
   results: ReadonlyMap<string, PartResult>,
   family: Family | undefined,
-  idOf: (id: string) => string,
+  getId: (id: string) => string,
 ): UIPart[] {
   const calls = content.filter((block) => block.type === "toolCall");
-  const parts = writeAnswer(content, family, idOf).map((part): UIPart => {
+  const parts = writeAnswer(content, family, getId).map((part): UIPart => {
     const { providerOptions } = part;
     if (part.type !== "tool-call") {
       const { type, text } = part;
@@ -75,24 +75,24 @@ type Outcome = UIToolPart extends infer Part
 function writeOutcome(result: PartResult | undefined): Outcome {
   if (result === undefined || result.isOpen) return { state: "input-available" };
   const { message } = result;
-  const texts = textsOf(message.content);
+  const texts = getTexts(message.content);
   if (message.isError) return { state: "output-error", errorText: texts.join("\n") };
-  return { state: "output-available", output: outputOf(message, texts) };
+  return { state: "output-available", output: toOutput(message, texts) };
 }
 
-function outputOf(message: PartResult["message"], texts: readonly string[]): unknown {
-  const kept = fieldsOf(rawOf(message, "uiMessage"));
+function toOutput(message: PartResult["message"], texts: readonly string[]): unknown {
+  const kept = toRecord(findRaw(message, "uiMessage"));
   if ("output" in kept && isSameJson(readToolOutput(kept["output"]), message.content)) return kept["output"];
   if (message.content.length === texts.length && texts.length < 2) return texts.join("");
   return { type: "content", value: message.content };
 }
 
 function readToolOutput(output: unknown): UserBlock[] {
-  const { type, value } = fieldsOf(output);
+  const { type, value } = toRecord(output);
   if (type !== "content" || !Array.isArray(value))
     return readOutput("json", output === undefined ? "" : output);
   return value.flatMap((block): UserBlock[] => {
-    const { type: kind, text, data, mimeType } = fieldsOf(block);
+    const { type: kind, text, data, mimeType } = toRecord(block);
     if (kind === "text" && typeof text === "string") return [{ type: "text", text }];
     if (typeof data !== "string" || typeof mimeType !== "string") return readOutput("content", [block]);
     return [{ type: "image", data, mimeType }];
@@ -117,22 +117,22 @@ export function readStep(parts: readonly object[]): ReadStep {
 
 /** Tells whether a part is a tool call, of a static or dynamic tool. */
 export function isToolPart(part: object): boolean {
-  const { type } = fieldsOf(part);
+  const { type } = toRecord(part);
   return typeof type === "string" && (type.startsWith("tool-") || type === "dynamic-tool");
 }
 
 /** Returns the name of the tool that a part calls. */
-export function toolNameOf(part: object): unknown {
-  const { type, toolName } = fieldsOf(part);
+export function getToolName(part: object): unknown {
+  const { type, toolName } = toRecord(part);
   return type === "dynamic-tool" ? toolName : String(type).slice("tool-".length);
 }
 
 function asCallPart(part: object): object {
-  const { input, rawInput, toolCallId, providerExecuted, callProviderMetadata } = fieldsOf(part);
+  const { input, rawInput, toolCallId, providerExecuted, callProviderMetadata } = toRecord(part);
   return {
     type: "tool-call",
     toolCallId,
-    toolName: toolNameOf(part),
+    toolName: getToolName(part),
     input: input ?? rawInput,
     providerExecuted,
     callProviderMetadata,
@@ -140,8 +140,8 @@ function asCallPart(part: object): object {
 }
 
 function readOutcome(part: object): ReadStep["results"] {
-  const { state, output, errorText, approval, toolCallId, providerExecuted, preliminary } = fieldsOf(part);
-  const toolName = toolNameOf(part);
+  const { state, output, errorText, approval, toolCallId, providerExecuted, preliminary } = toRecord(part);
+  const toolName = getToolName(part);
   const isOurs = isToolPart(part) && providerExecuted !== true && preliminary !== true;
   if (!isOurs || typeof toolCallId !== "string" || typeof toolName !== "string") return [];
   if (state === "output-available") {
@@ -150,7 +150,7 @@ function readOutcome(part: object): ReadStep["results"] {
     return [{ result: { toolCallId, content: readToolOutput(output), isError: false }, toolName, details }];
   }
   if (state !== "output-error" && state !== "output-denied") return [];
-  const { reason } = fieldsOf(approval);
+  const { reason } = toRecord(approval);
   const text = state === "output-error" ? errorText : typeof reason === "string" ? reason : DENIED;
   return [
     {
@@ -163,7 +163,7 @@ function readOutcome(part: object): ReadStep["results"] {
 
 /** Tells whether a part marks the start of a model call. */
 export function isStepStart(part: object): boolean {
-  return fieldsOf(part)["type"] === "step-start";
+  return toRecord(part)["type"] === "step-start";
 }
 
 /** Splits the parts of an assistant message into its model calls. */
@@ -177,7 +177,7 @@ export function splitSteps(parts: readonly object[]): object[][] {
 }
 
 /** Normalizes equivalent forms of a part. */
-export function plainUIPart(part: object): object {
+export function normalizeUIPart(part: object): object {
   const { type, ...rest } = withoutFields(part, isToolPart(part) ? [] : ["state", "id"]);
   return { type, ...rest };
 }

@@ -1,13 +1,13 @@
-import { blocksOf, fieldsOf } from "../../../core/context/entry-fields.ts";
+import { toContentBlocks, toRecord } from "../../../core/context/entry-fields.ts";
 import type { ThinkingContent, Usage } from "../../../core/format/content.ts";
 import type { ToolResultMessage, UserMessage } from "../../../core/format/message.ts";
-import { usageOf } from "../answer.ts";
+import { toUsage } from "../answer.ts";
 import type { ConversionIssue } from "../conversion-issue.ts";
 import type { Open, RequestOptions } from "../conversion-options.ts";
 import { type AnswerBlock, isBlank, type ReadResult, type UserBlock } from "../dialect.ts";
-import { imageOf, placeholder } from "../images.ts";
+import { makePlaceholder, toImage } from "../images.ts";
 import { isSameJson, withoutFields } from "../raw-form.ts";
-import { argumentsOf } from "../tool-arguments.ts";
+import { parseArguments } from "../tool-arguments.ts";
 
 /** Writes the content of a user message. */
 export function writeUser(content: UserMessage["content"]): string | (AnthropicText | AnthropicImage)[] {
@@ -18,7 +18,7 @@ function writeUserBlock(block: UserBlock): AnthropicText | AnthropicImage {
   if (block.type === "text") return { type: "text", text: block.text };
   const { mimeType, data } = block;
   if (isImageType(mimeType)) return { type: "image", source: { type: "base64", media_type: mimeType, data } };
-  return placeholder("image", mimeType);
+  return makePlaceholder("image", mimeType);
 }
 
 /** Tells whether the API takes images of this type. */
@@ -29,11 +29,11 @@ function isImageType(mimeType: string): mimeType is AnthropicImage["source"]["me
 /** Writes a block of an answer. */
 export function writeAnswerBlock(
   block: AnswerBlock,
-  idOf: (id: string) => string,
+  getId: (id: string) => string,
 ): AnthropicText | AnthropicThinking | AnthropicRedactedThinking | AnthropicToolUse {
   if (block.type === "text") return { type: "text", text: block.text };
   if (block.type === "toolCall") {
-    return { type: "tool_use", id: idOf(block.id), name: block.name, input: block.arguments };
+    return { type: "tool_use", id: getId(block.id), name: block.name, input: block.arguments };
   }
   const signature = block.thinkingSignature ?? "";
   return block.redacted
@@ -59,15 +59,18 @@ export function readUser(raw: unknown): UserBlock[] | undefined {
 }
 
 function readUserBlock(block: unknown): UserBlock {
-  const { type, text, source, title } = fieldsOf(block);
-  const from = fieldsOf(source);
+  const { type, text, source, title } = toRecord(block);
+  const from = toRecord(source);
   if (type === "text" && typeof text === "string") return { type: "text", text };
   if (type === "document" && from["type"] === "text" && typeof from["data"] === "string") {
     return { type: "text", text: from["data"] };
   }
-  const image = from["type"] === "base64" ? imageOf(from["media_type"], from["data"]) : undefined;
+  const image = from["type"] === "base64" ? toImage(from["media_type"], from["data"]) : undefined;
   if (type === "image" && image !== undefined) return image;
-  return placeholder(String(type).replaceAll("_", " "), title ?? from["url"] ?? from["file_id"] ?? source);
+  return makePlaceholder(
+    String(type).replaceAll("_", " "),
+    title ?? from["url"] ?? from["file_id"] ?? source,
+  );
 }
 
 /** Reads the blocks of an answer; skips those without a counterpart. */
@@ -77,62 +80,63 @@ export function readAnswer(raw: unknown): AnswerBlock[] | undefined {
 
 /** Reads a block of an answer; empty if it has no counterpart. */
 export function readAnswerBlock(block: unknown): AnswerBlock[] {
-  const { type, text, thinking, signature, data, id, name, input } = fieldsOf(block);
+  const { type, text, thinking, signature, data, id, name, input } = toRecord(block);
   if (type === "text" && typeof text === "string") return [{ type: "text", text }];
   if (type === "thinking" && typeof thinking === "string") {
     const isSigned = typeof signature === "string" && signature !== "";
     return [{ type: "thinking", thinking, ...(isSigned && { thinkingSignature: signature }) }];
   }
-  if (type === "redacted_thinking" && typeof data === "string") return [redactedThinking(data)];
+  if (type === "redacted_thinking" && typeof data === "string") return [makeRedactedThinking(data)];
   if (type !== "tool_use" || typeof id !== "string" || typeof name !== "string") return [];
-  return [{ type: "toolCall", id, name, arguments: argumentsOf(input) ?? {} }];
+  return [{ type: "toolCall", id, name, arguments: parseArguments(input) ?? {} }];
 }
 
 /** Makes a block of thinking that the provider withheld, from the data it sent instead. */
-export function redactedThinking(data: string): ThinkingContent {
+export function makeRedactedThinking(data: string): ThinkingContent {
   return { type: "thinking", thinking: "[Reasoning redacted]", thinkingSignature: data, redacted: true };
 }
 
 /** Reads the usage of a response. */
 export function readUsage(usage: unknown): Usage {
-  const counts = fieldsOf(usage);
-  return usageOf({
+  const counts = toRecord(usage);
+  return toUsage({
     input: counts["input_tokens"],
     output: counts["output_tokens"],
     cacheRead: counts["cache_read_input_tokens"],
     cacheWrite: counts["cache_creation_input_tokens"],
-    cacheWrite1h: fieldsOf(counts["cache_creation"])["ephemeral_1h_input_tokens"],
-    reasoning: fieldsOf(counts["output_tokens_details"])["thinking_tokens"],
+    cacheWrite1h: toRecord(counts["cache_creation"])["ephemeral_1h_input_tokens"],
+    reasoning: toRecord(counts["output_tokens_details"])["thinking_tokens"],
   });
 }
 
 /** Omits blank texts. */
 export function withoutBlanks<Block extends object>(blocks: readonly Block[]): Block[] {
   return blocks.filter((block) => {
-    const { type, text } = fieldsOf(block);
+    const { type, text } = toRecord(block);
     return type !== "text" || typeof text !== "string" || !isBlank(text);
   });
 }
 
 /** Reads a result; undefined for other values. */
 export function readResult(raw: unknown): ReadResult | undefined {
-  const { type, tool_use_id, content, is_error } = fieldsOf(raw);
+  const { type, tool_use_id, content, is_error } = toRecord(raw);
   if (type !== "tool_result" || typeof tool_use_id !== "string") return undefined;
-  const blocks = typeof content === "string" || isBlocks(content) ? blocksOf(content) : [];
+  const blocks = typeof content === "string" || isBlocks(content) ? toContentBlocks(content) : [];
   return { toolCallId: tool_use_id, content: blocks.map(readUserBlock), isError: is_error === true };
 }
 
 /** Copies a block without cache marks, which concern one request, and without empty fields. */
-export function strippedBlock(block: object): { [name: string]: unknown } {
-  const { cache_control: _, ...unmarked } = fieldsOf(block);
+export function stripBlock(block: object): { [name: string]: unknown } {
+  const { cache_control: _, ...unmarked } = toRecord(block);
   // The summary of a compaction goes back as it came, which may be null.
   if (unmarked["type"] === "compaction") return unmarked;
   const { content, is_error, caller, ...rest } = withoutFields(unmarked);
-  const inner = typeof content === "string" && rest["type"] === "tool_result" ? blocksOf(content) : content;
+  const inner =
+    typeof content === "string" && rest["type"] === "tool_result" ? toContentBlocks(content) : content;
   const isTold = Array.isArray(inner) ? inner.length > 0 : inner !== undefined;
   return {
     ...rest,
-    ...(isTold && { content: isBlocks(inner) ? inner.map(strippedBlock) : inner }),
+    ...(isTold && { content: isBlocks(inner) ? inner.map(stripBlock) : inner }),
     ...(is_error === true && { is_error }),
     ...(caller !== undefined && !isSameJson(caller, { type: "direct" }) && { caller }),
   };
@@ -140,7 +144,7 @@ export function strippedBlock(block: object): { [name: string]: unknown } {
 
 /** Tells whether a value is a list of blocks. Unknown kinds are sent unchanged. */
 export function isBlocks(value: unknown): value is AnthropicBlock[] {
-  return Array.isArray(value) && value.every((block) => typeof fieldsOf(block)["type"] === "string");
+  return Array.isArray(value) && value.every((block) => typeof toRecord(block)["type"] === "string");
 }
 
 /** A text block of Anthropic's Messages API. */

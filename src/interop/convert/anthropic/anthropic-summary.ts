@@ -1,6 +1,6 @@
 import { type CompactionPreparation, planCompaction } from "../../../core/compaction/plan.ts";
 import { DEFAULT_COMPACTION_SETTINGS } from "../../../core/compaction/settings.ts";
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import { SessionError } from "../../../core/format/errors.ts";
 import { isJsonRecord, type JsonObject } from "../../../core/format/json.ts";
@@ -80,7 +80,7 @@ export function requestAnthropicSummary(
   const { before } = hashMessages(written, plan.sourceAt);
   const kept = written.flatMap(({ content, index }, place) => {
     const id = plan.sourceAt(index)?.entry.id;
-    const isKept = place >= at && id !== undefined && listOf(content).some(isThinkingBlock);
+    const isKept = place >= at && id !== undefined && toArray(content).some(isThinkingBlock);
     return isKept ? [[id, before[place] ?? ""] as const] : [];
   });
   const { system } = plan;
@@ -112,8 +112,8 @@ export function appendAnthropicSummary(
   { firstKeptEntryId, tokensBefore, leafId, record }: AnthropicSummaryRequest,
   response: AnthropicResponseLike,
 ): string {
-  const block: unknown = listOf(response.content).find((one) => fieldsOf(one)["type"] === "compaction");
-  const { content } = fieldsOf(block);
+  const block: unknown = toArray(response.content).find((one) => toRecord(one)["type"] === "compaction");
+  const { content } = toRecord(block);
   if (!isJsonRecord(block) || typeof content !== "string" || content.trim() === "")
     throw new SessionError(
       "SUMMARY_FAILED",

@@ -1,5 +1,5 @@
-import { textsOf } from "../../../core/context/content-text.ts";
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { getTexts } from "../../../core/context/content-text.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
 import { isJsonRecord } from "../../../core/format/json.ts";
 import type { AssistantMessage } from "../../../core/format/message.ts";
 import { type ConvertedAnswer, STOP_REASONS } from "../answer.ts";
@@ -7,10 +7,10 @@ import type { MessageImportOptions } from "../conversion-options.ts";
 import {
   assertMessages,
   type ConvertedMessages,
+  getOnlyAnswer,
   History,
-  onlyAnswer,
+  makeUnknownRoleError,
   type SdkForm,
-  unknownRole,
 } from "../message-history.ts";
 import { keepTransformations } from "../session/input-transformations.ts";
 import { keepRequest } from "../session/request-digest.ts";
@@ -25,7 +25,7 @@ import {
   readResult,
   readUsage,
   readUser,
-  strippedBlock,
+  stripBlock,
   withoutBlanks,
   writeAnswerBlock,
   writeResult,
@@ -58,7 +58,7 @@ export function fromAnthropic(
 ): ConvertedMessages {
   const history = new History(options, FORM);
   const { system, messages } = "messages" in request ? request : { system: undefined, messages: request };
-  if (textsOf(system).join("") !== "") history.instructions(-1, system);
+  if (getTexts(system).join("") !== "") history.instructions(-1, system);
   assertMessages(messages);
   messages.forEach((message, index) => {
     addMessage(history, message, index);
@@ -80,19 +80,19 @@ function addMessage(history: History, message: AnthropicMessageLike, index: numb
         addResponse(history, message, index);
         return;
       }
-      const blocks = blocksOf(content).map(strippedBlock);
+      const blocks = getBlocks(content).map(stripBlock);
       history.answer(index, readAnswer(blocks) ?? [], { original: withoutBlanks(blocks) });
       break;
     }
     default:
-      throw unknownRole(index, role, "; Anthropic's are user, assistant and system");
+      throw makeUnknownRoleError(index, role, "; Anthropic's are user, assistant and system");
   }
   history.dropFields(index, others, "a message");
 }
 
 /** Tells whether a whole response stands for its message: only that one says what it used. */
 function isResponse(message: object): message is AnthropicResponseLike {
-  const { usage, model } = fieldsOf(message);
+  const { usage, model } = toRecord(message);
   return typeof model === "string" && isJsonRecord(usage);
 }
 
@@ -102,9 +102,9 @@ function addUser(history: History, content: AnthropicMessageLike["content"], ind
     return;
   }
   const said: object[] = [];
-  for (const block of blocksOf(content)) {
+  for (const block of getBlocks(content)) {
     const result = readResult(block);
-    const original = strippedBlock(block);
+    const original = stripBlock(block);
     if (result === undefined) said.push(original);
     else history.result(index, result, { original });
   }
@@ -112,7 +112,7 @@ function addUser(history: History, content: AnthropicMessageLike["content"], ind
   if (blocks.length > 0) history.user(index, blocks, said);
 }
 
-function blocksOf(content: unknown): readonly object[] {
+function getBlocks(content: unknown): readonly object[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
   if (isBlocks(content)) return content;
   throw new TypeError("Content of Anthropic's messages is a text or a list of blocks with a type.");
@@ -131,7 +131,7 @@ export function fromAnthropicResponse(
 ): ConvertedAnswer {
   const history = new History(options, FORM);
   const message = addResponse(history, response, 0);
-  const transformed = keepTransformations(fieldsOf(response)["input_transformations"], options.request);
+  const transformed = keepTransformations(toRecord(response)["input_transformations"], options.request);
   for (const { type, path, reason, entryId } of transformed.list) {
     const done = type === "thinking_dropped" ? "left out" : "used";
     history.issues.report(
@@ -143,23 +143,23 @@ export function fromAnthropicResponse(
       },
     );
   }
-  return onlyAnswer(history, message, { ...keepRequest(options.request), ...transformed.details });
+  return getOnlyAnswer(history, message, { ...keepRequest(options.request), ...transformed.details });
 }
 
 function addResponse(history: History, response: AnthropicResponseLike, index: number): AssistantMessage {
   const { id, model, stop_reason, usage } = response;
-  const blocks = blocksOf(response.content).map(strippedBlock);
+  const blocks = getBlocks(response.content).map(stripBlock);
   return history.response(index, readAnswer(blocks) ?? [], withoutBlanks(blocks), {
     id,
     model,
     usage,
     stopReason: stop_reason === null ? "pending" : (STOP_REASONS.get(stop_reason) ?? "stop"),
     rawStopReason: stop_reason ?? undefined,
-    errorMessage: () => refusalOf(response),
+    errorMessage: () => getRefusal(response),
   });
 }
 
-function refusalOf(response: object): string {
-  const { explanation } = fieldsOf(fieldsOf(response)["stop_details"]);
+function getRefusal(response: object): string {
+  const { explanation } = toRecord(toRecord(response)["stop_details"]);
   return typeof explanation === "string" ? explanation : "The model refused to answer.";
 }

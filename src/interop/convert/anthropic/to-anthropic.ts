@@ -1,7 +1,7 @@
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { ConversionIssues } from "../conversion-issue.ts";
 import { type Dialect, isBlank, isSigned, USUAL_DIALECT } from "../dialect.ts";
-import { endsIn } from "../raw-form.ts";
+import { endsWithType } from "../raw-form.ts";
 import {
   type PlannedItem,
   type PlannedResult,
@@ -13,7 +13,7 @@ import { bindsThinking } from "../session/claude-model.ts";
 import { planRequest } from "../session/plan-source.ts";
 import { rememberSources } from "../session/request-digest.ts";
 import type { RequestSource } from "../session/session-steps.ts";
-import { plainName, ToolIds } from "../tool-ids.ts";
+import { normalizeName, ToolIds } from "../tool-ids.ts";
 import type {
   AnthropicMessage,
   AnthropicOptions,
@@ -48,14 +48,14 @@ const ANTHROPIC: Dialect = {
   provider: "anthropic",
   startsWithUser: true,
   takesImages: ({ isError }) => !isError,
-  fitName: (name) => plainName(name, MAX_NAME),
+  fitName: (name) => normalizeName(name, MAX_NAME),
   wantsThinkingWhole: true,
-  newIds: () => new ToolIds({ maxLength: MAX_ID, fitOwn: plainName }),
+  newIds: () => new ToolIds({ maxLength: MAX_ID, fitOwn: normalizeName }),
   isBlank,
   canReplay: isSigned,
   readUser,
   // The API refuses an answer that ends in thinking.
-  readAnswer: (raw) => (endsIn(raw, "thinking", "redacted_thinking") ? undefined : readAnswer(raw)),
+  readAnswer: (raw) => (endsWithType(raw, "thinking", "redacted_thinking") ? undefined : readAnswer(raw)),
   readResult,
 };
 
@@ -121,7 +121,7 @@ function writeItems({ ids, issues }: RequestPlan, items: readonly PlannedItem[])
     user: ({ raw, content }) => (isBlocks(raw) ? raw : writeUser(content)),
     answer: ({ raw, content }) =>
       isBlocks(raw) ? raw : content.map((block) => writeAnswerBlock(block, (id) => ids.of(id))),
-    results: (results) => results.map((result) => resultBlock(result, ids, issues)),
+    results: (results) => results.map((result) => makeResultBlock(result, ids, issues)),
   });
   return turns.map(({ by, content, index }) => ({
     role: by === "user" ? "user" : "assistant",
@@ -164,7 +164,7 @@ function writeInline(plan: RequestPlan): (Written | WrittenSystem)[] {
 
 function systemBlocks({ text, message }: PlannedSystem): AnthropicSystemMessage["content"] {
   const { toolsAdded, toolsRemoved } = message;
-  const removed = listOf(toolsRemoved).map((tool) => fieldsOf(tool)["name"] ?? tool);
+  const removed = toArray(toolsRemoved).map((tool) => toRecord(tool)["name"] ?? tool);
   return [
     ...(isBlank(text) ? [] : [{ type: "text" as const, text }]),
     ...removed.map((name) => ({
@@ -185,7 +185,7 @@ function definesTool({ role, content }: AnthropicMessage | AnthropicSystemMessag
   return role === "system" && content.some(({ type }) => type === "tool_addition");
 }
 
-function resultBlock(
+function makeResultBlock(
   { message, raw, index }: PlannedResult,
   ids: ToolIds,
   issues: ConversionIssues,

@@ -1,15 +1,15 @@
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import type { ToolResultMessage, UserMessage } from "../../../core/format/message.ts";
-import { base64Of } from "../ai-sdk/model-parts.ts";
-import { usageOf } from "../answer.ts";
-import { redactedThinking } from "../anthropic/anthropic-content.ts";
+import { toBase64 } from "../ai-sdk/model-parts.ts";
+import { toUsage } from "../answer.ts";
+import { makeRedactedThinking } from "../anthropic/anthropic-content.ts";
 import type { ConversionIssue } from "../conversion-issue.ts";
 import type { Open } from "../conversion-options.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
-import { imageOf, placeholder } from "../images.ts";
-import { argumentsOf } from "../tool-arguments.ts";
+import { makePlaceholder, toImage } from "../images.ts";
+import { parseArguments } from "../tool-arguments.ts";
 
 /** Fields that hold bytes in the SDK, and base64 on the wire, where everything is JSON. */
 const BYTES: ReadonlySet<string> = new Set(["bytes", "redactedContent"]);
@@ -26,22 +26,22 @@ export function isBase64(text: string): boolean {
 
 /** Makes the wire's form of what the SDK has; a copy. */
 export function toWire(value: unknown): unknown {
-  if (value instanceof Uint8Array) return base64Of(value);
+  if (value instanceof Uint8Array) return toBase64(value);
   if (Array.isArray(value)) return value.map(toWire);
   if (!isJsonRecord(value)) return value;
   const fields = Object.entries(value).filter(([, one]) => one !== undefined && one !== null);
   return Object.fromEntries(
     fields.map(([name, one]) => {
       if (OF_TOOLS.has(name)) return [name, one];
-      return [name, toWire(BYTES.has(name) ? (storedBytes(one) ?? one) : one)];
+      return [name, toWire(BYTES.has(name) ? (readStoredBytes(one) ?? one) : one)];
     }),
   );
 }
 
 /** Returns the bytes that became JSON where messages were stored: a Buffer, or an object of numbers; undefined for anything else. */
-function storedBytes(value: unknown): Uint8Array | undefined {
+function readStoredBytes(value: unknown): Uint8Array | undefined {
   if (!isJsonRecord(value) || value instanceof Uint8Array) return undefined;
-  const numbers = value["type"] === "Buffer" ? listOf(value["data"]) : Object.values(value);
+  const numbers = value["type"] === "Buffer" ? toArray(value["data"]) : Object.values(value);
   return numbers.every((one) => typeof one === "number") ? Uint8Array.from(numbers) : undefined;
 }
 
@@ -52,12 +52,12 @@ export function fromWire(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, one]) => {
       if (OF_TOOLS.has(name)) return [name, one];
-      return [name, BYTES.has(name) && typeof one === "string" ? bytesOf(one) : fromWire(one)];
+      return [name, BYTES.has(name) && typeof one === "string" ? decodeBase64(one) : fromWire(one)];
     }),
   );
 }
 
-function bytesOf(base64: string): Uint8Array {
+function decodeBase64(base64: string): Uint8Array {
   return Uint8Array.from(atob(isBase64(base64) ? base64 : ""), (character) => character.charCodeAt(0));
 }
 
@@ -68,16 +68,16 @@ export function writeUser(content: UserMessage["content"]): object[] {
 
 function writeUserBlock(block: UserBlock): object {
   if (block.type === "text") return { text: block.text };
-  if (!isBase64(block.data)) return { text: placeholder("image", block.mimeType).text };
+  if (!isBase64(block.data)) return { text: makePlaceholder("image", block.mimeType).text };
   const format = block.mimeType.slice("image/".length);
   return { image: { format, source: { bytes: block.data } } };
 }
 
 /** Writes a block of an answer. */
-export function writeAnswerBlock(block: AnswerBlock, idOf: (id: string) => string): object {
+export function writeAnswerBlock(block: AnswerBlock, getId: (id: string) => string): object {
   if (block.type === "text") return { text: block.text };
   if (block.type === "toolCall")
-    return { toolUse: { toolUseId: idOf(block.id), name: block.name, input: block.arguments } };
+    return { toolUse: { toolUseId: getId(block.id), name: block.name, input: block.arguments } };
   const { thinking: text, thinkingSignature: signature = "", redacted } = block;
   if (redacted) return { reasoningContent: { redactedContent: signature } };
   return { reasoningContent: { reasoningText: { text, ...(signature !== "" && { signature }) } } };
@@ -94,26 +94,26 @@ export function readUser(raw: unknown): UserBlock[] | undefined {
 }
 
 function readUserBlock(block: unknown): UserBlock[] {
-  const { text, image, guardContent, citationsContent, json } = fieldsOf(block);
+  const { text, image, guardContent, citationsContent, json } = toRecord(block);
   if (typeof text === "string") return [{ type: "text", text }];
-  if (guardContent !== undefined) return readUserBlock(guardContentOf(guardContent));
-  if (citationsContent !== undefined) return [{ type: "text", text: citedText(citationsContent) }];
+  if (guardContent !== undefined) return readUserBlock(toGuardContent(guardContent));
+  if (citationsContent !== undefined) return [{ type: "text", text: getCitedText(citationsContent) }];
   if (json !== undefined) return [{ type: "text", text: JSON.stringify(json) }];
-  const { format, source } = fieldsOf(image);
-  const read = imageOf(`image/${String(format)}`, fieldsOf(source)["bytes"]);
+  const { format, source } = toRecord(image);
+  const read = toImage(`image/${String(format)}`, toRecord(source)["bytes"]);
   if (read !== undefined) return [read];
-  const [kind = "content", value] = Object.entries(fieldsOf(block))[0] ?? [];
+  const [kind = "content", value] = Object.entries(toRecord(block))[0] ?? [];
   // A mark for the cache is part of one request.
-  return kind === "cachePoint" ? [] : [placeholder(kind, fieldsOf(value)["name"])];
+  return kind === "cachePoint" ? [] : [makePlaceholder(kind, toRecord(value)["name"])];
 }
 
-function guardContentOf(value: unknown): JsonRecord {
-  const { text, ...others } = fieldsOf(value);
-  return text === undefined ? others : { text: fieldsOf(text)["text"] };
+function toGuardContent(value: unknown): JsonRecord {
+  const { text, ...others } = toRecord(value);
+  return text === undefined ? others : { text: toRecord(text)["text"] };
 }
 
-function citedText(value: unknown): string {
-  const texts = listOf(fieldsOf(value)["content"]).map((part) => fieldsOf(part)["text"]);
+function getCitedText(value: unknown): string {
+  const texts = toArray(toRecord(value)["content"]).map((part) => toRecord(part)["text"]);
   return texts.filter((text) => typeof text === "string").join("");
 }
 
@@ -123,15 +123,15 @@ export function readAnswer(raw: unknown): AnswerBlock[] | undefined {
 }
 
 function readAnswerBlock(block: unknown): AnswerBlock[] {
-  const { text, toolUse, reasoningContent, citationsContent } = fieldsOf(block);
+  const { text, toolUse, reasoningContent, citationsContent } = toRecord(block);
   if (typeof text === "string") return [{ type: "text", text }];
-  if (citationsContent !== undefined) return [{ type: "text", text: citedText(citationsContent) }];
-  const { toolUseId: id, name, input } = fieldsOf(toolUse);
+  if (citationsContent !== undefined) return [{ type: "text", text: getCitedText(citationsContent) }];
+  const { toolUseId: id, name, input } = toRecord(toolUse);
   if (typeof id === "string" && typeof name === "string")
-    return [{ type: "toolCall", id, name, arguments: argumentsOf(input) ?? {} }];
-  const { reasoningText, redactedContent } = fieldsOf(reasoningContent);
-  if (typeof redactedContent === "string") return [redactedThinking(redactedContent)];
-  const { text: thinking, signature } = fieldsOf(reasoningText);
+    return [{ type: "toolCall", id, name, arguments: parseArguments(input) ?? {} }];
+  const { reasoningText, redactedContent } = toRecord(reasoningContent);
+  if (typeof redactedContent === "string") return [makeRedactedThinking(redactedContent)];
+  const { text: thinking, signature } = toRecord(reasoningText);
   if (typeof thinking !== "string") return [];
   const isSigned = typeof signature === "string" && signature !== "";
   return [{ type: "thinking", thinking, ...(isSigned && { thinkingSignature: signature }) }];
@@ -139,21 +139,21 @@ function readAnswerBlock(block: unknown): AnswerBlock[] {
 
 /** Reads a result, without the field around it; undefined for other values. */
 export function readResult(raw: unknown): ReadResult | undefined {
-  const { toolUseId, content, status } = fieldsOf(raw);
+  const { toolUseId, content, status } = toRecord(raw);
   if (typeof toolUseId !== "string") return undefined;
   return { toolCallId: toolUseId, content: readUser(content) ?? [], isError: status === "error" };
 }
 
 /** Tells whether an answer ends in reasoning, which no model goes on from. */
-export function endsInReasoning(raw: unknown): boolean {
-  return fieldsOf(listOf(raw).at(-1))["reasoningContent"] !== undefined;
+export function isEndingInReasoning(raw: unknown): boolean {
+  return toRecord(toArray(raw).at(-1))["reasoningContent"] !== undefined;
 }
 
 /** Reads the usage of a response. */
 export function readUsage(usage: unknown): Usage {
-  const counts = fieldsOf(usage);
-  const details = listOf(counts["cacheDetails"]).map(fieldsOf);
-  return usageOf({
+  const counts = toRecord(usage);
+  const details = toArray(counts["cacheDetails"]).map(toRecord);
+  return toUsage({
     input: counts["inputTokens"],
     output: counts["outputTokens"],
     cacheRead: counts["cacheReadInputTokens"],

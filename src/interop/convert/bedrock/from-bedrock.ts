@@ -1,14 +1,14 @@
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import { type ConvertedAnswer, STOP_REASONS } from "../answer.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
 import {
   assertMessages,
   type ConvertedMessages,
+  getOnlyAnswer,
   History,
   isList,
-  onlyAnswer,
+  makeUnknownRoleError,
   type SdkForm,
-  unknownRole,
 } from "../message-history.ts";
 import { keepRequest } from "../session/request-digest.ts";
 import type { BedrockMessageLike, BedrockRequestLike, BedrockResponseLike } from "./bedrock-content.ts";
@@ -48,26 +48,26 @@ export function fromBedrock(
 ): ConvertedMessages {
   const history = new History(options, FORM);
   const { system, messages = [] } = isList(request) ? { system: undefined, messages: request } : request;
-  const instructions = listOf(toWire(system ?? [])).map(fieldsOf);
+  const instructions = toArray(toWire(system ?? [])).map(toRecord);
   const texts = readUser(instructions) ?? [];
   const said = texts.flatMap((block) => (block.type === "text" ? [block.text] : []));
   if (said.join("") !== "") history.system(-1, said.join("\n"));
   history.dropFromSystem(-1, instructions.flatMap(Object.keys));
   assertMessages(messages);
   messages.forEach(({ role, content, ...others }, index) => {
-    const blocks = listOf(toWire(content ?? [])).map(fieldsOf);
+    const blocks = toArray(toWire(content ?? [])).map(toRecord);
     if (role === "assistant") history.answer(index, readAnswer(blocks) ?? [], { original: blocks });
     else if (role === "user") addUser(history, blocks, index);
-    else throw unknownRole(index, role, "; Bedrock's are user and assistant");
+    else throw makeUnknownRoleError(index, role, "; Bedrock's are user and assistant");
     history.dropFields(index, others, "a message");
   });
   return history.done();
 }
 
-function addUser(history: History, blocks: readonly ReturnType<typeof fieldsOf>[], index: number): void {
+function addUser(history: History, blocks: readonly ReturnType<typeof toRecord>[], index: number): void {
   const said: object[] = [];
   for (const block of blocks) {
-    const original = fieldsOf(block["toolResult"]);
+    const original = toRecord(block["toolResult"]);
     const result = readResult(original);
     if (result === undefined) said.push(block);
     else history.result(index, result, { original });
@@ -89,8 +89,8 @@ export function fromBedrockResponse(
 ): ConvertedAnswer {
   const history = new History(options, FORM);
   const { output, stopReason, usage, $metadata } = response;
-  const { requestId } = fieldsOf($metadata);
-  const blocks = listOf(toWire(fieldsOf(fieldsOf(output)["message"])["content"]));
+  const { requestId } = toRecord($metadata);
+  const blocks = toArray(toWire(toRecord(toRecord(output)["message"])["content"]));
   const message = history.response(0, readAnswer(blocks) ?? [], blocks, {
     id: typeof requestId === "string" ? requestId : undefined,
     model: undefined,
@@ -99,5 +99,5 @@ export function fromBedrockResponse(
     rawStopReason: stopReason,
     errorMessage: () => `The answer was withheld: ${stopReason}.`,
   });
-  return onlyAnswer(history, message, keepRequest(options.request));
+  return getOnlyAnswer(history, message, keepRequest(options.request));
 }

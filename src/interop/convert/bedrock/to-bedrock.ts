@@ -1,16 +1,16 @@
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
 import type { RequestOptions } from "../conversion-options.ts";
 import { type Dialect, isBlank, isSigned, USUAL_DIALECT } from "../dialect.ts";
 import { joinTurns, type RequestPlan, writeTurns } from "../request-plan.ts";
 import { planRequest } from "../session/plan-source.ts";
 import { rememberSources, type WrittenMessage } from "../session/request-digest.ts";
 import type { RequestSource } from "../session/session-steps.ts";
-import { plainName, ToolIds } from "../tool-ids.ts";
+import { normalizeName, ToolIds } from "../tool-ids.ts";
 import type { BedrockBlock, BedrockMessage, BedrockRequest } from "./bedrock-content.ts";
 import {
-  endsInReasoning,
   fromWire,
   isBase64,
+  isEndingInReasoning,
   readAnswer,
   readResult,
   readUser,
@@ -28,11 +28,11 @@ const BEDROCK: Dialect = {
   provider: "amazon-bedrock",
   startsWithUser: true,
   wantsThinkingWhole: true,
-  newIds: () => new ToolIds({ maxLength: MAX_ID, fitOwn: plainName }),
+  newIds: () => new ToolIds({ maxLength: MAX_ID, fitOwn: normalizeName }),
   isBlank,
   canReplay: (block) => (block.redacted === true ? isBase64(block.thinkingSignature ?? "") : isSigned(block)),
   readUser,
-  readAnswer: (raw) => (endsInReasoning(raw) ? undefined : readAnswer(raw)),
+  readAnswer: (raw) => (isEndingInReasoning(raw) ? undefined : readAnswer(raw)),
   readResult,
 };
 
@@ -63,14 +63,14 @@ export function toBedrock(source: RequestSource, options: RequestOptions = {}): 
 
 /** Writes messages as on the wire, where bytes are base64. */
 function write({ items, ids }: RequestPlan): (WrittenMessage & { readonly content: readonly unknown[] })[] {
-  const idOf = (id: string) => ids.of(id);
+  const getId = (id: string) => ids.of(id);
   const turns = writeTurns<readonly unknown[]>(items, {
     user: ({ raw, content }) => (Array.isArray(raw) ? raw : writeUser(content)),
     answer: ({ raw, content }) =>
-      Array.isArray(raw) ? raw : content.map((block) => writeAnswerBlock(block, idOf)),
+      Array.isArray(raw) ? raw : content.map((block) => writeAnswerBlock(block, getId)),
     results: (results) =>
       results.map(({ raw, message }) => ({
-        toolResult: raw ?? writeResult(message, idOf(message.toolCallId)),
+        toolResult: raw ?? writeResult(message, getId(message.toolCallId)),
       })),
   });
   return joinTurns(turns).map(({ by, ...turn }) => ({ ...turn, role: by === "user" ? "user" : "assistant" }));
@@ -78,5 +78,5 @@ function write({ items, ids }: RequestPlan): (WrittenMessage & { readonly conten
 
 /** What was written is a block, and what was kept is sent unchanged. */
 function isBlock(value: unknown): value is BedrockBlock {
-  return Object.keys(fieldsOf(value)).length > 0;
+  return Object.keys(toRecord(value)).length > 0;
 }

@@ -1,22 +1,22 @@
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
 import type { Usage } from "../../../core/format/content.ts";
-import { digestOf } from "../../../core/format/ids.ts";
+import { hashText } from "../../../core/format/ids.ts";
 import type { AssistantMessage } from "../../../core/format/message.ts";
-import { type ConvertedAnswer, countOf, type StopReasons, stopOrToolUse, usageOf } from "../answer.ts";
+import { type ConvertedAnswer, chooseStopReason, type StopReasons, toCount, toUsage } from "../answer.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
 import {
   assertMessages,
   type ConvertedMessages,
+  getOnlyAnswer,
   History,
   isList,
-  onlyAnswer,
+  makeUnknownRoleError,
   type SdkForm,
-  unknownRole,
 } from "../message-history.ts";
 import type { GeminiContentLike, GeminiRequestLike, GeminiResponseLike } from "./gemini-content.ts";
 import {
   isResponse,
-  plainPart,
+  normalizePart,
   readAnswerParts,
   readResponse,
   readUser,
@@ -30,7 +30,7 @@ import {
 /** Characters by which calls without ids of one response differ from those of others. */
 const SEED_LENGTH = 8;
 
-const STYLE = { isNew: true, idOf: (id: string) => id };
+const STYLE = { isNew: true, getId: (id: string) => id };
 
 const FORM: SdkForm = {
   name: "gemini",
@@ -40,7 +40,7 @@ const FORM: SdkForm = {
   writeAnswer: (content) => writeAnswer(content, STYLE),
   writeResult: (result, toolName) => writeResponse(result, toolName, STYLE),
   readUsage,
-  plain: plainPart,
+  plain: normalizePart,
 };
 
 /** Finish reasons that are no failure. */
@@ -70,32 +70,32 @@ export function fromGemini(
   const { systemInstruction, contents } = isList(request)
     ? { systemInstruction: undefined, contents: request }
     : request;
-  const instruction = instructionOf(systemInstruction);
+  const instruction = joinInstruction(systemInstruction);
   if (instruction !== "") history.system(-1, instruction);
-  const untold = partsOf(systemInstruction).filter((part) => fieldsOf(part)["text"] === undefined);
+  const untold = getParts(systemInstruction).filter((part) => toRecord(part)["text"] === undefined);
   history.dropFromSystem(-1, untold.flatMap(Object.keys));
   const reader = new ContentReader(history);
   assertMessages(contents, "Content");
   contents.forEach((content, index) => {
     if (isWholeResponse(content)) reader.readResponse(content, index);
-    else reader.read(content, partsOf(content), index);
+    else reader.read(content, getParts(content), index);
   });
   return history.done();
 }
 
 function isWholeResponse(content: object): content is GeminiResponseLike {
-  return Array.isArray(fieldsOf(content)["candidates"]);
+  return Array.isArray(toRecord(content)["candidates"]);
 }
 
-function instructionOf(instruction: unknown): string {
+function joinInstruction(instruction: unknown): string {
   if (typeof instruction === "string") return instruction;
-  return partsOf(instruction)
-    .flatMap((part) => fieldsOf(part)["text"] ?? [])
+  return getParts(instruction)
+    .flatMap((part) => toRecord(part)["text"] ?? [])
     .join("\n\n");
 }
 
-function partsOf(content: unknown): readonly object[] {
-  const { parts } = fieldsOf(content);
+function getParts(content: unknown): readonly object[] {
+  const { parts } = toRecord(content);
   return Array.isArray(parts) ? parts : [];
 }
 
@@ -116,7 +116,7 @@ class ContentReader {
   ): void {
     if (role === "model") this.#addAnswer(parts, index);
     else if (role === "user" || role === "function") this.#addUser(parts, index);
-    else throw unknownRole(index, role, "; Gemini's are user and model", "Content");
+    else throw makeUnknownRoleError(index, role, "; Gemini's are user and model", "Content");
     this.#history.dropFields(index, others, "a content");
   }
 
@@ -147,7 +147,7 @@ class ContentReader {
     const result = readResponse(original);
     if (result === undefined) return;
     this.#open = this.#open.filter(({ id }) => id !== result.toolCallId);
-    const { name } = fieldsOf(fieldsOf(original)["functionResponse"]);
+    const { name } = toRecord(toRecord(original)["functionResponse"]);
     this.#history.result(index, result, { original, toolName: typeof name === "string" ? name : "unknown" });
   }
 
@@ -169,8 +169,8 @@ export function fromGeminiResponse(
   options: MessageImportOptions,
 ): ConvertedAnswer {
   const history = new History(options, FORM);
-  const seed = digestOf(response.responseId ?? String(history.timeOf(0))).slice(0, SEED_LENGTH);
-  return onlyAnswer(history, addResponse(history, response, 0, seed));
+  const seed = hashText(response.responseId ?? String(history.getTime(0))).slice(0, SEED_LENGTH);
+  return getOnlyAnswer(history, addResponse(history, response, 0, seed));
 }
 
 /** @param seed - What the ids of calls without ids are made of. */
@@ -182,7 +182,7 @@ function addResponse(
 ): AssistantMessage {
   const { candidates = [], responseId, modelVersion, usageMetadata } = response;
   const [candidate] = candidates;
-  const original = withCallIds(partsOf(candidate?.content), seed);
+  const original = withCallIds(getParts(candidate?.content), seed);
   const reason =
     candidate === undefined ? "PROMPT_BLOCKED" : (candidate.finishReason ?? "FINISH_REASON_UNSPECIFIED");
   const content = readAnswerParts(original);
@@ -190,25 +190,25 @@ function addResponse(
     id: responseId,
     model: modelVersion,
     usage: usageMetadata,
-    stopReason: stopOrToolUse(STOP_REASONS.get(reason) ?? "error", content),
+    stopReason: chooseStopReason(STOP_REASONS.get(reason) ?? "error", content),
     rawStopReason: reason,
-    errorMessage: () => errorOf(response, candidate, reason),
+    errorMessage: () => describeError(response, candidate, reason),
   });
 }
 
-function errorOf(response: object, candidate: unknown, reason: string): string {
-  const { finishMessage } = fieldsOf(candidate);
-  const { blockReason } = fieldsOf(fieldsOf(response)["promptFeedback"]);
+function describeError(response: object, candidate: unknown, reason: string): string {
+  const { finishMessage } = toRecord(candidate);
+  const { blockReason } = toRecord(toRecord(response)["promptFeedback"]);
   return typeof finishMessage === "string"
     ? finishMessage
     : `The provider withheld the answer: ${String(blockReason ?? reason)}.`;
 }
 
 function readUsage(metadata: object): Usage {
-  const usage = fieldsOf(metadata);
-  return usageOf({
-    inputWithCache: countOf(usage["promptTokenCount"]) + countOf(usage["toolUsePromptTokenCount"]),
-    output: countOf(usage["candidatesTokenCount"]) + countOf(usage["thoughtsTokenCount"]),
+  const usage = toRecord(metadata);
+  return toUsage({
+    inputWithCache: toCount(usage["promptTokenCount"]) + toCount(usage["toolUsePromptTokenCount"]),
+    output: toCount(usage["candidatesTokenCount"]) + toCount(usage["thoughtsTokenCount"]),
     cacheRead: usage["cachedContentTokenCount"],
     reasoning: usage["thoughtsTokenCount"],
     total: usage["totalTokenCount"],

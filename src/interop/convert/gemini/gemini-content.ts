@@ -1,14 +1,14 @@
-import { textsOf } from "../../../core/context/content-text.ts";
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { getTexts } from "../../../core/context/content-text.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { ImageContent, TextContent, ThinkingContent } from "../../../core/format/content.ts";
 import { isJsonRecord } from "../../../core/format/json.ts";
 import type { UserMessage } from "../../../core/format/message.ts";
 import type { ConversionIssue } from "../conversion-issue.ts";
 import type { Open } from "../conversion-options.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
-import { imageOf, placeholder } from "../images.ts";
+import { makePlaceholder, toImage } from "../images.ts";
 import { withoutFields } from "../raw-form.ts";
-import { argumentsOf } from "../tool-arguments.ts";
+import { parseArguments } from "../tool-arguments.ts";
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
@@ -35,27 +35,27 @@ export interface CallStyle {
   /** Whether the model requires signatures of calls, and accepts ids and images in results. */
   readonly isNew: boolean;
   /** Maps our id to the provider's. */
-  readonly idOf: (id: string) => string;
+  readonly getId: (id: string) => string;
 }
 
 /** Writes an answer: a part for each block, since signatures belong to parts. */
-export function writeAnswer(content: readonly AnswerBlock[], { isNew, idOf }: CallStyle): GeminiPart[] {
+export function writeAnswer(content: readonly AnswerBlock[], { isNew, getId }: CallStyle): GeminiPart[] {
   const firstCall = content.find(({ type }) => type === "toolCall");
   return content.map((block): GeminiPart => {
-    if (block.type === "text") return { text: block.text, ...signed(block.textSignature) };
+    if (block.type === "text") return { text: block.text, ...makeSignature(block.textSignature) };
     if (block.type === "thinking")
-      return { thought: true, text: block.thinking, ...signed(block.thinkingSignature) };
+      return { thought: true, text: block.thinking, ...makeSignature(block.thinkingSignature) };
     const { name, arguments: args, thoughtSignature } = block;
     return {
-      functionCall: { name, args, ...(isNew && { id: idOf(block.id) }) },
+      functionCall: { name, args, ...(isNew && { id: getId(block.id) }) },
       ...(isNew && block === firstCall && { thoughtSignature: NO_SIGNATURE }),
-      ...signed(thoughtSignature),
+      ...makeSignature(thoughtSignature),
     };
   });
 }
 
 /** Writes a kept part; without ids for older models. */
-export function keptPart(part: GeminiPart, { isNew }: CallStyle): GeminiPart {
+export function writeKeptPart(part: GeminiPart, { isNew }: CallStyle): GeminiPart {
   const { functionCall, functionResponse } = part;
   if (isNew || (functionCall === undefined && functionResponse === undefined)) return part;
   return {
@@ -69,7 +69,7 @@ function withoutId<T extends { id?: string }>({ id: _, ...rest }: T): Omit<T, "i
   return rest;
 }
 
-function signed(signature: string | undefined): { thoughtSignature?: string } {
+function makeSignature(signature: string | undefined): { thoughtSignature?: string } {
   return isSignature(signature) ? { thoughtSignature: signature } : {};
 }
 
@@ -77,15 +77,15 @@ function signed(signature: string | undefined): { thoughtSignature?: string } {
 export function writeResponse(
   { content, isError, toolCallId }: ReadResult,
   name: string,
-  { isNew, idOf }: CallStyle,
+  { isNew, getId }: CallStyle,
 ): GeminiPart {
-  const text = textsOf(content).join("\n");
+  const text = getTexts(content).join("\n");
   const parts = content.filter((block) => block.type === "image").map(writeImage);
   return {
     functionResponse: {
       name,
       response: isError ? { error: text } : { output: text },
-      ...(isNew && { id: idOf(toolCallId) }),
+      ...(isNew && { id: getId(toolCallId) }),
       ...(parts.length > 0 && { parts }),
     },
   };
@@ -165,22 +165,22 @@ export function readUser(raw: unknown): UserMessage["content"] | undefined {
 }
 
 function readUserPart(part: unknown): UserBlock {
-  const { text, inlineData, fileData } = fieldsOf(part);
+  const { text, inlineData, fileData } = toRecord(part);
   if (typeof text === "string") return { type: "text", text };
   if (inlineData !== undefined) return readBlob(inlineData);
-  const { fileUri, mimeType } = fieldsOf(fileData);
-  return placeholder(typeof mimeType === "string" ? mimeType : "part", fileUri);
+  const { fileUri, mimeType } = toRecord(fileData);
+  return makePlaceholder(typeof mimeType === "string" ? mimeType : "part", fileUri);
 }
 
 function readBlob(blob: unknown): UserBlock {
-  const { mimeType, data, displayName } = fieldsOf(blob);
-  return imageOf(mimeType, data) ?? placeholder(String(mimeType), displayName);
+  const { mimeType, data, displayName } = toRecord(blob);
+  return toImage(mimeType, data) ?? makePlaceholder(String(mimeType), displayName);
 }
 
 /** Gives an id to each call that has none, so that its result can name it; the seed tells those of several answers apart. */
 export function withCallIds(parts: readonly object[], seed: string): object[] {
   return parts.map((part, at) => {
-    const { functionCall } = fieldsOf(part);
+    const { functionCall } = toRecord(part);
     if (!isJsonRecord(functionCall) || isId(functionCall["id"])) return part;
     const id = `${String(functionCall["name"])}_${seed}_${at}`;
     return { ...part, functionCall: { ...functionCall, id } };
@@ -194,77 +194,77 @@ function isId(id: unknown): id is string {
 /** Reads the parts of an answer whose calls have ids; those that have no counterpart are passed over. */
 export function readAnswerParts(parts: readonly unknown[]): AnswerBlock[] {
   return parts.flatMap((part): AnswerBlock[] => {
-    const { functionCall } = fieldsOf(part);
+    const { functionCall } = toRecord(part);
     if (!isJsonRecord(functionCall)) return [readSpokenPart(part)].filter((block) => block !== undefined);
     const { id, name, args } = functionCall;
     if (typeof name !== "string" || !isId(id)) return [];
-    const signature = signatureOf(part);
-    const call = { type: "toolCall", id, name, arguments: argumentsOf(args) ?? {} } as const;
+    const signature = findSignature(part);
+    const call = { type: "toolCall", id, name, arguments: parseArguments(args) ?? {} } as const;
     return [{ ...call, ...(signature !== undefined && { thoughtSignature: signature }) }];
   });
 }
 
 /** Reads a part that the model said or thought; undefined if it is something else. */
 export function readSpokenPart(part: unknown): TextContent | ThinkingContent | undefined {
-  const { text, thought } = fieldsOf(part);
-  const signature = signatureOf(part);
+  const { text, thought } = toRecord(part);
+  const signature = findSignature(part);
   if (typeof text !== "string") return undefined;
   return thought === true
     ? { type: "thinking", thinking: text, ...(signature !== undefined && { thinkingSignature: signature }) }
     : { type: "text", text, ...(signature !== undefined && { textSignature: signature }) };
 }
 
-function signatureOf(part: unknown): string | undefined {
-  const { thoughtSignature } = fieldsOf(part);
+function findSignature(part: unknown): string | undefined {
+  const { thoughtSignature } = toRecord(part);
   return isId(thoughtSignature) && thoughtSignature !== NO_SIGNATURE ? thoughtSignature : undefined;
 }
 
 /** Tells whether a part is a result. */
 export function isResponse(part: unknown): boolean {
-  return isJsonRecord(fieldsOf(part)["functionResponse"]);
+  return isJsonRecord(toRecord(part)["functionResponse"]);
 }
 
 /** Gives a result without an id that of the call that it answers, which is found by its name. */
-export function withResponseId(part: object, idOf: (name: unknown) => string): object {
-  const functionResponse = fieldsOf(fieldsOf(part)["functionResponse"]);
+export function withResponseId(part: object, getId: (name: unknown) => string): object {
+  const functionResponse = toRecord(toRecord(part)["functionResponse"]);
   const { id, name } = functionResponse;
-  return isId(id) ? part : { ...part, functionResponse: { ...functionResponse, id: idOf(name) } };
+  return isId(id) ? part : { ...part, functionResponse: { ...functionResponse, id: getId(name) } };
 }
 
 /** Reads a result out of a part; undefined if it has no id. */
 export function readResponse(part: unknown): ReadResult | undefined {
-  const { id, response, parts } = fieldsOf(fieldsOf(part)["functionResponse"]);
+  const { id, response, parts } = toRecord(toRecord(part)["functionResponse"]);
   if (!isId(id)) return undefined;
-  const { output, error, ...others } = fieldsOf(response);
+  const { output, error, ...others } = toRecord(response);
   // Some tools have the field in every result, empty if they succeeded.
   const isEmpty = error === undefined || error === null || error === "";
   const isError = !isEmpty || (error === "" && output === undefined && Object.keys(others).length === 0);
   return {
     toolCallId: id,
     content: [
-      ...textsOfOutput(isError ? error : (output ?? response)),
-      ...listOf(parts).map((blob) => readBlob(fieldsOf(blob)["inlineData"])),
+      ...getOutputTexts(isError ? error : (output ?? response)),
+      ...toArray(parts).map((blob) => readBlob(toRecord(blob)["inlineData"])),
     ],
     isError,
   };
 }
 
-function textsOfOutput(output: unknown): TextContent[] {
+function getOutputTexts(output: unknown): TextContent[] {
   const text = typeof output === "string" ? output : JSON.stringify(output ?? "");
   return text === "" ? [] : [{ type: "text", text }];
 }
 
 /** Normalizes equivalent forms of a part: ids may be invented, and a missing signature may be spelled out. */
-export function plainPart(part: object): object {
+export function normalizePart(part: object): object {
   const { functionCall, functionResponse, thoughtSignature, ...rest } = withoutFields(part);
   return {
     ...rest,
     ...(thoughtSignature !== NO_SIGNATURE && { thoughtSignature }),
     ...(functionCall !== undefined && {
-      functionCall: { args: {}, ...withoutFields(fieldsOf(functionCall), ["id"]) },
+      functionCall: { args: {}, ...withoutFields(toRecord(functionCall), ["id"]) },
     }),
     ...(functionResponse !== undefined && {
-      functionResponse: withoutFields(fieldsOf(functionResponse), ["id"]),
+      functionResponse: withoutFields(toRecord(functionResponse), ["id"]),
     }),
   };
 }

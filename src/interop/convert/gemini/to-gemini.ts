@@ -1,4 +1,4 @@
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
 import type { RequestOptions } from "../conversion-options.ts";
 import type { ModelIdentity } from "../dialect.ts";
 import { type Dialect, USUAL_DIALECT } from "../dialect.ts";
@@ -10,11 +10,11 @@ import type { GeminiPart, GeminiRequest } from "./gemini-content.ts";
 import {
   type CallStyle,
   isSignature,
-  keptPart,
   readAnswerParts,
   readResponse,
   readUser,
   writeAnswer,
+  writeKeptPart,
   writeResponse,
   writeUser,
 } from "./gemini-content.ts";
@@ -56,12 +56,12 @@ const GEMINI: Dialect = {
  */
 export function toGemini(source: RequestSource, options: RequestOptions = {}): GeminiRequest {
   const { system, items, ids, issues, target } = planRequest(source, GEMINI, options);
-  const style: CallStyle = { isNew: isNewGeneration(target), idOf: (id) => ids.of(id) };
+  const style: CallStyle = { isNew: isNewGeneration(target), getId: (id) => ids.of(id) };
   const turns = writeTurns<readonly GeminiPart[]>(items, {
     user: ({ raw, content }) => (isParts(raw) ? raw : writeUser(content)),
     answer: ({ raw, content }) =>
-      isParts(raw) ? raw.map((part) => keptPart(part, style)) : writeAnswer(content, style),
-    results: (_, answer) => resultsOf(answer, style).map((result) => writeResult(result, style)),
+      isParts(raw) ? raw.map((part) => writeKeptPart(part, style)) : writeAnswer(content, style),
+    results: (_, answer) => orderResults(answer, style).map((result) => writeResult(result, style)),
   });
   const contents = joinTurns(turns).map(({ by: role, content }) => ({ role, parts: content }));
   const instruction = system === "" ? {} : { systemInstruction: { parts: [{ text: system }] } };
@@ -70,7 +70,7 @@ export function toGemini(source: RequestSource, options: RequestOptions = {}): G
 
 function writeResult({ message, raw }: PlannedResult, style: CallStyle): GeminiPart {
   const { toolName } = message;
-  return isPart(raw, toolName) ? keptPart(raw, style) : writeResponse(message, toolName, style);
+  return isPart(raw, toolName) ? writeKeptPart(raw, style) : writeResponse(message, toolName, style);
 }
 
 /** Makes a name one of letters, digits, `_`, `.`, `:` and `-` that begins with a letter or `_`. */
@@ -80,12 +80,12 @@ function fitName(name: string): string {
 }
 
 /** Returns the results of an answer; without ids, older models tell those of parallel calls apart by their order alone. */
-function resultsOf({ results, content }: PlannedAnswer, { isNew }: CallStyle): readonly PlannedResult[] {
+function orderResults({ results, content }: PlannedAnswer, { isNew }: CallStyle): readonly PlannedResult[] {
   if (isNew) return results;
   const ids = content.flatMap((block) => (block.type === "toolCall" ? [block.id] : []));
   const positions = new Map(ids.map((id, at) => [id, at]));
-  const positionOf = ({ message }: PlannedResult) => positions.get(message.toolCallId) ?? ids.length;
-  return results.toSorted((a, b) => positionOf(a) - positionOf(b));
+  const getPosition = ({ message }: PlannedResult) => positions.get(message.toolCallId) ?? ids.length;
+  return results.toSorted((a, b) => getPosition(a) - getPosition(b));
 }
 
 function isNewGeneration(target: ModelIdentity | undefined): boolean {
@@ -100,5 +100,5 @@ function isParts(raw: unknown): raw is GeminiPart[] {
 
 /** Tells whether a value is a kept result that names its call as the request does. */
 function isPart(raw: unknown, name: string): raw is GeminiPart {
-  return fieldsOf(fieldsOf(raw)["functionResponse"])["name"] === name;
+  return toRecord(toRecord(raw)["functionResponse"])["name"] === name;
 }

@@ -1,24 +1,24 @@
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import { isJsonRecord } from "../../../core/format/json.ts";
-import { type AnswerFields, STOP_REASONS, stopOrToolUse } from "../answer.ts";
+import { type AnswerFields, chooseStopReason, STOP_REASONS } from "../answer.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
 import {
-  answeredBy,
   assertMessages,
   type ConvertedMessages,
   History,
+  makeAnswerer,
+  makeUnknownRoleError,
   type SdkForm,
-  unknownRole,
 } from "../message-history.ts";
 import type { LangChainMessageLike } from "./langchain-content.ts";
 import {
   type LangChainRecord,
-  plainMessage,
+  normalizeMessage,
   readAnswer,
   readResult,
   readUsage,
   readUser,
-  recordOf,
+  toStoredRecord,
   writeAnswer,
   writeResult,
   writeUser,
@@ -32,7 +32,7 @@ const FORM: SdkForm = {
   writeAnswer: (content) => writeAnswer(content, (id) => id),
   writeResult: (result, toolName) => writeResult(result, result.toolCallId, toolName),
   readUsage,
-  plain: plainMessage,
+  plain: normalizeMessage,
 };
 
 /**
@@ -52,8 +52,8 @@ export function fromLangChain(
   const history = new History(options, FORM);
   assertMessages(messages.map(withoutContent));
   messages.forEach((message, index) => {
-    const record = recordOf(message);
-    if (record === undefined) throw unknownType(index, undefined);
+    const record = toStoredRecord(message);
+    if (record === undefined) throw makeUnknownTypeError(index, undefined);
     addMessage(history, record, index, options);
   });
   return history.done();
@@ -61,8 +61,8 @@ export function fromLangChain(
 
 /** Parts may be texts, which other SDKs do not allow. */
 function withoutContent(message: unknown): unknown {
-  const { content } = fieldsOf(message);
-  const parts = listOf(content);
+  const { content } = toRecord(message);
+  const parts = toArray(content);
   return parts.some((part) => typeof part === "string")
     ? { content: parts.filter((part) => typeof part !== "string") }
     : message;
@@ -74,14 +74,14 @@ function addMessage(
   index: number,
   options: MessageImportOptions,
 ): void {
-  const original = plainMessage(record);
+  const original = normalizeMessage(record);
   const { name } = original.data;
   const user = readUser(original);
   const answer = readAnswer(original);
   const result = readResult(original);
   if (user !== undefined) history.user(index, user, original);
   else if (answer !== undefined)
-    history.answer(index, answer, { original, ...answerFields(original.data, answer, options) });
+    history.answer(index, answer, { original, ...readAnswerFields(original.data, answer, options) });
   else if (result !== undefined)
     history.result(index, result, { original, ...(typeof name === "string" && { toolName: name }) });
   else if (record.type === "system") addSystem(history, original, index);
@@ -91,11 +91,11 @@ function addMessage(
       index,
       `Dropped a request to remove message ${String(original.data["id"])}.`,
     );
-  else throw unknownType(index, record.type);
+  else throw makeUnknownTypeError(index, record.type);
 }
 
-function unknownType(index: number, type: unknown): TypeError {
-  return unknownRole(
+function makeUnknownTypeError(index: number, type: unknown): TypeError {
+  return makeUnknownRoleError(
     index,
     type,
     "; LangChain's types are human, ai, system and tool, which needs a tool_call_id",
@@ -109,19 +109,19 @@ function addSystem(history: History, original: LangChainRecord, index: number): 
 }
 
 /** Returns what an answer says about itself. */
-function answerFields(
+function readAnswerFields(
   data: LangChainRecord["data"],
   content: NonNullable<ReturnType<typeof readAnswer>>,
   options: MessageImportOptions,
 ): Partial<AnswerFields> {
   const { id, usage_metadata, response_metadata } = data;
-  const facts = fieldsOf(response_metadata);
+  const facts = toRecord(response_metadata);
   const model = facts["model_name"] ?? facts["model"];
   const provider = facts["model_provider"];
   const reason =
     facts["finish_reason"] ?? facts["stop_reason"] ?? facts["finishReason"] ?? facts["stopReason"];
   const stop = STOP_REASONS.get(String(reason).toLowerCase()) ?? "stop";
-  const stopReason = stopOrToolUse(stop, content);
+  const stopReason = chooseStopReason(stop, content);
   const isAnthropic = provider === "anthropic" && options.api === undefined;
   return {
     ...(isJsonRecord(usage_metadata) && { usage: readUsage(usage_metadata) }),
@@ -129,7 +129,7 @@ function answerFields(
     ...(typeof reason === "string" && { rawStopReason: reason }),
     ...(stopReason === "error" && { errorMessage: "The provider refused or withheld the answer." }),
     ...(typeof id === "string" && { responseId: id }),
-    ...(typeof model === "string" && answeredBy(model, options.model)),
+    ...(typeof model === "string" && makeAnswerer(model, options.model)),
     ...(typeof provider === "string" && options.provider === undefined && { provider }),
     ...(isAnthropic && { api: "anthropic-messages" }),
   };

@@ -1,17 +1,17 @@
-import { blocksOf, fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { toArray, toContentBlocks, toRecord } from "../../../core/context/entry-fields.ts";
 import type { ThinkingContent, Usage } from "../../../core/format/content.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import type { ToolResultMessage, UserMessage } from "../../../core/format/message.ts";
-import { base64Of } from "../ai-sdk/model-parts.ts";
-import { usageOf } from "../answer.ts";
+import { toBase64 } from "../ai-sdk/model-parts.ts";
+import { toUsage } from "../answer.ts";
 import { readAnswerBlock, writeAnswerBlock } from "../anthropic/anthropic-content.ts";
 import type { ConversionIssue } from "../conversion-issue.ts";
 import type { Open } from "../conversion-options.ts";
 import { type AnswerBlock, isSigned, type ReadResult, type UserBlock } from "../dialect.ts";
-import { dataUrlOf, imageOf, imageOfDataUrl, placeholder } from "../images.ts";
+import { makePlaceholder, parseDataUrl, toDataUrl, toImage } from "../images.ts";
 import { readAnswer as readOpenAIAnswer } from "../openai-chat/openai-chat-content.ts";
 import { withoutFields } from "../raw-form.ts";
-import { argumentsOf } from "../tool-arguments.ts";
+import { parseArguments } from "../tool-arguments.ts";
 
 /** A message of LangChain in its stored form. */
 export interface LangChainRecord {
@@ -37,10 +37,10 @@ const TYPES: ReadonlyMap<unknown, string> = new Map([
 const REASONING = "reasoning";
 
 /** Returns the stored form of a message in any of its forms, with bytes as base64; undefined if it is none. The type may be unknown. */
-export function recordOf(message: unknown): LangChainRecord | undefined {
-  const { lc, id, kwargs, type, role, data, ...rest } = fieldsOf(message);
+export function toStoredRecord(message: unknown): LangChainRecord | undefined {
+  const { lc, id, kwargs, type, role, data, ...rest } = toRecord(message);
   if (lc === 1 && isJsonRecord(kwargs)) {
-    const name = String(listOf(id).at(-1));
+    const name = String(toArray(id).at(-1));
     return { type: TYPES.get(name.replace(/Chunk$/, "")) ?? name, data: withBase64(kwargs) };
   }
   const named = type ?? role;
@@ -59,13 +59,13 @@ function withBase64(data: JsonRecord): JsonRecord {
   const { content } = data;
   if (!Array.isArray(content) || !content.some(hasBytes)) return data;
   const encoded = content.map((part: unknown) =>
-    hasBytes(part) ? { ...fieldsOf(part), data: base64Of(fieldsOf(part)["data"]) } : part,
+    hasBytes(part) ? { ...toRecord(part), data: toBase64(toRecord(part)["data"]) } : part,
   );
   return { ...data, content: encoded };
 }
 
 function hasBytes(part: unknown): boolean {
-  return fieldsOf(part)["data"] instanceof Uint8Array;
+  return toRecord(part)["data"] instanceof Uint8Array;
 }
 
 /** Writes a user message. */
@@ -75,11 +75,11 @@ export function writeUser(content: UserMessage["content"]): LangChainRecord {
 
 function writePart(block: UserBlock): JsonRecord {
   if (block.type === "text") return { type: "text", text: block.text };
-  return { type: "image_url", image_url: { url: dataUrlOf(block) } };
+  return { type: "image_url", image_url: { url: toDataUrl(block) } };
 }
 
 /** Writes an answer. */
-export function writeAnswer(content: readonly AnswerBlock[], idOf: (id: string) => string): LangChainRecord {
+export function writeAnswer(content: readonly AnswerBlock[], getId: (id: string) => string): LangChainRecord {
   const said = content.filter((block) => block.type !== "toolCall");
   const calls = content.filter((block) => block.type === "toolCall");
   const [first] = said;
@@ -87,7 +87,7 @@ export function writeAnswer(content: readonly AnswerBlock[], idOf: (id: string) 
   const toolCalls = calls.map(({ id, name, arguments: args }) => ({
     name,
     args,
-    id: idOf(id),
+    id: getId(id),
     type: "tool_call",
   }));
   return {
@@ -132,10 +132,10 @@ export function writeResult(
 
 /** Reads the content of a user message; undefined for other messages. */
 export function readUser(raw: unknown): UserMessage["content"] | undefined {
-  const { type, data } = fieldsOf(raw);
+  const { type, data } = toRecord(raw);
   if (type !== "human" && type !== "generic") return undefined;
-  const { content } = fieldsOf(data);
-  return typeof content === "string" ? content : listOf(content).map(readPart);
+  const { content } = toRecord(data);
+  return typeof content === "string" ? content : toArray(content).map(readPart);
 }
 
 function readPart(part: unknown): UserBlock {
@@ -150,16 +150,16 @@ function readPart(part: unknown): UserBlock {
     mime_type,
     mimeType = mime_type,
     ...rest
-  } = fieldsOf(part);
+  } = toRecord(part);
   if (type === "text" && typeof text === "string") return { type: "text", text };
-  const address = fieldsOf(image_url)["url"] ?? image_url ?? url;
+  const address = toRecord(image_url)["url"] ?? image_url ?? url;
   if (type === "image_url" || type === "image") {
-    const { media_type, data: inner } = fieldsOf(source);
-    const image = imageOfDataUrl(address) ?? imageOf(mimeType ?? media_type, data ?? inner);
+    const { media_type, data: inner } = toRecord(source);
+    const image = parseDataUrl(address) ?? toImage(mimeType ?? media_type, data ?? inner);
     if (image !== undefined) return image;
   }
   const isShown = typeof address === "string" && !address.startsWith("data:");
-  return placeholder(
+  return makePlaceholder(
     String(type).replace("image_url", "image").replaceAll("_", " "),
     rest["filename"] ?? rest["title"] ?? (isShown ? address : undefined),
   );
@@ -167,19 +167,19 @@ function readPart(part: unknown): UserBlock {
 
 /** Reads an answer: what it says, then its calls. Calls with invalid arguments have no counterpart. */
 export function readAnswer(raw: unknown): AnswerBlock[] | undefined {
-  const { type, data } = fieldsOf(raw);
+  const { type, data } = toRecord(raw);
   if (type !== "ai") return undefined;
-  const { content, tool_calls, additional_kwargs } = fieldsOf(data);
-  const calls = listOf(tool_calls).flatMap(readCall);
+  const { content, tool_calls, additional_kwargs } = toRecord(data);
+  const calls = toArray(tool_calls).flatMap(readCall);
   // Until 2024 they stood there alone, in the form of OpenAI's.
-  const old = { role: "assistant", tool_calls: fieldsOf(additional_kwargs)["tool_calls"] };
-  const said = blocksOf(content).flatMap(readSaid);
+  const old = { role: "assistant", tool_calls: toRecord(additional_kwargs)["tool_calls"] };
+  const said = toContentBlocks(content).flatMap(readSaid);
   return [...said, ...(calls.length > 0 ? calls : (readOpenAIAnswer(old) ?? []))];
 }
 
 function readSaid(block: unknown): AnswerBlock[] {
   if (typeof block === "string") return block === "" ? [] : [{ type: "text", text: block }];
-  const { type, reasoning } = fieldsOf(block);
+  const { type, reasoning } = toRecord(block);
   if (type === REASONING && typeof reasoning === "string")
     return [{ type: "thinking", thinking: reasoning, thinkingSignature: REASONING }];
   // Calls stand in their own list as well.
@@ -189,39 +189,39 @@ function readSaid(block: unknown): AnswerBlock[] {
 }
 
 function readCall(call: unknown): AnswerBlock[] {
-  const { id, name, args } = fieldsOf(call);
+  const { id, name, args } = toRecord(call);
   if (typeof id !== "string" || typeof name !== "string") return [];
-  return [{ type: "toolCall", id, name, arguments: argumentsOf(args) ?? {} }];
+  return [{ type: "toolCall", id, name, arguments: parseArguments(args) ?? {} }];
 }
 
 /** Reads a result; undefined for other messages. */
 export function readResult(raw: unknown): ReadResult | undefined {
-  const { type, data } = fieldsOf(raw);
-  const { tool_call_id, content, status } = fieldsOf(data);
+  const { type, data } = toRecord(raw);
+  const { tool_call_id, content, status } = toRecord(data);
   if (type !== "tool" || typeof tool_call_id !== "string") return undefined;
   const isSaid = (block: UserBlock) => block.type !== "text" || block.text !== "";
-  const blocks = blocksOf(content).map(readPart).filter(isSaid);
+  const blocks = toContentBlocks(content).map(readPart).filter(isSaid);
   return { toolCallId: tool_call_id, content: blocks, isError: status === "error" };
 }
 
 /** Reads `usage_metadata`, whose input includes cached tokens. */
 export function readUsage(usage: unknown): Usage {
-  const counts = fieldsOf(usage);
-  const input = fieldsOf(counts["input_token_details"]);
-  return usageOf({
+  const counts = toRecord(usage);
+  const input = toRecord(counts["input_token_details"]);
+  return toUsage({
     inputWithCache: counts["input_tokens"],
     output: counts["output_tokens"],
     cacheRead: input["cache_read"],
     cacheWrite: input["cache_creation"],
-    reasoning: fieldsOf(counts["output_token_details"])["reasoning"],
+    reasoning: toRecord(counts["output_token_details"])["reasoning"],
     total: counts["total_tokens"],
   });
 }
 
 /** Normalizes a message: without the empty fields that every instance has. */
-export function plainMessage(message: object): LangChainRecord {
-  const { type, data } = fieldsOf(message);
-  const said = Object.entries(withoutFields(fieldsOf(data))).filter(([, value]) => !isEmpty(value));
+export function normalizeMessage(message: object): LangChainRecord {
+  const { type, data } = toRecord(message);
+  const said = Object.entries(withoutFields(toRecord(data))).filter(([, value]) => !isEmpty(value));
   return { type: String(type), data: Object.fromEntries(said) };
 }
 

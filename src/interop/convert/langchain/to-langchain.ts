@@ -1,14 +1,14 @@
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
-import { systemText } from "../../../core/context/system-message.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
+import { joinSystemText } from "../../../core/context/system-message.ts";
 import { isJsonRecord } from "../../../core/format/json.ts";
 import type { Message } from "../../../core/format/message.ts";
 import type { RequestOptions } from "../conversion-options.ts";
 import { type Dialect, isBlank, USUAL_DIALECT } from "../dialect.ts";
-import { isSameJson, rawOf } from "../raw-form.ts";
+import { findRaw, isSameJson } from "../raw-form.ts";
 import type { PlannedItem } from "../request-plan.ts";
 import { planRequest, writePlan } from "../session/plan-source.ts";
 import type { RequestSource } from "../session/session-steps.ts";
-import { callIdOf, ToolIds } from "../tool-ids.ts";
+import { getCallId, ToolIds } from "../tool-ids.ts";
 import type { LangChainMessage, LangChainRequest } from "./langchain-content.ts";
 import {
   isReplayable,
@@ -30,7 +30,7 @@ const LANGCHAIN: Dialect = {
   provider: undefined,
   startsWithUser: true,
   takesImages: (_, target) => target?.provider === "anthropic",
-  newIds: () => new ToolIds({ maxLength: MAX_ID, partOf: callIdOf }),
+  newIds: () => new ToolIds({ maxLength: MAX_ID, getPart: getCallId }),
   isBlank,
   wantsThinkingWhole: true,
   isSignature: () => false,
@@ -63,39 +63,41 @@ export function writeMessages(messages: readonly Message[]): LangChainMessage[] 
 }
 
 function writeMessage(message: Message): object {
-  const raw = rawOf(message, "langchain");
-  const kept = (said: unknown) => (isSameJson(said, message.content) ? keptIn({ raw }) : undefined);
+  const raw = findRaw(message, "langchain");
+  const kept = (said: unknown) => (isSameJson(said, message.content) ? copyKept({ raw }) : undefined);
   switch (message.role) {
     case "system":
-      return { type: "system", data: { content: systemText([message]) } };
+      return { type: "system", data: { content: joinSystemText([message]) } };
     case "user":
       return kept(readUser(raw)) ?? writeUser(message.content);
     case "assistant":
       return kept(readAnswer(raw)) ?? writeAnswer(message.content, (id) => id);
     case "toolResult":
       return (
-        kept(readResult(raw)?.content) ?? writeResult(message, callIdOf(message.toolCallId), message.toolName)
+        kept(readResult(raw)?.content) ??
+        writeResult(message, getCallId(message.toolCallId), message.toolName)
       );
   }
 }
 
-function writeItem(item: PlannedItem, idOf: (id: string) => string): object[] {
+function writeItem(item: PlannedItem, getId: (id: string) => string): object[] {
   if (item.kind === "system") return [];
-  if (item.kind === "user") return [keptIn(item) ?? writeUser(item.content)];
+  if (item.kind === "user") return [copyKept(item) ?? writeUser(item.content)];
   const results = item.results.map(
     (result) =>
-      keptIn(result) ?? writeResult(result.message, idOf(result.message.toolCallId), result.message.toolName),
+      copyKept(result) ??
+      writeResult(result.message, getId(result.message.toolCallId), result.message.toolName),
   );
-  return [keptIn(item) ?? writeAnswer(item.content, idOf), ...results];
+  return [copyKept(item) ?? writeAnswer(item.content, getId), ...results];
 }
 
 /** Copies a kept original: LangChain adds fields to what it makes an instance of. */
-function keptIn({ raw }: { readonly raw: unknown }): object | undefined {
+function copyKept({ raw }: { readonly raw: unknown }): object | undefined {
   return isMessage(raw) ? structuredClone(raw) : undefined;
 }
 
 /** Tells whether a value is a stored message, whose fields LangChain types more narrowly than it uses them. */
 function isMessage(value: unknown): value is LangChainMessage {
-  const { type, data } = fieldsOf(value);
+  const { type, data } = toRecord(value);
   return typeof type === "string" && isJsonRecord(data);
 }

@@ -1,16 +1,16 @@
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
-import { digestOf } from "../../../core/format/ids.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
+import { hashText } from "../../../core/format/ids.ts";
 import type { AssistantMessage } from "../../../core/format/message.ts";
-import { type ConvertedAnswer, readOpenAIUsage, STOP_REASONS, stopOrToolUse } from "../answer.ts";
+import { type ConvertedAnswer, chooseStopReason, readOpenAIUsage, STOP_REASONS } from "../answer.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
 import type { AnswerBlock } from "../dialect.ts";
 import {
   assertMessages,
   type ConvertedMessages,
+  getOnlyAnswer,
   History,
-  onlyAnswer,
+  makeUnknownRoleError,
   type SdkForm,
-  unknownRole,
 } from "../message-history.ts";
 import { reportRounded } from "../tool-arguments.ts";
 import type {
@@ -19,13 +19,13 @@ import type {
   OpenAIChatResponseLike,
 } from "./openai-chat-content.ts";
 import {
-  argumentsIn,
-  plainMessage,
+  listArguments,
+  normalizeMessage,
   readAnswer,
   readResult,
   readSystem,
   readUser,
-  strippedMessage,
+  stripMessage,
   writeAnswer,
   writeResult,
   writeUser,
@@ -39,7 +39,7 @@ const FORM: SdkForm = {
   writeAnswer: (content) => writeAnswer(content, (id) => id),
   writeResult: (result) => writeResult(result, result.toolCallId),
   readUsage: (usage) => readOpenAIUsage(usage, { input: "prompt", output: "completion" }),
-  plain: plainMessage,
+  plain: normalizeMessage,
 };
 
 const LEGACY_ID_LENGTH = 24;
@@ -65,23 +65,23 @@ export function fromOpenAIChat(
   assertMessages(messages);
   messages.forEach((message, index) => {
     if (isResponse(message)) addResponse(history, message, index);
-    else addMessage(history, legacy.modernize(message, index), index, functionName(message));
+    else addMessage(history, legacy.modernize(message, index), index, findFunctionName(message));
   });
   return history.done();
 }
 
 function isResponse(message: object): message is OpenAIChatResponseLike {
-  return Array.isArray(fieldsOf(message)["choices"]);
+  return Array.isArray(toRecord(message)["choices"]);
 }
 
 /** Returns the name of the function that an old result is of; results of today name their call. */
-function functionName(message: object): string | undefined {
-  const { role, name } = fieldsOf(message);
+function findFunctionName(message: object): string | undefined {
+  const { role, name } = toRecord(message);
   return role === "function" && typeof name === "string" ? name : undefined;
 }
 
 function addMessage(history: History, message: object, index: number, toolName: string | undefined): void {
-  const original = strippedMessage(message);
+  const original = stripMessage(message);
   const rule = readSystem(original);
   const user = readUser(original);
   const result = readResult(original);
@@ -91,12 +91,12 @@ function addMessage(history: History, message: object, index: number, toolName: 
     history.answer(index, readReported(history, index, original), { original });
   else if (result !== undefined)
     history.result(index, result, { original, ...(toolName !== undefined && { toolName }) });
-  else throw unknownRole(index, original["role"], ", or a result without an id");
+  else throw makeUnknownRoleError(index, original["role"], ", or a result without an id");
 }
 
 /** Reads an answer, and reports arguments that were rounded. */
 function readReported(history: History, index: number, message: object): AnswerBlock[] {
-  reportRounded(history, index, argumentsIn(message));
+  reportRounded(history, index, listArguments(message));
   return readAnswer(message) ?? [];
 }
 
@@ -105,23 +105,23 @@ class LegacyCalls {
   readonly #open: { readonly name: unknown; readonly id: string }[] = [];
 
   modernize(message: object, index: number): object {
-    const { function_call, ...rest } = fieldsOf(message);
-    const { name, arguments: args } = fieldsOf(function_call);
+    const { function_call, ...rest } = toRecord(message);
+    const { name, arguments: args } = toRecord(function_call);
     if (rest["role"] === "function") {
       const at = this.#open.findIndex((call) => call.name === rest["name"]);
       const [call] = at === -1 ? [] : this.#open.splice(at, 1);
-      const id = call?.id ?? legacyId(index, rest["name"]);
+      const id = call?.id ?? makeLegacyId(index, rest["name"]);
       return { role: "tool", tool_call_id: id, content: rest["content"] };
     }
     if (typeof name !== "string") return message;
-    const id = legacyId(index, name);
+    const id = makeLegacyId(index, name);
     this.#open.push({ name, id });
     return { ...rest, tool_calls: [{ id, type: "function", function: { name, arguments: args } }] };
   }
 }
 
-function legacyId(index: number, name: unknown): string {
-  return `call_${digestOf(`${index}\n${String(name)}`).slice(0, LEGACY_ID_LENGTH)}`;
+function makeLegacyId(index: number, name: unknown): string {
+  return `call_${hashText(`${index}\n${String(name)}`).slice(0, LEGACY_ID_LENGTH)}`;
 }
 
 /**
@@ -136,13 +136,13 @@ export function fromOpenAIChatResponse(
   options: MessageImportOptions,
 ): ConvertedAnswer {
   const history = new History(options, FORM);
-  return onlyAnswer(history, addResponse(history, response, 0));
+  return getOnlyAnswer(history, addResponse(history, response, 0));
 }
 
 function addResponse(history: History, response: OpenAIChatResponseLike, index: number): AssistantMessage {
   const { id, model, choices, usage } = response;
   const [choice] = choices;
-  const original = strippedMessage(choice?.message ?? { role: "assistant" });
+  const original = stripMessage(choice?.message ?? { role: "assistant" });
   const reason = choice?.finish_reason ?? undefined;
   const said = reason === undefined ? "pending" : (STOP_REASONS.get(reason) ?? "stop");
   const content = readReported(history, index, original);
@@ -150,14 +150,14 @@ function addResponse(history: History, response: OpenAIChatResponseLike, index: 
     id,
     model,
     usage,
-    stopReason: choice === undefined ? "error" : stopOrToolUse(said, content),
+    stopReason: choice === undefined ? "error" : chooseStopReason(said, content),
     rawStopReason: reason,
-    errorMessage: () => errorOf(response, reason),
+    errorMessage: () => describeError(response, reason),
   });
 }
 
-function errorOf(response: object, reason: string | undefined): string {
+function describeError(response: object, reason: string | undefined): string {
   if (reason !== undefined) return "The provider's filter withheld the answer.";
-  const { message } = fieldsOf(fieldsOf(response)["error"]);
+  const { message } = toRecord(toRecord(response)["error"]);
   return typeof message === "string" ? message : "The response has no choices.";
 }

@@ -1,14 +1,14 @@
-import { textsOf } from "../../../core/context/content-text.ts";
-import { blocksOf, fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { getTexts } from "../../../core/context/content-text.ts";
+import { toArray, toContentBlocks, toRecord } from "../../../core/context/entry-fields.ts";
 import type { ThinkingContent, ToolCall } from "../../../core/format/content.ts";
 import type { ToolResultMessage, UserMessage } from "../../../core/format/message.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
 import type { ConversionIssue } from "../conversion-issue.ts";
 import type { Open, RequestOptions } from "../conversion-options.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
-import { dataUrlOf, imageOfDataUrl, placeholder } from "../images.ts";
+import { makePlaceholder, parseDataUrl, toDataUrl } from "../images.ts";
 import { withoutFields } from "../raw-form.ts";
-import { argumentsOf, plainArguments } from "../tool-arguments.ts";
+import { normalizeArguments, parseArguments } from "../tool-arguments.ts";
 
 /** Fields in which servers return reasoning; the field's name becomes the signature. */
 const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_text"] as const;
@@ -16,7 +16,7 @@ const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_text"] as
 type ReasoningField = (typeof REASONING_FIELDS)[number];
 
 /** Returns the field that a signature names. */
-export function reasoningField(signature: string | undefined): ReasoningField | undefined {
+export function findReasoningField(signature: string | undefined): ReasoningField | undefined {
   return REASONING_FIELDS.find((field) => field === signature);
 }
 
@@ -27,13 +27,13 @@ export function writeUser(content: UserMessage["content"]): OpenAIChatUserMessag
 
 function writePart(block: UserBlock): OpenAIChatText | OpenAIChatImage {
   if (block.type === "text") return { type: "text", text: block.text };
-  return { type: "image_url", image_url: { url: dataUrlOf(block) } };
+  return { type: "image_url", image_url: { url: toDataUrl(block) } };
 }
 
 /** Writes an answer. Joins its texts, because many servers accept only one. */
 export function writeAnswer(
   content: readonly AnswerBlock[],
-  idOf: (id: string) => string,
+  getId: (id: string) => string,
 ): OpenAIChatAssistantMessage {
   const texts = content.filter((block) => block.type === "text");
   const calls = content.filter((block) => block.type === "toolCall");
@@ -42,24 +42,24 @@ export function writeAnswer(
     role: "assistant",
     content: texts.length === 0 ? null : texts.map(({ text }) => text).join(""),
     ...writeReasoning(thinking, calls),
-    ...(calls.length > 0 && { tool_calls: calls.map((call) => writeCall(call, idOf(call.id))) }),
+    ...(calls.length > 0 && { tool_calls: calls.map((call) => writeCall(call, getId(call.id))) }),
   };
 }
 
 function writeReasoning(thinking: readonly ThinkingContent[], calls: readonly ToolCall[]) {
   const details = [
-    ...thinking.flatMap(({ thinkingSignature }) => reasoningDetails(thinkingSignature) ?? []),
+    ...thinking.flatMap(({ thinkingSignature }) => findReasoningDetails(thinkingSignature) ?? []),
     // Older writers stored details with the call.
     ...calls.flatMap(({ thoughtSignature }) => {
       const detail = thoughtSignature === undefined ? undefined : parseJson(thoughtSignature)?.value;
-      return typeof fieldsOf(detail)["type"] === "string" ? [detail] : [];
+      return typeof toRecord(detail)["type"] === "string" ? [detail] : [];
     }),
   ];
   // Details include the shown reasoning.
   if (details.length > 0) return { reasoning_details: details };
   const shown: Partial<Record<ReasoningField, string>> = {};
   for (const { thinking: text, thinkingSignature } of thinking) {
-    const field = reasoningField(thinkingSignature);
+    const field = findReasoningField(thinkingSignature);
     if (field === undefined) continue;
     const before = shown[field];
     shown[field] = before === undefined ? text : `${before}\n${text}`;
@@ -69,11 +69,11 @@ function writeReasoning(thinking: readonly ThinkingContent[], calls: readonly To
 
 /** Tells whether thinking can be written: it has text, and its signature names a field. */
 export function isReplayable({ thinking, thinkingSignature: signature }: ThinkingContent): boolean {
-  const isShown = thinking !== "" && reasoningField(signature) !== undefined;
-  return isShown || reasoningDetails(signature) !== undefined;
+  const isShown = thinking !== "" && findReasoningField(signature) !== undefined;
+  return isShown || findReasoningDetails(signature) !== undefined;
 }
 
-function reasoningDetails(signature: string | undefined): unknown[] | undefined {
+function findReasoningDetails(signature: string | undefined): unknown[] | undefined {
   const details = signature?.startsWith("[") ? parseJson(signature)?.value : undefined;
   return Array.isArray(details) && details.length > 0 ? details : undefined;
 }
@@ -84,74 +84,75 @@ function writeCall({ name, arguments: args }: ToolCall, id: string): OpenAIChatT
 
 /** Writes a result. */
 export function writeResult(result: ReadResult | ToolResultMessage, id: string): OpenAIChatToolMessage {
-  return { role: "tool", tool_call_id: id, content: textsOf(result.content).join("\n") };
+  return { role: "tool", tool_call_id: id, content: getTexts(result.content).join("\n") };
 }
 
 /** Reads the text of a system message; undefined for other messages. */
 export function readSystem(raw: unknown): string | undefined {
-  const { role, content } = fieldsOf(raw);
-  return role === "system" || role === "developer" ? textsOf(content).join("\n") : undefined;
+  const { role, content } = toRecord(raw);
+  return role === "system" || role === "developer" ? getTexts(content).join("\n") : undefined;
 }
 
 /** Reads the content of a user message. */
 export function readUser(raw: unknown): UserMessage["content"] | undefined {
-  const { role, content } = fieldsOf(raw);
+  const { role, content } = toRecord(raw);
   if (role !== "user") return undefined;
-  return typeof content === "string" ? content : listOf(content).map(readPart);
+  return typeof content === "string" ? content : toArray(content).map(readPart);
 }
 
 function readPart(part: unknown): UserBlock {
-  const { type, text, image_url, file, refusal } = fieldsOf(part);
+  const { type, text, image_url, file, refusal } = toRecord(part);
   if (type === "text" && typeof text === "string") return { type: "text", text };
   if (type === "refusal" && typeof refusal === "string") return { type: "text", text: refusal };
-  const { url } = fieldsOf(image_url);
-  if (type === "image_url") return imageOfDataUrl(url) ?? placeholder("image", addressOf(url));
-  return placeholder(type === "input_audio" ? "audio" : String(type), fieldsOf(file)["filename"]);
+  const { url } = toRecord(image_url);
+  if (type === "image_url") return parseDataUrl(url) ?? makePlaceholder("image", toShownAddress(url));
+  return makePlaceholder(type === "input_audio" ? "audio" : String(type), toRecord(file)["filename"]);
 }
 
 /** Returns an address to show; undefined for a `data:` URL. */
-function addressOf(url: unknown): unknown {
+function toShownAddress(url: unknown): unknown {
   return typeof url === "string" && !url.startsWith("data:") ? url : undefined;
 }
 
 /** Reads an answer: its reasoning, its text, its calls. */
 export function readAnswer(raw: unknown): AnswerBlock[] | undefined {
-  const message = fieldsOf(raw);
+  const message = toRecord(raw);
   if (message["role"] !== "assistant") return undefined;
   const { content, refusal, audio, tool_calls } = message;
-  const { transcript } = fieldsOf(audio);
-  const said = [...blocksOf(content), { type: "text", text: transcript }, { type: "refusal", refusal }]
-    .map(fieldsOf)
+  const { transcript } = toRecord(audio);
+  const said = [...toContentBlocks(content), { type: "text", text: transcript }, { type: "refusal", refusal }]
+    .map(toRecord)
     .flatMap((part): AnswerBlock[] => {
       const text = part["type"] === "refusal" ? part["refusal"] : part["text"];
       return typeof text === "string" && text !== "" ? [{ type: "text", text }] : [];
     });
-  return [...readReasoning(message), ...said, ...listOf(tool_calls).flatMap(readCall)];
+  return [...readReasoning(message), ...said, ...toArray(tool_calls).flatMap(readCall)];
 }
 
 function readReasoning(message: { readonly [name: string]: unknown }): ThinkingContent[] {
   const field = REASONING_FIELDS.find((name) => typeof message[name] === "string" && message[name] !== "");
   const shown = field === undefined ? undefined : message[field];
-  const details = listOf(message["reasoning_details"]);
+  const details = toArray(message["reasoning_details"]);
   if (details.length > 0) {
-    const thinking = typeof shown === "string" ? shown : details.map(textOfDetail).join("");
+    const thinking = typeof shown === "string" ? shown : details.map(getDetailText).join("");
     return [{ type: "thinking", thinking, thinkingSignature: JSON.stringify(details) }];
   }
   if (field === undefined || typeof shown !== "string") return [];
   return [{ type: "thinking", thinking: shown, thinkingSignature: field }];
 }
 
-function textOfDetail(detail: unknown): string {
-  const { text, summary } = fieldsOf(detail);
+function getDetailText(detail: unknown): string {
+  const { text, summary } = toRecord(detail);
   return typeof text === "string" ? text : typeof summary === "string" ? summary : "";
 }
 
 function readCall(call: unknown): AnswerBlock[] {
-  const { id, function: called, custom } = fieldsOf(call);
-  const { name, arguments: args } = fieldsOf(called);
+  const { id, function: called, custom } = toRecord(call);
+  const { name, arguments: args } = toRecord(called);
   if (typeof id !== "string") return [];
-  if (typeof name === "string") return [{ type: "toolCall", id, name, arguments: argumentsOf(args) ?? {} }];
-  const { name: customName, input } = fieldsOf(custom);
+  if (typeof name === "string")
+    return [{ type: "toolCall", id, name, arguments: parseArguments(args) ?? {} }];
+  const { name: customName, input } = toRecord(custom);
   return typeof customName === "string"
     ? [{ type: "toolCall", id, name: customName, arguments: { input } }]
     : [];
@@ -159,28 +160,28 @@ function readCall(call: unknown): AnswerBlock[] {
 
 /** Reads a result from a message. */
 export function readResult(raw: unknown): ReadResult | undefined {
-  const { role, tool_call_id, content } = fieldsOf(raw);
+  const { role, tool_call_id, content } = toRecord(raw);
   if (role !== "tool" || typeof tool_call_id !== "string") return undefined;
   const isSaid = (block: UserBlock) => block.type !== "text" || block.text !== "";
   return {
     toolCallId: tool_call_id,
-    content: blocksOf(content).map(readPart).filter(isSaid),
+    content: toContentBlocks(content).map(readPart).filter(isSaid),
     isError: false,
   };
 }
 
 /** Returns a kept message in a form to send: spoken output becomes its id. */
-export function keptMessage(raw: OpenAIChatMessage): OpenAIChatMessage {
-  const { id } = fieldsOf(fieldsOf(raw)["audio"]);
+export function writeKeptMessage(raw: OpenAIChatMessage): OpenAIChatMessage {
+  const { id } = toRecord(toRecord(raw)["audio"]);
   const spoken: object = typeof id === "string" ? { audio: { id } } : {};
   return { ...raw, ...spoken };
 }
 
 /** Copies a message without the empty fields of responses. */
-export function strippedMessage(message: object): { [name: string]: unknown } {
+export function stripMessage(message: object): { [name: string]: unknown } {
   const { annotations, reasoning_details, ...rest } = withoutFields(message);
-  const hasAnnotations = listOf(annotations).length > 0;
-  const hasDetails = listOf(reasoning_details).length > 0;
+  const hasAnnotations = toArray(annotations).length > 0;
+  const hasDetails = toArray(reasoning_details).length > 0;
   // The text of the details is also in a field of its own, which some servers always send.
   const silent = REASONING_FIELDS.filter((field) => hasDetails || rest[field] === "");
   const said = withoutFields(rest, silent);
@@ -188,34 +189,34 @@ export function strippedMessage(message: object): { [name: string]: unknown } {
 }
 
 /** Lists the arguments of the calls of a message, as JSON. */
-export function argumentsIn(message: object): unknown[] {
-  return listOf(fieldsOf(message)["tool_calls"]).map(
-    (call) => fieldsOf(fieldsOf(call)["function"])["arguments"],
+export function listArguments(message: object): unknown[] {
+  return toArray(toRecord(message)["tool_calls"]).map(
+    (call) => toRecord(toRecord(call)["function"])["arguments"],
   );
 }
 
 /** Normalizes equivalent forms of a message: JSON with and without spaces, one part and a text. */
-export function plainMessage(message: object): object {
-  const { content, tool_calls, ...rest } = strippedMessage(message);
-  const isSaid = (part: unknown) => fieldsOf(part)["text"] !== "";
+export function normalizeMessage(message: object): object {
+  const { content, tool_calls, ...rest } = stripMessage(message);
+  const isSaid = (part: unknown) => toRecord(part)["text"] !== "";
   return {
     ...rest,
-    content: blocksOf(content).filter(isSaid).map(plainPart),
-    tool_calls: listOf(tool_calls).map(plainCall),
+    content: toContentBlocks(content).filter(isSaid).map(normalizePart),
+    tool_calls: toArray(tool_calls).map(normalizeCall),
   };
 }
 
-function plainPart(part: unknown): unknown {
-  const { image_url, ...rest } = fieldsOf(part);
-  const { detail, ...address } = fieldsOf(image_url);
+function normalizePart(part: unknown): unknown {
+  const { image_url, ...rest } = toRecord(part);
+  const { detail, ...address } = toRecord(image_url);
   if (image_url === undefined) return rest;
   return { ...rest, image_url: detail === "auto" ? address : image_url };
 }
 
-function plainCall(call: unknown): unknown {
-  const { function: called, ...rest } = fieldsOf(call);
-  const { arguments: args, ...facts } = fieldsOf(called);
-  return { ...rest, function: { ...facts, arguments: plainArguments(args) } };
+function normalizeCall(call: unknown): unknown {
+  const { function: called, ...rest } = toRecord(call);
+  const { arguments: args, ...facts } = toRecord(called);
+  return { ...rest, function: { ...facts, arguments: normalizeArguments(args) } };
 }
 
 /** A text part of OpenAI's Chat Completions API. */

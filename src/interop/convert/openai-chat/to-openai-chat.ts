@@ -1,18 +1,18 @@
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
 import { type Dialect, USUAL_DIALECT } from "../dialect.ts";
 import { type PlannedItem, type RequestPlan, reportFailedResult } from "../request-plan.ts";
 import { planRequest } from "../session/plan-source.ts";
 import type { RequestSource } from "../session/session-steps.ts";
-import { callIdOf, shortId, ToolIds } from "../tool-ids.ts";
+import { getCallId, shortenId, ToolIds } from "../tool-ids.ts";
 import type { OpenAIChatMessage, OpenAIChatOptions, OpenAIChatRequest } from "./openai-chat-content.ts";
 import {
   isReplayable,
-  keptMessage,
   readAnswer,
   readResult,
   readSystem,
   readUser,
   writeAnswer,
+  writeKeptMessage,
   writeResult,
   writeUser,
 } from "./openai-chat-content.ts";
@@ -26,7 +26,7 @@ const OPENAI_CHAT: Dialect = {
   provider: "openai",
   systemInFront: "none",
   takesImages: () => false,
-  newIds: () => new ToolIds({ maxLength: MAX_ID, partOf: callIdOf, fitForeign: shortId }),
+  newIds: () => new ToolIds({ maxLength: MAX_ID, getPart: getCallId, fitForeign: shortenId }),
   canReplay: isReplayable,
   readSystem,
   readUser,
@@ -54,16 +54,16 @@ export function toOpenAIChat(source: RequestSource, options: OpenAIChatOptions =
 }
 
 function writeItem(item: PlannedItem, plan: RequestPlan, role: "system" | "developer"): OpenAIChatMessage[] {
-  if (item.kind === "system") return [{ ...fieldsOf(item.raw), role, content: item.text }];
+  if (item.kind === "system") return [{ ...toRecord(item.raw), role, content: item.text }];
   if (item.kind === "user") return [isMessage(item.raw) ? item.raw : writeUser(item.content)];
-  const idOf = (id: string) => plan.ids.of(id);
+  const getId = (id: string) => plan.ids.of(id);
   const results = item.results.map(({ message, raw }) => {
-    return isMessage(raw) ? raw : writeResult(message, idOf(message.toolCallId));
+    return isMessage(raw) ? raw : writeResult(message, getId(message.toolCallId));
   });
-  return [isMessage(item.raw) ? keptMessage(item.raw) : writeAnswer(item.content, idOf), ...results];
+  return [isMessage(item.raw) ? writeKeptMessage(item.raw) : writeAnswer(item.content, getId), ...results];
 }
 
 /** Tells whether a value is a kept message. Unknown fields are sent unchanged. */
 function isMessage(raw: unknown): raw is OpenAIChatMessage {
-  return typeof fieldsOf(raw)["role"] === "string";
+  return typeof toRecord(raw)["role"] === "string";
 }

@@ -1,19 +1,19 @@
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
 import type { AssistantMessage } from "../../../core/format/message.ts";
-import { type ConvertedAnswer, readOpenAIUsage, type StopReasons, stopOrToolUse } from "../answer.ts";
+import { type ConvertedAnswer, chooseStopReason, readOpenAIUsage, type StopReasons } from "../answer.ts";
 import type { MessageImportOptions } from "../conversion-options.ts";
 import type { AnswerBlock } from "../dialect.ts";
 import {
   assertMessages,
   type ConvertedMessages,
+  getOnlyAnswer,
   History,
   isList,
-  onlyAnswer,
+  makeUnknownRoleError,
   type SdkForm,
-  unknownRole,
 } from "../message-history.ts";
 import { reportRounded } from "../tool-arguments.ts";
-import { callIdOf } from "../tool-ids.ts";
+import { getCallId } from "../tool-ids.ts";
 import type {
   OpenAIResponsesItemLike,
   OpenAIResponsesRequestLike,
@@ -21,7 +21,7 @@ import type {
 } from "./openai-responses-content.ts";
 import {
   isHostOutput,
-  plainItem,
+  normalizeItem,
   readAnswer,
   readResult,
   readSystem,
@@ -36,9 +36,9 @@ const FORM: SdkForm = {
   api: "openai-responses",
   provider: "openai",
   writeUser,
-  writeAnswer: (content) => writeAnswer(content, { hasItemIds: true, isOwn: true, idOf: callIdOf }),
+  writeAnswer: (content) => writeAnswer(content, { hasItemIds: true, isOwn: true, getId: getCallId }),
   writeResult: (result, _, original) => {
-    const isCustom = fieldsOf(original)["type"] === "custom_tool_call_output";
+    const isCustom = toRecord(original)["type"] === "custom_tool_call_output";
     return writeResult(
       result,
       isCustom ? "custom_tool_call_output" : "function_call_output",
@@ -46,7 +46,7 @@ const FORM: SdkForm = {
     );
   },
   readUsage: (usage) => readOpenAIUsage(usage, { input: "input", output: "output" }),
-  plain: plainItem,
+  plain: normalizeItem,
 };
 
 /** Meanings of why a response is incomplete, and of statuses. */
@@ -101,7 +101,7 @@ class ItemReader {
         addResponse(this.#history, item, index);
         return;
       }
-      const { role } = fieldsOf(item);
+      const { role } = toRecord(item);
       const result = readResult(item);
       if (result === undefined && (role === undefined || role === "assistant") && !isHostOutput(item)) {
         this.#group ??= { index, items: [] };
@@ -127,25 +127,25 @@ class ItemReader {
     const rule = readSystem(item);
     if (user !== undefined) this.#history.user(index, user, item);
     else if (rule !== undefined) this.#history.system(index, rule, withOneText(item, rule));
-    else throw unknownRole(index, fieldsOf(item)["role"], ", which OpenAI does not know", "Item");
+    else throw makeUnknownRoleError(index, toRecord(item)["role"], ", which OpenAI does not know", "Item");
   }
 }
 
 function isResponse(item: object): item is OpenAIResponsesResponseLike {
-  const { object, output } = fieldsOf(item);
+  const { object, output } = toRecord(item);
   return object === "response" && Array.isArray(output);
 }
 
 /** Returns instructions with their texts as one, if they hold only texts: a session tells them no better apart. */
 function withOneText(item: object, text: string): object {
-  const { content } = fieldsOf(item);
-  const isText = (part: unknown) => fieldsOf(part)["type"] === "input_text";
+  const { content } = toRecord(item);
+  const isText = (part: unknown) => toRecord(part)["type"] === "input_text";
   return Array.isArray(content) && content.every(isText) ? { ...item, content: text } : item;
 }
 
 /** Reads the items of an answer, and reports arguments that were rounded. */
 function readReported(history: History, index: number, items: readonly object[]): AnswerBlock[] {
-  const args = items.map((item) => fieldsOf(item)["arguments"]);
+  const args = items.map((item) => toRecord(item)["arguments"]);
   reportRounded(history, index, args);
   return readAnswer(items) ?? [];
 }
@@ -162,7 +162,7 @@ export function fromOpenAIResponsesResponse(
   options: MessageImportOptions,
 ): ConvertedAnswer {
   const history = new History(options, FORM);
-  return onlyAnswer(history, addResponse(history, response, 0));
+  return getOnlyAnswer(history, addResponse(history, response, 0));
 }
 
 function addResponse(
@@ -171,27 +171,27 @@ function addResponse(
   index: number,
 ): AssistantMessage {
   const { id, model, output, usage } = response;
-  const reason = reasonOf(response);
+  const reason = getStopReason(response);
   const content = readReported(history, index, output);
   return history.response(index, content, output, {
     id,
     model,
     usage,
-    stopReason: stopOrToolUse(STOP_REASONS.get(reason) ?? "stop", content),
+    stopReason: chooseStopReason(STOP_REASONS.get(reason) ?? "stop", content),
     rawStopReason: reason,
-    errorMessage: () => errorOf(response),
+    errorMessage: () => describeError(response),
   });
 }
 
 /** Returns the provider's stop reason. */
-function reasonOf(response: object): string {
-  const { status, incomplete_details } = fieldsOf(response);
-  const { reason } = fieldsOf(incomplete_details);
+function getStopReason(response: object): string {
+  const { status, incomplete_details } = toRecord(response);
+  const { reason } = toRecord(incomplete_details);
   if (typeof reason === "string") return reason;
   return typeof status === "string" ? status : "completed";
 }
 
-function errorOf(response: object): string {
-  const { message } = fieldsOf(fieldsOf(response)["error"]);
+function describeError(response: object): string {
+  const { message } = toRecord(toRecord(response)["error"]);
   return typeof message === "string" ? message : "The provider withheld the answer.";
 }

@@ -1,15 +1,15 @@
-import { blocksOf, fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { toArray, toContentBlocks, toRecord } from "../../../core/context/entry-fields.ts";
 import type { TextContent, ToolCall } from "../../../core/format/content.ts";
-import { digestOf } from "../../../core/format/ids.ts";
+import { hashText } from "../../../core/format/ids.ts";
 import type { ToolResultMessage, UserMessage } from "../../../core/format/message.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import type { ConversionIssue } from "../conversion-issue.ts";
 import type { Open, RequestOptions } from "../conversion-options.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
-import { dataUrlOf, imageOfDataUrl, placeholder } from "../images.ts";
+import { makePlaceholder, parseDataUrl, toDataUrl } from "../images.ts";
 import { withoutFields } from "../raw-form.ts";
-import { argumentsOf, plainArguments } from "../tool-arguments.ts";
+import { normalizeArguments, parseArguments } from "../tool-arguments.ts";
 import { withItemId } from "../tool-ids.ts";
 
 /** A text part of an input message. */
@@ -132,7 +132,7 @@ export function writeUser(content: UserMessage["content"]): OpenAIInputMessage {
 
 function writePart(block: UserBlock): OpenAIInputText | OpenAIInputImage {
   if (block.type === "text") return { type: "input_text", text: block.text };
-  return { type: "input_image", detail: "auto", image_url: dataUrlOf(block) };
+  return { type: "input_image", detail: "auto", image_url: toDataUrl(block) };
 }
 
 /** Options to write the items of an answer. */
@@ -142,7 +142,7 @@ export interface AnswerStyle {
   /** Whether to write calls of custom tools as such. */
   readonly isOwn: boolean;
   /** Maps our id of a call to the provider's. */
-  readonly idOf: (id: string) => string;
+  readonly getId: (id: string) => string;
 }
 
 /** Writes an answer as items. */
@@ -152,7 +152,7 @@ export function writeAnswer(content: readonly AnswerBlock[], style: AnswerStyle)
     if (block.type === "toolCall") items.push(writeCall(block, style));
     else if (block.type === "text") addText(items, block, style.hasItemIds);
     else {
-      const reasoning = style.hasItemIds ? reasoningItemOf(block.thinkingSignature, false) : undefined;
+      const reasoning = style.hasItemIds ? parseReasoningItem(block.thinkingSignature, false) : undefined;
       if (reasoning !== undefined) items.push(reasoning);
     }
   }
@@ -165,7 +165,7 @@ function addText(
   { text, textSignature }: TextContent,
   hasItemIds: boolean,
 ): void {
-  const item = textItemOf(textSignature);
+  const item = parseTextItem(textSignature);
   const phase = item?.phase === undefined ? {} : { phase: item.phase };
   if (item === undefined || !hasItemIds) {
     if (text !== "") items.push({ role: "assistant", content: text, ...phase });
@@ -186,14 +186,14 @@ function addText(
 }
 
 function isOutputMessage(item: OpenAIResponsesItem | undefined): item is OpenAIOutputMessage {
-  return fieldsOf(item)["type"] === "message";
+  return toRecord(item)["type"] === "message";
 }
 
-function writeCall(call: ToolCall, { hasItemIds, isOwn, idOf }: AnswerStyle): OpenAIResponsesItem {
+function writeCall(call: ToolCall, { hasItemIds, isOwn, getId }: AnswerStyle): OpenAIResponsesItem {
   const { name, namespace } = call;
-  const call_id = idOf(call.id);
-  const input = isOwn ? customInputOf(call) : undefined;
-  const itemId = hasItemIds ? callItemOf(call.id, input === undefined ? "fc" : "ctc") : undefined;
+  const call_id = getId(call.id);
+  const input = isOwn ? findCustomInput(call) : undefined;
+  const itemId = hasItemIds ? findCallItem(call.id, input === undefined ? "fc" : "ctc") : undefined;
   const id = itemId === undefined ? {} : { id: itemId };
   const more = { ...id, ...(namespace !== undefined && isOwn && { namespace }) };
   if (input !== undefined) return { type: "custom_tool_call", call_id, name, input, ...more };
@@ -201,9 +201,9 @@ function writeCall(call: ToolCall, { hasItemIds, isOwn, idOf }: AnswerStyle): Op
 }
 
 /** Returns the input of a custom tool; undefined for a call of a function. */
-export function customInputOf({ id, arguments: args }: ToolCall): string | undefined {
+export function findCustomInput({ id, arguments: args }: ToolCall): string | undefined {
   const { input, ...others } = args;
-  const isCustom = callItemOf(id, "ctc") !== undefined && Object.keys(others).length === 0;
+  const isCustom = findCallItem(id, "ctc") !== undefined && Object.keys(others).length === 0;
   return isCustom && typeof input === "string" ? input : undefined;
 }
 
@@ -224,23 +224,23 @@ const SILENT_FIELDS = ["status", "logprobs"];
 
 /** Reads the content of a user message from an item: a message, or the host's result for a tool other than a function. */
 export function readUser(raw: unknown): UserMessage["content"] | undefined {
-  const { type, role, content, output } = fieldsOf(raw);
+  const { type, role, content, output } = toRecord(raw);
   if (isHostOutput(raw)) {
-    const name = placeholder(String(type).replaceAll("_", " "));
-    const image = imageOfDataUrl(fieldsOf(output)["image_url"]);
+    const name = makePlaceholder(String(type).replaceAll("_", " "));
+    const image = parseDataUrl(toRecord(output)["image_url"]);
     const said = typeof output === "string" && output !== "" ? [{ type: "text" as const, text: output }] : [];
     return [name, ...said, ...(image === undefined ? [] : [image])];
   }
   if (role !== "user") return undefined;
-  return typeof content === "string" ? content : listOf(content).map(readPart);
+  return typeof content === "string" ? content : toArray(content).map(readPart);
 }
 
 /** Reads the text of an item with instructions; undefined for other items. Tools that an item adds have none. */
 export function readSystem(raw: unknown): string | undefined {
-  const { role, content } = fieldsOf(raw);
+  const { role, content } = toRecord(raw);
   if (role !== "system" && role !== "developer") return undefined;
   if (typeof content === "string") return content;
-  const texts = listOf(content).map((part) => fieldsOf(part)["text"]);
+  const texts = toArray(content).map((part) => toRecord(part)["text"]);
   return texts.filter((text) => typeof text === "string" && text !== "").join("\n");
 }
 
@@ -250,10 +250,10 @@ export function readAnswer(raw: unknown): AnswerBlock[] | undefined {
 }
 
 function readAnswerItem(item: unknown): AnswerBlock[] {
-  const { type, role, call_id, id, name, namespace, input } = fieldsOf(item);
-  if (role === "assistant") return readMessage(fieldsOf(item));
+  const { type, role, call_id, id, name, namespace, input } = toRecord(item);
+  if (role === "assistant") return readMessage(toRecord(item));
   if (type === "reasoning") {
-    return [{ type: "thinking", thinking: reasoningText(item), thinkingSignature: encodeParsed(item) }];
+    return [{ type: "thinking", thinking: getReasoningText(item), thinkingSignature: encodeParsed(item) }];
   }
   const isCustom = type === "custom_tool_call";
   if ((type !== "function_call" && !isCustom) || typeof call_id !== "string" || typeof name !== "string")
@@ -263,7 +263,7 @@ function readAnswerItem(item: unknown): AnswerBlock[] {
       type: "toolCall",
       id: withItemId(call_id, id),
       name,
-      arguments: isCustom ? { input } : (argumentsOf(fieldsOf(item)["arguments"]) ?? {}),
+      arguments: isCustom ? { input } : (parseArguments(toRecord(item)["arguments"]) ?? {}),
       ...(typeof namespace === "string" && { namespace }),
     },
   ];
@@ -271,9 +271,9 @@ function readAnswerItem(item: unknown): AnswerBlock[] {
 
 function readMessage(item: { readonly [name: string]: unknown }): AnswerBlock[] {
   const { content, id, phase } = item;
-  const signature = textSignature(id, phase);
-  return blocksOf(content)
-    .map(fieldsOf)
+  const signature = makeTextSignature(id, phase);
+  return toContentBlocks(content)
+    .map(toRecord)
     .flatMap(({ text, refusal }): AnswerBlock[] => {
       const said = text ?? refusal;
       return typeof said === "string" ? [{ type: "text", text: said, ...signature }] : [];
@@ -282,22 +282,26 @@ function readMessage(item: { readonly [name: string]: unknown }): AnswerBlock[] 
 
 /** Reads a result from an item. */
 export function readResult(raw: unknown): ReadResult | undefined {
-  const { type, call_id, output } = fieldsOf(raw);
+  const { type, call_id, output } = toRecord(raw);
   if (!OUTPUT_TYPES.has(type) || typeof call_id !== "string") return undefined;
   const isSaid = (block: UserBlock) => block.type !== "text" || block.text !== "";
-  return { toolCallId: call_id, content: blocksOf(output).map(readPart).filter(isSaid), isError: false };
+  return {
+    toolCallId: call_id,
+    content: toContentBlocks(output).map(readPart).filter(isSaid),
+    isError: false,
+  };
 }
 
 function readPart(part: unknown): UserBlock {
-  const { type, text, image_url, file_id, filename } = fieldsOf(part);
+  const { type, text, image_url, file_id, filename } = toRecord(part);
   if (typeof text === "string") return { type: "text", text };
-  if (type !== "input_image") return placeholder(String(type).replace("input_", ""), filename ?? file_id);
+  if (type !== "input_image") return makePlaceholder(String(type).replace("input_", ""), filename ?? file_id);
   const isData = typeof image_url === "string" && image_url.startsWith("data:");
-  return imageOfDataUrl(image_url) ?? placeholder("image", isData ? undefined : (image_url ?? file_id));
+  return parseDataUrl(image_url) ?? makePlaceholder("image", isData ? undefined : (image_url ?? file_id));
 }
 
 /** Normalizes equivalent forms of an item. */
-export function plainItem(item: object): object {
+export function normalizeItem(item: object): object {
   const {
     arguments: args,
     annotations,
@@ -310,18 +314,18 @@ export function plainItem(item: object): object {
   return {
     ...rest,
     ...(type !== "message" && { type }),
-    ...(args !== undefined && { arguments: plainArguments(args) }),
-    ...(listOf(annotations).length > 0 && { annotations }),
-    ...(content !== undefined && { content: plainParts(content, rest["role"]) }),
-    ...(output !== undefined && { output: plainParts(output, "user") }),
+    ...(args !== undefined && { arguments: normalizeArguments(args) }),
+    ...(toArray(annotations).length > 0 && { annotations }),
+    ...(content !== undefined && { content: normalizeParts(content, rest["role"]) }),
+    ...(output !== undefined && { output: normalizeParts(output, "user") }),
     ...(detail !== undefined && detail !== "auto" && { detail }),
   };
 }
 
-function plainParts(content: unknown, role: unknown): unknown {
+function normalizeParts(content: unknown, role: unknown): unknown {
   const type = role === "assistant" ? "output_text" : "input_text";
-  const parts = typeof content === "string" ? [{ type, text: content }] : listOf(content);
-  return parts.filter((part) => fieldsOf(part)["text"] !== "").map((part) => plainItem(fieldsOf(part)));
+  const parts = typeof content === "string" ? [{ type, text: content }] : toArray(content);
+  return parts.filter((part) => toRecord(part)["text"] !== "").map((part) => normalizeItem(toRecord(part)));
 }
 
 /** Types of items that are results. */
@@ -329,14 +333,14 @@ const OUTPUT_TYPES: ReadonlySet<unknown> = new Set(["function_call_output", "cus
 
 /** Tells whether an item is the host's result for a tool other than a function, such as a shell or a computer. */
 export function isHostOutput(item: unknown): boolean {
-  const { type } = fieldsOf(item);
+  const { type } = toRecord(item);
   if (typeof type !== "string" || OUTPUT_TYPES.has(type)) return false;
   return type.endsWith("_call_output") || type === "mcp_approval_response";
 }
 
 /** Tells whether an item calls a tool of the host other than a function; calls that the provider runs have no `call_id`. */
 export function isHostCall(item: unknown): boolean {
-  const { type, call_id } = fieldsOf(item);
+  const { type, call_id } = toRecord(item);
   if (type === "function_call" || type === "custom_tool_call") return false;
   return typeof type === "string" && type.endsWith("_call") && typeof call_id === "string";
 }
@@ -353,32 +357,32 @@ interface TextItem {
 }
 
 /** Returns the field that names the item of a text, if it has one. */
-export function textSignature(id: unknown, phase: unknown): { textSignature?: string } {
+export function makeTextSignature(id: unknown, phase: unknown): { textSignature?: string } {
   if (typeof id !== "string") return {};
   return { textSignature: JSON.stringify({ v: 1, id, ...(typeof phase === "string" && { phase }) }) };
 }
 
 /** Returns the text to show of a reasoning item: its summary, else its content. */
-export function reasoningText(item: unknown): string {
-  const { summary, content } = fieldsOf(item);
-  return reasoningParts(summary).join("\n\n") || reasoningParts(content).join("\n\n");
+export function getReasoningText(item: unknown): string {
+  const { summary, content } = toRecord(item);
+  return getReasoningParts(summary).join("\n\n") || getReasoningParts(content).join("\n\n");
 }
 
 /** Returns the texts of the parts of a reasoning item. */
-export function reasoningParts(parts: unknown): string[] {
-  return listOf(parts).flatMap((part) => {
-    const { text } = fieldsOf(part);
+export function getReasoningParts(parts: unknown): string[] {
+  return toArray(parts).flatMap((part) => {
+    const { text } = toRecord(part);
     return typeof text === "string" ? [text] : [];
   });
 }
 
 /** Reads the signature of a text: `{ v, id, phase }` as JSON, or an id alone as older writers stored it. */
-export function textItemOf(signature: string | undefined): TextItem | undefined {
+export function parseTextItem(signature: string | undefined): TextItem | undefined {
   if (signature === undefined) return undefined;
-  const { id = signature, phase } = fieldsOf(parseJson(signature)?.value);
+  const { id = signature, phase } = toRecord(parseJson(signature)?.value);
   if (typeof id !== "string" || !id.startsWith("msg")) return undefined;
   return {
-    id: id.length <= MAX_ID ? id : `msg_${digestOf(id).slice(0, DIGEST_LENGTH)}`,
+    id: id.length <= MAX_ID ? id : `msg_${hashText(id).slice(0, DIGEST_LENGTH)}`,
     phase: phase === "commentary" || phase === "final_answer" ? phase : undefined,
   };
 }
@@ -387,13 +391,13 @@ export function textItemOf(signature: string | undefined): TextItem | undefined 
  * Tells whether a server takes a reasoning item with this id: OpenAI's own refuse ids that they do not make; others, such as
  * Copilot's, make opaque ones of any length.
  */
-export function isReasoningIdOf(provider: string, id: string): boolean {
+export function isReasoningId(provider: string, id: string): boolean {
   const isStrict = provider.startsWith("openai") || provider.startsWith("azure");
   return !isStrict || (id.startsWith("rs") && id.length <= MAX_ID);
 }
 
 /** Reads the reasoning item in the signature of thinking; of a provider that needs it, with its encrypted content. */
-export function reasoningItemOf(
+export function parseReasoningItem(
   signature: string | undefined,
   needsContent: boolean,
 ): OpenAIReasoningItem | undefined {
@@ -403,7 +407,7 @@ export function reasoningItemOf(
 }
 
 function isReasoning(item: unknown): item is OpenAIReasoningItem {
-  const { type, id, summary } = fieldsOf(item);
+  const { type, id, summary } = toRecord(item);
   return type === "reasoning" && typeof id === "string" && id !== "" && Array.isArray(summary);
 }
 
@@ -412,7 +416,7 @@ function isReasoning(item: unknown): item is OpenAIReasoningItem {
  *
  * @param prefix - How the ids of such items begin. Default: any, as of the tools that the AI SDK runs here.
  */
-export function callItemOf(id: string, prefix: "fc" | "ctc" | "" = ""): string | undefined {
+export function findCallItem(id: string, prefix: "fc" | "ctc" | "" = ""): string | undefined {
   const [, item] = id.split("|");
   return item !== undefined && item !== "" && item.startsWith(prefix) && item.length <= MAX_ID
     ? item

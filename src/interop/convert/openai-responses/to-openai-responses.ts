@@ -1,6 +1,6 @@
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
 import { type Dialect, USUAL_DIALECT } from "../dialect.ts";
-import { endsIn } from "../raw-form.ts";
+import { endsWithType } from "../raw-form.ts";
 import {
   type PlannedAnswer,
   type PlannedUser,
@@ -9,7 +9,7 @@ import {
 } from "../request-plan.ts";
 import { planRequest } from "../session/plan-source.ts";
 import type { RequestSource } from "../session/session-steps.ts";
-import { callIdOf, ToolIds } from "../tool-ids.ts";
+import { getCallId, ToolIds } from "../tool-ids.ts";
 import type {
   OpenAICallOutput,
   OpenAICustomToolCall,
@@ -21,14 +21,14 @@ import type {
 import {
   isHostCall,
   isHostOutput,
-  isReasoningIdOf,
+  isReasoningId,
   MAX_ID,
+  parseReasoningItem,
+  parseTextItem,
   readAnswer,
   readResult,
   readSystem,
   readUser,
-  reasoningItemOf,
-  textItemOf,
   writeAnswer,
   writeResult,
   writeUser,
@@ -42,8 +42,8 @@ const OPENAI_RESPONSES: Omit<Dialect, "canReplay" | "readAnswer"> = {
   systemInFront: "leading",
   wantsThinkingWhole: true,
   // Beside an image that it made, a model says an empty text in an item of its own.
-  keepsSignedText: (signature) => textItemOf(signature) !== undefined,
-  newIds: () => new ToolIds({ maxLength: MAX_ID, partOf: callIdOf }),
+  keepsSignedText: (signature) => parseTextItem(signature) !== undefined,
+  newIds: () => new ToolIds({ maxLength: MAX_ID, getPart: getCallId }),
   readSystem,
   readUser,
   readResult,
@@ -67,8 +67,8 @@ export function toOpenAIResponses(
   const dialect: Dialect = {
     ...OPENAI_RESPONSES,
     canReplay: ({ thinkingSignature }, { provider }) => {
-      const item = reasoningItemOf(thinkingSignature, !isStored);
-      return item !== undefined && isReasoningIdOf(provider, item.id);
+      const item = parseReasoningItem(thinkingSignature, !isStored);
+      return item !== undefined && isReasoningId(provider, item.id);
     },
     readAnswer: (raw) => (isReplayable(raw, isStored) ? readAnswer(raw) : undefined),
   };
@@ -85,8 +85,8 @@ export function toOpenAIResponses(
 
 /** Tells whether the provider accepts items: it rejects trailing reasoning, and references to items that it has not stored. */
 function isReplayable(raw: unknown, isStored: boolean): boolean {
-  const isReference = (item: unknown) => fieldsOf(item)["type"] === "item_reference";
-  return !endsIn(raw, "reasoning") && (isStored || !itemsOf(raw).some(isReference));
+  const isReference = (item: unknown) => toRecord(item)["type"] === "item_reference";
+  return !endsWithType(raw, "reasoning") && (isStored || !getItems(raw).some(isReference));
 }
 
 /** Writes items, each once and together with those that it needs. */
@@ -99,13 +99,13 @@ class ItemWriter {
 
   constructor(plan: RequestPlan) {
     this.#plan = plan;
-    const kept = plan.items.flatMap((item) => (item.kind === "system" ? [] : itemsOf(item.raw)));
-    this.#answered = new Set(kept.filter(isHostOutput).flatMap(callsOf));
+    const kept = plan.items.flatMap((item) => (item.kind === "system" ? [] : getItems(item.raw)));
+    this.#answered = new Set(kept.filter(isHostOutput).flatMap(getPairIds));
   }
 
   writeUser({ raw, content, index }: PlannedUser): OpenAIResponsesItem {
     if (!isMessage(raw)) return writeUser(content);
-    if (!isHostOutput(raw) || callsOf(raw).some((id) => this.#called.has(id))) return raw;
+    if (!isHostOutput(raw) || getPairIds(raw).some((id) => this.#called.has(id))) return raw;
     this.#plan.issues.report(
       "DETAILS_DROPPED",
       index,
@@ -126,21 +126,21 @@ class ItemWriter {
   }
 
   #writeItems({ content, isOwn, isIncomplete, raw, index }: PlannedAnswer): OpenAIResponsesItem[] {
-    const style = { isOwn, idOf: (id: string) => this.#plan.ids.of(id) };
+    const style = { isOwn, getId: (id: string) => this.#plan.ids.of(id) };
     const isUsable = isItems(raw) && raw.every((item) => !isHostCall(item) || this.#isAnswered(item));
     const items = isUsable ? raw : writeAnswer(content, { ...style, hasItemIds: isOwn && raw === undefined });
-    const ids = items.flatMap((item) => idsOf(item));
+    const ids = items.flatMap((item) => getIds(item));
     const isRepeated = new Set(ids).size < ids.length || ids.some((id) => this.#usedIds.has(id));
     if (!isIncomplete && !isRepeated) {
       for (const id of ids) this.#usedIds.add(id);
-      for (const id of items.flatMap(callsOf)) this.#called.add(id);
+      for (const id of items.flatMap(getPairIds)) this.#called.add(id);
       if (raw !== undefined && !isUsable)
         this.#plan.issues.report("DETAILS_DROPPED", index, "Dropped a call whose output is missing.");
       return items;
     }
     if (raw !== undefined)
       this.#plan.issues.report("DETAILS_DROPPED", index, "Dropped items that the request already contains.");
-    else if (items.some((item) => fieldsOf(item)["type"] === "reasoning")) {
+    else if (items.some((item) => toRecord(item)["type"] === "reasoning")) {
       this.#plan.issues.report(
         "THINKING_DROPPED",
         index,
@@ -151,26 +151,26 @@ class ItemWriter {
   }
 
   #isAnswered(item: OpenAIResponsesItem): boolean {
-    return callsOf(item).some((id) => this.#answered.has(id));
+    return getPairIds(item).some((id) => this.#answered.has(id));
   }
 }
 
 function isCustomCall(item: OpenAIResponsesItem): item is OpenAICustomToolCall {
-  return fieldsOf(item)["type"] === "custom_tool_call";
+  return toRecord(item)["type"] === "custom_tool_call";
 }
 
-function itemsOf(raw: unknown): readonly unknown[] {
+function getItems(raw: unknown): readonly unknown[] {
   return Array.isArray(raw) ? raw : [raw];
 }
 
 /** Returns the ids that pair a call with the host's result. */
-function callsOf(item: unknown): string[] {
-  const { id, call_id, approval_request_id } = fieldsOf(item);
+function getPairIds(item: unknown): string[] {
+  const { id, call_id, approval_request_id } = toRecord(item);
   return [id, call_id, approval_request_id].filter((one) => typeof one === "string");
 }
 
-function idsOf(item: OpenAIResponsesItem): string[] {
-  const { id } = fieldsOf(item);
+function getIds(item: OpenAIResponsesItem): string[] {
+  const { id } = toRecord(item);
   return typeof id === "string" ? [id] : [];
 }
 
@@ -188,5 +188,5 @@ function isMessage(raw: unknown): raw is OpenAIInputMessage {
 }
 
 function isOutput(raw: unknown, type: OpenAICallOutput["type"]): raw is OpenAICallOutput {
-  return fieldsOf(raw)["type"] === type;
+  return toRecord(raw)["type"] === type;
 }

@@ -1,7 +1,7 @@
 import { isContextEdit, projectContextEntry } from "../../../core/context/project-entry.ts";
 import type { ProjectedSessionEntry } from "../../../core/context/session-context.ts";
 import type { ContextEditEntry, SessionEntry } from "../../../core/format/entry.ts";
-import { importOriginIn } from "../../../core/format/import-origin.ts";
+import { findImportOrigin } from "../../../core/format/import-origin.ts";
 import type { AgentMessage } from "../../../core/format/message.ts";
 import type { ConversationSession } from "../append-conversation.ts";
 import { type ContextChange, findChanges, findRedactions } from "./context-changes.ts";
@@ -91,7 +91,7 @@ export class BoundThinking {
       items.flatMap(({ message, entry }) => listVoidEntries(message).map((id) => [id, entry.id] as const)),
     );
     this.#keptSteps = countKept(steps);
-    this.#isImported = session.getChildren(null).some((root) => importOriginIn(root) !== undefined);
+    this.#isImported = session.getChildren(null).some((root) => findImportOrigin(root) !== undefined);
   }
 
   /** Returns why the thinking of an answer is void; undefined if it is valid. */

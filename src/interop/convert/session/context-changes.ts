@@ -1,9 +1,9 @@
-import { blocksOf, fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { toArray, toContentBlocks, toRecord } from "../../../core/context/entry-fields.ts";
 import { isContextEdit, projectContextEntry } from "../../../core/context/project-entry.ts";
 import type { ProjectedSessionEntry } from "../../../core/context/session-context.ts";
 import { isUnfinished } from "../../../core/context/unfinished-answer.ts";
 import type { ContextEditEntry, SessionEntry } from "../../../core/format/entry.ts";
-import { redactedIdsOf } from "../../../core/format/redaction.ts";
+import { getRedactedIds } from "../../../core/format/redaction.ts";
 import type { ConversationSession } from "../append-conversation.ts";
 import { isSameJson } from "../raw-form.ts";
 
@@ -103,7 +103,7 @@ class ChangeFinder {
   #affectedBy(entry: SessionEntry, step: number): number | undefined {
     if (isContextEdit(entry)) return this.#affectedByEdit(entry, step);
     const message = entry.type === "message" ? entry.message : undefined;
-    const { role, content, toolCallId } = fieldsOf(message);
+    const { role, content, toolCallId } = toRecord(message);
     if (role === "system") return this.#isSystemInPlace ? undefined : -1;
     // What is unfinished is in no request.
     if (message !== undefined && isUnfinished(message)) return undefined;
@@ -132,7 +132,7 @@ class ChangeFinder {
 
   /** An answer that does not follow the user, or has ids that a request changes, may change how what is before it is written. */
   #affectedByAnswer(content: unknown, step: number): number | undefined {
-    const calls = listOf(content).map(fieldsOf);
+    const calls = toArray(content).map(toRecord);
     const ids = calls.flatMap(({ type, id }) => (type === "toolCall" ? [String(id)] : []));
     const isOdd = ids.some((id) => !PLAIN_ID.test(id) || NUMBERED_ID.test(id) || this.#callers.has(id));
     const isFirst = this.#userStep === undefined;
@@ -145,7 +145,7 @@ class ChangeFinder {
 
 /** Returns whether content has a text that is not blank: no request lacks it. */
 function isSaid(content: unknown): boolean {
-  return blocksOf(content).some((block) => String(fieldsOf(block)["text"] ?? "").trim() !== "");
+  return toContentBlocks(content).some((block) => String(toRecord(block)["text"] ?? "").trim() !== "");
 }
 
 /**
@@ -158,7 +158,7 @@ export function findRedactions(session: ConversationSession, steps: readonly Ste
   const entries =
     session.walk?.(undefined, { type: "custom" }) ?? session.getEntries?.() ?? session.getBranch();
   return [...entries].flatMap((record) => {
-    const targets = redactedIdsOf(record).flatMap((id) => stepOfId.get(id) ?? []);
+    const targets = getRedactedIds(record).flatMap((id) => stepOfId.get(id) ?? []);
     if (targets.length === 0) return [];
     const step = stepOfId.get(record.id) ?? lastBefore(record, session, steps) + 0.5;
     return [
@@ -190,7 +190,7 @@ function stepsById(steps: readonly Step[]): ReadonlyMap<string, number> {
 /** Names the kind of an entry that changes what is before it. */
 function nameKind(entry: SessionEntry): string {
   if (entry.type === "context_edit") return "context edit";
-  const { role } = fieldsOf(entry.type === "message" ? entry.message : undefined);
+  const { role } = toRecord(entry.type === "message" ? entry.message : undefined);
   if (role === "system") return "system message";
   return role === "toolResult" ? "late result" : "answer";
 }

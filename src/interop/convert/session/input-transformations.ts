@@ -1,4 +1,4 @@
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { JsonObject } from "../../../core/format/json.ts";
 import { findSource } from "./request-digest.ts";
 
@@ -22,9 +22,9 @@ export function keepTransformations(
   reported: unknown,
   request: object | undefined,
 ): { readonly list: readonly InputTransformation[]; readonly details: JsonObject } {
-  const messages = listOf(fieldsOf(request)["messages"]);
-  const list = listOf(reported).flatMap((one): InputTransformation[] => {
-    const { type, path, reason } = fieldsOf(one);
+  const messages = toArray(toRecord(request)["messages"]);
+  const list = toArray(reported).flatMap((one): InputTransformation[] => {
+    const { type, path, reason } = toRecord(one);
     if (typeof type !== "string" || !TYPES.has(type) || typeof path !== "string") return [];
     const [, index = ""] = /^messages\.(\d+)\./.exec(path) ?? [];
     const entryId = findSource(messages[Number.parseInt(index, 10)])?.entry.id;
@@ -35,7 +35,7 @@ export function keepTransformations(
 
 /** Lists the entries whose thinking a provider reported as void to the request of an answer, for any reason but its model. */
 export function listVoidEntries(message: object): string[] {
-  const reported = listOf(fieldsOf(fieldsOf(message)["details"])[TRANSFORMATIONS]).map(fieldsOf);
+  const reported = toArray(toRecord(toRecord(message)["details"])[TRANSFORMATIONS]).map(toRecord);
   return reported.flatMap(({ reason, entryId }) =>
     reason !== "model_binding_mismatch" && typeof entryId === "string" ? [entryId] : [],
   );

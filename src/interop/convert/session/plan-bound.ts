@@ -1,11 +1,11 @@
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { ProjectedSessionEntry } from "../../../core/context/session-context.ts";
 import { isUnfinished } from "../../../core/context/unfinished-answer.ts";
 import type { AgentMessage, AssistantMessage } from "../../../core/format/message.ts";
 import type { ConversationSession } from "../append-conversation.ts";
 import type { RequestOptions } from "../conversion-options.ts";
 import { type Dialect, isWrittenBy, type ModelIdentity } from "../dialect.ts";
-import { keepRaw, rawOf } from "../raw-form.ts";
+import { findRaw, keepRaw } from "../raw-form.ts";
 import { type PlannedAnswer, planMessages, type RequestPlan } from "../request-plan.ts";
 import { BoundThinking, type ContextItem, type VoidThinking } from "./bound-thinking.ts";
 import { isSameClaude } from "./claude-model.ts";
@@ -117,7 +117,7 @@ function lastSignature({ content }: AssistantMessage): string {
 }
 
 function isAnswer(message: AgentMessage): message is AssistantMessage {
-  return fieldsOf(message)["role"] === "assistant";
+  return toRecord(message)["role"] === "assistant";
 }
 
 /** Returns whether a message is an answer that goes into requests. */
@@ -126,14 +126,14 @@ export function isFinishedAnswer(message: AgentMessage): message is AssistantMes
 }
 
 function hasThinking({ content }: AssistantMessage): boolean {
-  return listOf(content).some((block) => fieldsOf(block)["type"] === "thinking");
+  return toArray(content).some((block) => toRecord(block)["type"] === "thinking");
 }
 
 /** Returns whether the model can read all thinking of an answer: family and version count, not how the model is named. */
 function canRead(answer: AssistantMessage, target: ModelIdentity | undefined, dialect: Dialect): boolean {
   if (target === undefined || !isWrittenBy(target, asTarget(answer, target))) return false;
   const { content } = answer;
-  if (dialect.wantsThinkingWhole && fieldsOf(content.at(-1))["type"] === "thinking") return false;
+  if (dialect.wantsThinkingWhole && toRecord(content.at(-1))["type"] === "thinking") return false;
   return content.every((block) => block.type !== "thinking" || dialect.canReplay(block, answer));
 }
 
@@ -148,8 +148,8 @@ function asTarget(answer: AssistantMessage, target: ModelIdentity | undefined): 
 /** Returns an answer without thinking, also in its kept original. */
 function withoutThinking(answer: AssistantMessage, { form }: Dialect): AssistantMessage {
   if (!hasThinking(answer)) return answer;
-  const content = answer.content.filter((block) => fieldsOf(block)["type"] !== "thinking");
-  const raw = rawOf(answer, form);
+  const content = answer.content.filter((block) => toRecord(block)["type"] !== "thinking");
+  const raw = findRaw(answer, form);
   if (!Array.isArray(raw)) return { ...answer, content };
   const kept = raw.filter((block) => !isThinkingBlock(block));
   const { details } = answer;

@@ -1,10 +1,10 @@
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
 import type { SessionEntry } from "../../../core/format/entry.ts";
 import { isJsonRecord, type JsonObject } from "../../../core/format/json.ts";
 import type { AgentMessage } from "../../../core/format/message.ts";
 import { assistantMessage } from "../answer.ts";
 import type { ModelIdentity } from "../dialect.ts";
-import { keepRaw, rawOf } from "../raw-form.ts";
+import { findRaw, keepRaw } from "../raw-form.ts";
 
 /** What was sent with an answer's request, as hashes: kept with the answer, and compared with later requests. */
 export interface RequestRecord {
@@ -44,10 +44,10 @@ export function keepSummary({ block, record }: ProviderSummary): JsonObject {
 /** Reads the summary of a compaction; undefined if another one wrote it. */
 export function readSummary(entry: SessionEntry | undefined): ProviderSummary | undefined {
   if (entry?.type !== "compaction") return undefined;
-  const raw = rawOf(entry, "anthropic");
+  const raw = findRaw(entry, "anthropic");
   const block: unknown = Array.isArray(raw) ? raw[0] : undefined;
-  const { system, tools, messages, kept } = fieldsOf(fieldsOf(entry.details)[RECORD]);
-  if (fieldsOf(block)["type"] !== "compaction" || !isJsonRecord(block) || !isJsonRecord(kept))
+  const { system, tools, messages, kept } = toRecord(toRecord(entry.details)[RECORD]);
+  if (toRecord(block)["type"] !== "compaction" || !isJsonRecord(block) || !isJsonRecord(kept))
     return undefined;
   if (typeof system !== "string" || typeof tools !== "string" || typeof messages !== "string")
     return undefined;
@@ -81,5 +81,5 @@ export function withSummaryBlock(
 
 /** Returns whether an answer is nothing but a summary that its provider wrote, with which a request may begin. */
 export function isSummaryBlock(raw: unknown): boolean {
-  return Array.isArray(raw) && raw.length === 1 && fieldsOf(raw[0])["type"] === "compaction";
+  return Array.isArray(raw) && raw.length === 1 && toRecord(raw[0])["type"] === "compaction";
 }

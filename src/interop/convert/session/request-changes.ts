@@ -1,8 +1,8 @@
-import { entryPathOf } from "../../../core/context/entry-path.ts";
+import { makeEntryPath } from "../../../core/context/entry-path.ts";
 import { RESET_TYPE } from "../../../core/context/select-entries.ts";
 import { type ProjectedSessionEntry, projectPath } from "../../../core/context/session-context.ts";
 import type { SessionEntry } from "../../../core/format/entry.ts";
-import { entryNotFound } from "../../../core/format/errors.ts";
+import { makeEntryNotFoundError } from "../../../core/format/errors.ts";
 import type { AssistantMessage } from "../../../core/format/message.ts";
 import type { ConversationSession } from "../append-conversation.ts";
 import { type Dialect, isSigned, USUAL_DIALECT } from "../dialect.ts";
@@ -103,10 +103,10 @@ export function listRequestChanges(
 function requestAt(session: ConversationSession, id: string): MadeRequest {
   const path = session.getBranch(id);
   const last = path.at(-1);
-  if (last?.id !== id) throw entryNotFound(id);
+  if (last?.id !== id) throw makeEntryNotFoundError(id);
   const answer = asAnswer(last);
   if (answer !== undefined) path.pop();
-  return { answer, path, steps: projectPath(entryPathOf(path)).entries };
+  return { answer, path, steps: projectPath(makeEntryPath(path)).entries };
 }
 
 function asAnswer(entry: SessionEntry): MadeRequest["answer"] {

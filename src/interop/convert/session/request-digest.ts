@@ -1,6 +1,6 @@
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { SessionEntry } from "../../../core/format/entry.ts";
-import { digestOf } from "../../../core/format/ids.ts";
+import { hashText } from "../../../core/format/ids.ts";
 import { isJsonRecord, type JsonObject } from "../../../core/format/json.ts";
 import type { AgentMessage } from "../../../core/format/message.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
@@ -65,7 +65,7 @@ export function hashMessages(
     before.push(all);
     const source = sourceAt(index);
     const summary = isSummaryBlock(content) ? readSummary(source?.entry) : undefined;
-    all = summary?.record.messages ?? digestOf(`${all}\n${digestMessage(role, content, source?.message)}`);
+    all = summary?.record.messages ?? hashText(`${all}\n${digestMessage(role, content, source?.message)}`);
   }
   return { before, all };
 }
@@ -79,7 +79,7 @@ export function digestMessage(role: string, content: unknown, source: object | u
   const said = withoutThinking(content);
   const known = source && digests.get(source)?.get(role);
   if (known !== undefined && isSameJson(known.said, said)) return known.digest;
-  const digest = digestOf(encodeParsed([role, said]));
+  const digest = hashText(encodeParsed([role, said]));
   if (source === undefined) return digest;
   const byRole = digests.get(source) ?? new Map();
   digests.set(source, byRole.set(role, { said, digest }));
@@ -88,14 +88,14 @@ export function digestMessage(role: string, content: unknown, source: object | u
 
 /** Returns the digest of the text in front of a request. */
 export function digestSystem(system: unknown): string {
-  const blocks = typeof system === "string" ? [system] : listOf(system);
-  const texts = blocks.map((block) => fieldsOf(block)["text"] ?? unmarked(block));
-  return digestOf(encodeParsed(texts.filter((text) => text !== "")));
+  const blocks = typeof system === "string" ? [system] : toArray(system);
+  const texts = blocks.map((block) => toRecord(block)["text"] ?? unmarked(block));
+  return hashText(encodeParsed(texts.filter((text) => text !== "")));
 }
 
 /** Returns the digest of the tools of a request. */
 export function digestTools(tools: unknown): string {
-  return digestOf(encodeParsed(listOf(tools).map(unmarked)));
+  return hashText(encodeParsed(toArray(tools).map(unmarked)));
 }
 
 /** Makes the `details` that keep what was sent: a request of Anthropic's or of Bedrock's. */
@@ -103,15 +103,15 @@ export function keepRequest(request: object | undefined): JsonObject {
   if (request === undefined) return {};
   if (!isJsonRecord(request)) throw new TypeError("The request of an answer is the object that was sent.");
   const { system, tools, toolConfig, messages } = request;
-  const written = listOf(messages);
+  const written = toArray(messages);
   const hashed = hashMessages(
-    written.map(fieldsOf).map(({ role, content }, index) => ({ role: String(role), content, index })),
+    written.map(toRecord).map(({ role, content }, index) => ({ role: String(role), content, index })),
     (index) => findSource(written[index]),
   );
-  const last = written.flatMap((message) => listSignatures(fieldsOf(message)["content"])).at(-1);
+  const last = written.flatMap((message) => listSignatures(toRecord(message)["content"])).at(-1);
   const record: JsonObject = {
     system: digestSystem(toWire(system)),
-    tools: digestTools(tools ?? fieldsOf(toolConfig)["tools"]),
+    tools: digestTools(tools ?? toRecord(toolConfig)["tools"]),
     messages: hashed.all,
     thinking: digestSignature(last),
   };
@@ -120,7 +120,7 @@ export function keepRequest(request: object | undefined): JsonObject {
 
 /** Returns the record of an answer's request; undefined if there is none, or it is none. */
 export function readRecord(message: object): RequestRecord | undefined {
-  const { system, tools, messages, thinking } = fieldsOf(fieldsOf(fieldsOf(message)["details"])[RECORD]);
+  const { system, tools, messages, thinking } = toRecord(toRecord(toRecord(message)["details"])[RECORD]);
   if (typeof system !== "string" || typeof tools !== "string") return undefined;
   if (typeof messages !== "string" || typeof thinking !== "string") return undefined;
   return { system, tools, messages, thinking };
@@ -128,22 +128,22 @@ export function readRecord(message: object): RequestRecord | undefined {
 
 /** Returns the digest of a signature, which may be as long as what it signs; empty if there is none. */
 export function digestSignature(signature: string | undefined): string {
-  return signature === undefined ? "" : digestOf(signature);
+  return signature === undefined ? "" : hashText(signature);
 }
 
 /** Lists the signatures of the thinking in a written content, in the form of Anthropic or of Bedrock. */
 function listSignatures(content: unknown): string[] {
-  return listOf(content).flatMap((block) => {
+  return toArray(content).flatMap((block) => {
     if (!isThinkingBlock(block)) return [];
-    const { signature, data, reasoningContent } = fieldsOf(toWire(block));
-    const { reasoningText, redactedContent } = fieldsOf(reasoningContent);
-    return [String(signature ?? data ?? redactedContent ?? fieldsOf(reasoningText)["signature"])];
+    const { signature, data, reasoningContent } = toRecord(toWire(block));
+    const { reasoningText, redactedContent } = toRecord(reasoningContent);
+    return [String(signature ?? data ?? redactedContent ?? toRecord(reasoningText)["signature"])];
   });
 }
 
 /** Returns whether a block of Anthropic's or of Bedrock's is thinking, which is no part of what binds it. */
 export function isThinkingBlock(block: unknown): boolean {
-  const { type, reasoningContent } = fieldsOf(block);
+  const { type, reasoningContent } = toRecord(block);
   return type === "thinking" || type === "redacted_thinking" || reasoningContent !== undefined;
 }
 
@@ -152,13 +152,13 @@ function withoutThinking(content: unknown): unknown {
   if (typeof content === "string") return [{ type: "text", text: content }];
   if (!Array.isArray(content)) return content;
   const blocks = content.filter(
-    (block) => !isThinkingBlock(block) && fieldsOf(block)["cachePoint"] === undefined,
+    (block) => !isThinkingBlock(block) && toRecord(block)["cachePoint"] === undefined,
   );
   return blocks.map((block) => unmarked(hasBytes(block) ? toWire(block) : block));
 }
 
 function hasBytes(block: unknown): boolean {
-  return fieldsOf(block)["type"] === undefined;
+  return toRecord(block)["type"] === undefined;
 }
 
 /** Copies a block without marks for the cache, also those of the blocks inside it. */

@@ -1,6 +1,6 @@
-import { entryPathOf } from "../../../core/context/entry-path.ts";
+import { makeEntryPath } from "../../../core/context/entry-path.ts";
 import { type ProjectedSessionEntry, projectPath } from "../../../core/context/session-context.ts";
-import { entryNotFound } from "../../../core/format/errors.ts";
+import { makeEntryNotFoundError } from "../../../core/format/errors.ts";
 import type { AgentMessage } from "../../../core/format/message.ts";
 import type { ConversationSession } from "../append-conversation.ts";
 
@@ -23,8 +23,8 @@ export function isSession(source: RequestSource): source is ConversationSession 
 export function readSteps(session: ConversationSession, leafId?: string): readonly ProjectedSessionEntry[] {
   if (leafId === undefined || leafId === session.getLeafId()) return session.buildSessionProjection().entries;
   const branch = session.getBranch(leafId);
-  if (branch.at(-1)?.id !== leafId) throw entryNotFound(leafId);
-  return projectPath(entryPathOf(branch)).entries;
+  if (branch.at(-1)?.id !== leafId) throw makeEntryNotFoundError(leafId);
+  return projectPath(makeEntryPath(branch)).entries;
 }
 
 /** Returns the messages of a source. */

@@ -1,33 +1,37 @@
 import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
 import { groupBy } from "../../../core/format/group-by.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
-import { absolutePath } from "../../../session/log/session-paths.ts";
-import { type Dollars, dollarsWhenCopied, inheritedDollarsIn } from "../../import/claude-code/cost-state.ts";
+import { toAbsolutePath } from "../../../session/log/session-paths.ts";
+import {
+  type Dollars,
+  findCopiedDollars,
+  findInheritedDollars,
+} from "../../import/claude-code/cost-state.ts";
 import { importClaudeCode } from "../../import/claude-code/import-claude-code.ts";
-import { blocksOfType } from "../../import/claude-code/message-parts.ts";
+import { findBlocksOfType } from "../../import/claude-code/message-parts.ts";
 import { isNode } from "../../import/claude-code/record-graph.ts";
 import { isDroppedNote } from "../../import/claude-code/thread-entries.ts";
 import type { ImportedSession } from "../../import/imported-session.ts";
-import { entryIdOf } from "../../import/session-builder.ts";
+import { makeEntryId } from "../../import/session-builder.ts";
 import {
-  fieldOf,
-  firstFolder,
-  firstText,
+  findFirstFolder,
+  findFirstText,
+  getMember,
   isFolderName,
-  member,
+  joinContentText,
+  pluckField,
   readSourceText,
   type SourceRecord,
-  textIn,
-  textOf,
+  toNonemptyText,
 } from "../../import/source-text.ts";
-import { readSourcePieces, SideFiles, textOfFile } from "../source-file.ts";
+import { parseSourceFile, readSourcePieces, SideFiles } from "../source-file.ts";
 import {
   type Environment,
   type FileFacts,
+  findMainFile,
   type KnownFile,
-  mainFileOf,
   type ReadOptions,
   type SourceProgram,
   type SourceSession,
@@ -36,22 +40,22 @@ import {
 /** Transcripts of Claude Code, with those of subagents in files of their own. */
 export const CLAUDE_CODE: SourceProgram = {
   name: "claude-code",
-  folders: (env, home) => claudeHomes(env, home).map((folder) => join(folder, "projects")),
-  factsIn: (text, path) => factsOf(readSourceText(text).records, path),
+  folders: (env, home) => listClaudeHomes(env, home).map((folder) => join(folder, "projects")),
+  readFacts: (text, path) => readFacts(readSourceText(text).records, path),
   wanted: ["cwd", "startedAt", "firstUuid"],
-  homeOf: projectFolderOf,
-  keyOf: ({ path }) => projectFolderOf(path),
+  getHome: getProjectFolder,
+  makeKey: ({ path }) => getProjectFolder(path),
   beside: ({ env, beside }) => {
     let projects: readonly string[] | undefined;
     return ({ path, facts }) => {
       if ((facts.cwd ?? "") !== "") return {};
-      projects ??= projectsIn(env, beside);
-      return { cwd: cwdOfFolder(projectFolderOf(path), projects) };
+      projects ??= listProjects(env, beside);
+      return { cwd: findFolderCwd(getProjectFolder(path), projects) };
     };
   },
   withOrigins,
   needsKnown: ({ files }) => files.some(({ facts }) => facts.isCopy === true),
-  read,
+  read: readClaudeCode,
   tail: {
     read: (main, { sourceId, files }, { importedAt }) =>
       importClaudeCode({
@@ -63,7 +67,7 @@ export const CLAUDE_CODE: SourceProgram = {
     isAlone,
   },
   countMissing: ({ path }, { files }) =>
-    missingUuids(
+    countMissingUuids(
       path,
       files.map((file) => file.path),
     ),
@@ -81,64 +85,64 @@ function isAlone(
   old: readonly SourceRecord[],
   sharedIds: ReadonlySet<string>,
 ): boolean {
-  const start = old.findIndex(({ value }) => sharedIds.has(entryIdOf(textOf(value["uuid"]) ?? "")));
+  const start = old.findIndex(({ value }) => sharedIds.has(makeEntryId(toNonemptyText(value["uuid"]) ?? "")));
   const latest = [...(start === -1 ? [] : old.slice(start)), ...fresh];
   const uuids = new Set(latest.map(({ value }) => value["uuid"]));
   const calls = new Set(
     latest.flatMap((record) =>
-      blocksOf(record, "tool_use").flatMap(({ id, name }) => (STARTERS.has(name) ? [] : [id])),
+      findBlocks(record, "tool_use").flatMap(({ id, name }) => (STARTERS.has(name) ? [] : [id])),
     ),
   );
-  const since = textOf(latest[0]?.value["timestamp"]) ?? "";
+  const since = toNonemptyText(latest[0]?.value["timestamp"]) ?? "";
   return fresh.every((record) => {
     const { value } = record;
     if (!isNode(record)) return isDroppedNote(record);
     const { type, subtype, parentUuid, timestamp = "", sourceToolAssistantUUID: caller = parentUuid } = value;
-    const { model = "", content } = member(value, "message");
-    const isOwn = value["isSidechain"] !== true && member(value, "toolUseResult")["agentId"] === undefined;
+    const { model = "", content } = getMember(value, "message");
+    const isOwn = value["isSidechain"] !== true && getMember(value, "toolUseResult")["agentId"] === undefined;
     const isSummary = subtype === "compact_boundary" || value["isCompactSummary"] === true;
     if (!PLAIN_TYPES.has(type) || !isOwn || isSummary || !uuids.has(parentUuid) || !uuids.has(caller))
       return false;
     // What was copied keeps its time; messages of the program itself say "<synthetic>".
     if (String(timestamp) < since || (type === "assistant" && !/^[^<]/.test(String(model)))) return false;
-    if (blocksOf(record, "tool_use").some(({ name }) => STARTERS.has(name))) return false;
-    if (/^<task-notification>/.test(textIn(content))) return false;
-    return blocksOf(record, "tool_result").every(({ tool_use_id }) => calls.has(tool_use_id));
+    if (findBlocks(record, "tool_use").some(({ name }) => STARTERS.has(name))) return false;
+    if (/^<task-notification>/.test(joinContentText(content))) return false;
+    return findBlocks(record, "tool_result").every(({ tool_use_id }) => calls.has(tool_use_id));
   });
 }
 
-function blocksOf({ value }: SourceRecord, type: "tool_use" | "tool_result"): JsonRecord[] {
-  return blocksOfType({ message: member(value, "message") }, type);
+function findBlocks({ value }: SourceRecord, type: "tool_use" | "tool_result"): JsonRecord[] {
+  return findBlocksOfType({ message: getMember(value, "message") }, type);
 }
 
-function claudeHomes({ CLAUDE_CONFIG_DIR: named }: Environment, home: string): string[] {
+function listClaudeHomes({ CLAUDE_CONFIG_DIR: named }: Environment, home: string): string[] {
   if (!named) return [join(home, ".claude"), join(home, ".config", "claude")];
   const folders = named.split(",").map((folder) => folder.trim());
-  return folders.filter((folder) => folder !== "").map(absolutePath);
+  return folders.filter((folder) => folder !== "").map(toAbsolutePath);
 }
 
-function projectFolderOf(path: string): string {
+function getProjectFolder(path: string): string {
   return /^(.*)[/\\][^/\\]+[/\\]subagents[/\\]/.exec(path)?.[1] ?? dirname(path);
 }
 
 /** Returns the working directories that the program knows, from the files in which it stores its projects. */
-function projectsIn(env: Environment, beside: SideFiles): string[] {
+function listProjects(env: Environment, beside: SideFiles): string[] {
   const home = env["HOME"] || homedir();
-  const stateFiles = [...claudeHomes(env, home), home].map((folder) => join(folder, ".claude.json"));
-  const folders = stateFiles.flatMap((path) => Object.keys(fieldsOf(beside.jsonOf(path)["projects"])));
+  const stateFiles = [...listClaudeHomes(env, home), home].map((folder) => join(folder, ".claude.json"));
+  const folders = stateFiles.flatMap((path) => Object.keys(toRecord(beside.getJson(path)["projects"])));
   return folders.filter(isFolderName);
 }
 
 /** Finds the working directory of a project folder: a project of this name, else what the name says. */
-function cwdOfFolder(folder: string, projects: readonly string[]): string {
+function findFolderCwd(folder: string, projects: readonly string[]): string {
   const name = basename(folder);
-  return projects.find((cwd) => claudeFolderName(cwd) === name) ?? name.replaceAll("-", "/");
+  return projects.find((cwd) => makeClaudeFolderName(cwd) === name) ?? name.replaceAll("-", "/");
 }
 
 const LONGEST_NAME = 200;
 
 /** Returns the name of Claude Code's folder for a working directory. */
-export function claudeFolderName(cwd: string): string {
+export function makeClaudeFolderName(cwd: string): string {
   const name = cwd.replace(/[^a-zA-Z0-9]/g, "-");
   if (name.length <= LONGEST_NAME) return name;
   let hash = 0;
@@ -146,35 +150,36 @@ export function claudeFolderName(cwd: string): string {
   return `${name.slice(0, LONGEST_NAME)}-${Math.abs(hash).toString(36)}`;
 }
 
-function factsOf(records: readonly SourceRecord[], path: string): FileFacts[] {
+function readFacts(records: readonly SourceRecord[], path: string): FileFacts[] {
   const name = basename(path, ".jsonl");
   const agentId = /^agent-(.+)$/.exec(name)?.[1];
   const folder = /[/\\]([^/\\]+)[/\\]subagents[/\\]/.exec(path)?.[1];
-  const ofRecord = firstText(records, "sessionId");
+  const ofRecord = findFirstText(records, "sessionId");
   const sessionId = agentId === undefined ? name : (folder ?? ofRecord);
   if (sessionId === undefined) return [];
   const first = records.findIndex(
-    ({ value: { uuid, type } }) => textOf(uuid) !== undefined && type !== "summary",
+    ({ value: { uuid, type } }) => toNonemptyText(uuid) !== undefined && type !== "summary",
   );
   return [
     {
       source: "claude-code",
       sessionId,
       agentId,
-      cwd: firstFolder(fieldOf(records, "cwd")).cwd,
-      startedAt: firstText(records, "timestamp"),
-      firstUuid: textOf(records[first]?.value["uuid"]),
+      cwd: findFirstFolder(pluckField(records, "cwd")).cwd,
+      startedAt: findFirstText(records, "timestamp"),
+      firstUuid: toNonemptyText(records[first]?.value["uuid"]),
       isCopy: first !== -1 && isCopied(records, first),
-      begunAt: latestTime(records.slice(0, first + 1)),
+      begunAt: findLatestTime(records.slice(0, first + 1)),
     },
   ];
 }
 
 /** Returns the latest time in records; undefined if there is none. */
-function latestTime(records: readonly SourceRecord[]): string | undefined {
+function findLatestTime(records: readonly SourceRecord[]): string | undefined {
   return records
     .flatMap(
-      ({ value }) => textOf(value["timestamp"]) ?? textOf(member(value, "snapshot")["timestamp"]) ?? [],
+      ({ value }) =>
+        toNonemptyText(value["timestamp"]) ?? toNonemptyText(getMember(value, "snapshot")["timestamp"]) ?? [],
     )
     .sort()
     .at(-1);
@@ -182,20 +187,23 @@ function latestTime(records: readonly SourceRecord[]): string | undefined {
 
 /** Tells whether a conversation is older than its file: notes in front of it are younger, or of another record. */
 function isCopied(records: readonly SourceRecord[], first: number): boolean {
-  const { uuid, timestamp, subtype } = fieldsOf(records[first]?.value);
+  const { uuid, timestamp, subtype } = toRecord(records[first]?.value);
   if (subtype === "compact_boundary") return true;
   return records.slice(0, first).some(({ value }) => {
     if (value["type"] === "file-history-snapshot") return value["messageId"] !== uuid;
-    return textOf(timestamp) !== undefined && (textOf(value["timestamp"]) ?? "") > String(timestamp);
+    return (
+      toNonemptyText(timestamp) !== undefined &&
+      (toNonemptyText(value["timestamp"]) ?? "") > String(timestamp)
+    );
   });
 }
 
 /** Finds the files that sessions may have been copied from: older ones with the same first record. */
 function withOrigins(sessions: readonly SourceSession[]): SourceSession[] {
-  const mains = sessions.flatMap((session) => mainFileOf(session.files) ?? []);
+  const mains = sessions.flatMap((session) => findMainFile(session.files) ?? []);
   const byFirst = groupBy(mains, ({ facts }) => facts.firstUuid);
   return sessions.map((session) => {
-    const main = mainFileOf(session.files);
+    const main = findMainFile(session.files);
     if (main?.facts.isCopy !== true) return session;
     const { firstUuid, begunAt = "" } = main.facts;
     const isBefore = ({ path, facts }: KnownFile) =>
@@ -210,20 +218,20 @@ function withOrigins(sessions: readonly SourceSession[]): SourceSession[] {
   });
 }
 
-function read(session: SourceSession, options: ReadOptions): ImportedSession[] {
+function readClaudeCode(session: SourceSession, options: ReadOptions): ImportedSession[] {
   const { files, sourceId } = session;
-  const mainFile = mainFileOf(session.files);
-  const main = mainFile === undefined ? { records: [], issues: [] } : textOfFile(mainFile);
+  const mainFile = findMainFile(session.files);
+  const main = mainFile === undefined ? { records: [], issues: [] } : parseSourceFile(mainFile);
   const subagents = files.flatMap((file) => {
     const { agentId } = file.facts;
     if (agentId === undefined) return [];
     const beside = new SideFiles();
-    const meta = beside.valueOf(file.path.replace(/\.jsonl$/, ".meta.json"));
-    const text = textOfFile(file);
+    const meta = beside.getValue(file.path.replace(/\.jsonl$/, ".meta.json"));
+    const text = parseSourceFile(file);
     return [{ agentId, meta, ...text, issues: [...text.issues, ...beside.issues] }];
   });
   const origin = findOrigin(main.records, session.origins);
-  const inheritedDollars = inheritedBy(main.records, origin, options);
+  const inheritedDollars = findInherited(main.records, origin, options);
   return importClaudeCode({
     main,
     subagents,
@@ -238,15 +246,15 @@ function read(session: SourceSession, options: ReadOptions): ImportedSession[] {
 }
 
 /** Returns the dollars that the totals of a copy begin with; what was imported already stays as it is. */
-function inheritedBy(
+function findInherited(
   records: readonly SourceRecord[],
   origin: KnownFile | undefined,
   { known }: ReadOptions,
 ): Dollars | undefined {
-  const told = inheritedDollarsIn(known);
+  const told = findInheritedDollars(known);
   const isOld = known.some(({ type }) => type === "usage");
   if (told !== undefined || isOld || origin === undefined) return told;
-  return dollarsWhenCopied(textOfFile(origin).records, records);
+  return findCopiedDollars(parseSourceFile(origin).records, records);
 }
 
 const UUIDS = /"uuid":"([0-9a-f-]{36})"/g;
@@ -256,11 +264,11 @@ function findOrigin(
   records: readonly SourceRecord[],
   candidates: readonly KnownFile[],
 ): KnownFile | undefined {
-  const uuids = records.flatMap(({ value }) => textOf(value["uuid"]) ?? []);
+  const uuids = records.flatMap(({ value }) => toNonemptyText(value["uuid"]) ?? []);
   const [first] = uuids;
   let best: { readonly file: KnownFile; readonly shared: number } | undefined;
   for (const file of candidates) {
-    const held = uuidsIn(file.path);
+    const held = readUuids(file.path);
     if (!held.has(first)) continue;
     const shared = uuids.filter((uuid) => held.has(uuid)).length;
     if (best === undefined || shared > best.shared) best = { file, shared };
@@ -269,16 +277,16 @@ function findOrigin(
 }
 
 /** Counts the records of a file that are in none of the others. */
-function missingUuids(path: string, others: readonly string[]): number {
-  const held = new Set(others.flatMap((other) => [...uuidsIn(other)]));
-  return [...uuidsIn(path)].filter((uuid) => !held.has(uuid)).length;
+function countMissingUuids(path: string, others: readonly string[]): number {
+  const held = new Set(others.flatMap((other) => [...readUuids(other)]));
+  return [...readUuids(path)].filter((uuid) => !held.has(uuid)).length;
 }
 
 /** Bytes of the longest match of `UUIDS`. */
 const MATCH_BYTES = 45;
 
 /** Returns the ids of a file's records; empty if it cannot be read, which its own import reports. */
-function uuidsIn(path: string): Set<string | undefined> {
+function readUuids(path: string): Set<string | undefined> {
   const held = new Set<string | undefined>();
   try {
     for (const piece of readSourcePieces(path, MATCH_BYTES)) {

@@ -1,22 +1,22 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
-import { digestOf } from "../../../core/format/ids.ts";
-import { absolutePath } from "../../../session/log/session-paths.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
+import { hashText } from "../../../core/format/ids.ts";
+import { toAbsolutePath } from "../../../session/log/session-paths.ts";
 import {
-  clineMessagesOf,
-  clineOwnerOf,
+  findClineOwner,
+  getClineMessages,
   importCline,
   readClineText,
 } from "../../import/cline/import-cline.ts";
 import type { ImportedSession } from "../../import/imported-session.ts";
-import { firstFolder, isoTimeOf, textOf } from "../../import/source-text.ts";
+import { findFirstFolder, toIsoTime, toNonemptyText } from "../../import/source-text.ts";
 import { readSourceAsText, SideFiles } from "../source-file.ts";
 import {
   type Environment,
   type FileFacts,
+  findMainFile,
   type KnownFile,
-  mainFileOf,
   type ReadOptions,
   type SourceProgram,
   type SourceSession,
@@ -25,19 +25,19 @@ import {
 /** Sessions of Cline's command line, and tasks of Cline, Roo Code and Kilo in editors. */
 export const CLINE: SourceProgram = {
   name: "cline",
-  folders: (env, home) => [sessionsFolder(env, home), ...taskFolders(env, home)],
+  folders: (env, home) => [getSessionsFolder(env, home), ...listTaskFolders(env, home)],
   isOwn: (path) => (isBeside(path) ? false : undefined),
-  filesBeside: (path) => Object.values(besideOf(path)),
-  factsIn: (text, path) => (isBeside(path) ? [] : factsOf(text, path)),
+  filesBeside: (path) => Object.values(readBeside(path)),
+  readFacts: (text, path) => (isBeside(path) ? [] : readFacts(text, path)),
   wanted: ["startedAt"],
-  keyOf: ({ path }) => dirname(path),
+  makeKey: ({ path }) => dirname(path),
   beside: ({ beside }) => {
     const folders = new TaskFolders(beside);
     return ({ path }) => {
-      const { manifest = "" } = besideOf(path);
-      const { started_at: startedAt, cwd, workspace } = beside.jsonOf(manifest);
-      const folder = firstFolder([cwd, workspace, isTask(path) && folders.of(path)]).cwd;
-      const start = isoTimeOf(startedAt);
+      const { manifest = "" } = readBeside(path);
+      const { started_at: startedAt, cwd, workspace } = beside.getJson(manifest);
+      const folder = findFirstFolder([cwd, workspace, isTask(path) && folders.of(path)]).cwd;
+      const start = toIsoTime(startedAt);
       return {
         ...(folder !== undefined && { cwd: folder }),
         ...(start !== undefined && { startedAt: start }),
@@ -45,7 +45,7 @@ export const CLINE: SourceProgram = {
     };
   },
   withOrigins,
-  read,
+  read: readCline,
 };
 
 /** Ending of the files in which the command line keeps messages. */
@@ -66,11 +66,11 @@ function isShownBeside(path: string): boolean {
   return basename(path) === ROWS && existsSync(join(dirname(path), TASK));
 }
 
-function sessionsFolder(env: Environment, home: string): string {
+function getSessionsFolder(env: Environment, home: string): string {
   const { CLINE_SESSION_DATA_DIR: sessions, CLINE_DATA_DIR: data, CLINE_DIR: own } = env;
-  if (sessions) return absolutePath(sessions);
-  if (data) return join(absolutePath(data), "sessions");
-  return join(own ? absolutePath(own) : join(home, ".cline"), "data", "sessions");
+  if (sessions) return toAbsolutePath(sessions);
+  if (data) return join(toAbsolutePath(data), "sessions");
+  return join(own ? toAbsolutePath(own) : join(home, ".cline"), "data", "sessions");
 }
 
 const EDITORS = ["Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"];
@@ -78,11 +78,11 @@ const SERVERS = [".vscode-server", ".vscode-server-insiders", ".cursor-server", 
 const EXTENSIONS = ["saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline", "kilocode.kilo-code"];
 
 /** Returns the folders of tasks, wherever editors keep the data of extensions on any system. */
-function taskFolders({ APPDATA, XDG_CONFIG_HOME: config }: Environment, home: string): string[] {
+function listTaskFolders({ APPDATA, XDG_CONFIG_HOME: config }: Environment, home: string): string[] {
   const homes = [
-    config ? absolutePath(config) : join(home, ".config"),
+    config ? toAbsolutePath(config) : join(home, ".config"),
     join(home, "Library", "Application Support"),
-    ...(APPDATA ? [absolutePath(APPDATA)] : []),
+    ...(APPDATA ? [toAbsolutePath(APPDATA)] : []),
   ];
   const editors = homes.flatMap((folder) => EDITORS.map((name) => join(folder, name)));
   const servers = SERVERS.map((name) => join(home, name, "data"));
@@ -100,7 +100,7 @@ interface Beside {
   readonly viewRows?: string;
 }
 
-function besideOf(path: string): Beside {
+function readBeside(path: string): Beside {
   const folder = dirname(path);
   if (isTask(path)) {
     const manifest = join(folder, "history_item.json");
@@ -118,19 +118,19 @@ function isBeside(path: string): boolean {
   return !isTask(path) && EXTENSIONS.includes(basename(dirname(dirname(dirname(path)))));
 }
 
-function factsOf(text: string, path: string): FileFacts[] {
+function readFacts(text: string, path: string): FileFacts[] {
   const { document } = readClineText(text);
-  const owner = clineOwnerOf(document);
+  const owner = findClineOwner(document);
   const name = basename(path).replace(/(?:\.messages)?\.json$/, "");
-  const ofPath = isTask(path) ? basename(dirname(path)) : `${name}-${digestOf(path).slice(0, 8)}`;
-  const [first] = clineMessagesOf(document);
+  const ofPath = isTask(path) ? basename(dirname(path)) : `${name}-${hashText(path).slice(0, 8)}`;
+  const [first] = getClineMessages(document);
   return [
     {
       source: "cline",
       sessionId: owner.sessionId ?? ofPath,
       agentId: owner.agentId,
-      startedAt: isoTimeOf(first?.["ts"]),
-      firstUuid: textOf(first?.["id"]),
+      startedAt: toIsoTime(first?.["ts"]),
+      firstUuid: toNonemptyText(first?.["id"]),
     },
   ];
 }
@@ -149,7 +149,7 @@ class TaskFolders {
     const file = join(dirname(dirname(task)), "state", "taskHistory.json");
     let list = this.#lists.get(file);
     if (list === undefined) {
-      const items = listOf(this.#beside.valueOf(file)).map(fieldsOf);
+      const items = toArray(this.#beside.getValue(file)).map(toRecord);
       list = new Map(items.map((item) => [item["id"], item["cwdOnTaskInitialization"]]));
       this.#lists.set(file, list);
     }
@@ -160,9 +160,9 @@ class TaskFolders {
 /** Finds the session that another one begins like: an undo copies what it keeps into a session of its own. */
 function withOrigins(sessions: readonly SourceSession[]): SourceSession[] {
   const last = new Map<string, KnownFile>();
-  const byStart = [...sessions].sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+  const byStart = [...sessions].sort((one, other) => (makeSessionKey(one) < makeSessionKey(other) ? -1 : 1));
   return byStart.map((session) => {
-    const main = mainFileOf(session.files);
+    const main = findMainFile(session.files);
     const { firstUuid } = main?.facts ?? {};
     if (main === undefined || firstUuid === undefined) return session;
     const origin = last.get(firstUuid);
@@ -171,24 +171,24 @@ function withOrigins(sessions: readonly SourceSession[]): SourceSession[] {
   });
 }
 
-function keyOf({ startedAt, sourceId }: SourceSession): string {
+function makeSessionKey({ startedAt, sourceId }: SourceSession): string {
   return `${startedAt} ${sourceId}`;
 }
 
-function read(session: SourceSession, { importedAt }: ReadOptions): ImportedSession[] {
+function readCline(session: SourceSession, { importedAt }: ReadOptions): ImportedSession[] {
   const { files, sourceId, cwd, origins } = session;
   const beside = new SideFiles();
-  const main = mainFileOf(session.files);
-  const { manifest = "", compaction = "", viewRows = "" } = besideOf(main?.path ?? "");
-  const documentOf = ({ path }: KnownFile) => ({ path, ...readClineText(readSourceAsText(path)) });
+  const main = findMainFile(session.files);
+  const { manifest = "", compaction = "", viewRows = "" } = readBeside(main?.path ?? "");
+  const readDocument = ({ path }: KnownFile) => ({ path, ...readClineText(readSourceAsText(path)) });
   const forkedFrom = origins[0]?.facts.sessionId;
   const sessions = importCline({
-    ...(main === undefined ? { document: undefined } : documentOf(main)),
+    ...(main === undefined ? { document: undefined } : readDocument(main)),
     sessionId: sourceId,
-    manifest: beside.valueOf(manifest),
-    compaction: beside.valueOf(compaction),
-    viewRows: beside.valueOf(viewRows),
-    subagents: files.filter((file) => file !== main).map(documentOf),
+    manifest: beside.getValue(manifest),
+    compaction: beside.getValue(compaction),
+    viewRows: beside.getValue(viewRows),
+    subagents: files.filter((file) => file !== main).map(readDocument),
     cwd,
     ...(forkedFrom !== undefined && { forkedFrom }),
     importedAt,

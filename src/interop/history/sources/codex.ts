@@ -1,40 +1,40 @@
 import { basename, join } from "node:path";
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
-import { absolutePath } from "../../../session/log/session-paths.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
+import { toAbsolutePath } from "../../../session/log/session-paths.ts";
 import { importCodex } from "../../import/codex/import-codex.ts";
 import { readOldCodexText } from "../../import/codex/rollout.ts";
 import {
-  firstFolder,
-  firstText,
-  member,
+  findFirstFolder,
+  findFirstText,
+  getMember,
   readSourceText,
   type SourceRecord,
-  textOf,
+  toNonemptyText,
 } from "../../import/source-text.ts";
-import { readSourceAsText, type SideFiles, textOfFile } from "../source-file.ts";
+import { parseSourceFile, readSourceAsText, type SideFiles } from "../source-file.ts";
 import type { FileFacts, KnownFile, SourceProgram } from "../source-program.ts";
 
 /** Rollouts of Codex, plain, compressed, archived, and of the first versions. */
 export const CODEX: SourceProgram = {
   name: "codex",
   folders: ({ CODEX_HOME: named }, home) => {
-    const own = named ? absolutePath(named) : join(home, ".codex");
+    const own = named ? toAbsolutePath(named) : join(home, ".codex");
     return [join(own, "sessions"), join(own, "archived_sessions")];
   },
   isOwn: (path) => (path.endsWith(".jsonl.zst") ? true : undefined),
-  factsIn: (text, path) => factsOf((readOldCodexText(text) ?? readSourceText(text)).records, path),
+  readFacts: (text, path) => readFacts((readOldCodexText(text) ?? readSourceText(text)).records, path),
   withoutCopies,
   beside: ({ files: all, beside }) => {
     const titles = new Titles(beside);
     return ({ path, facts }, files) => ({
-      others: basesOf(files, all),
+      others: findBases(files, all),
       title: titles.of(path, facts.sessionId),
     });
   },
   read: ({ files, others, title }, { importedAt }) => {
     const imported = importCodex({
-      rollouts: files.map(textOfRollout),
-      others: others.map(textOfRollout),
+      rollouts: files.map(readRolloutText),
+      others: others.map(readRolloutText),
       ...(title !== undefined && { title }),
       importedAt,
     });
@@ -42,21 +42,21 @@ export const CODEX: SourceProgram = {
   },
 };
 
-function factsOf(records: readonly SourceRecord[], path: string): FileFacts[] {
+function readFacts(records: readonly SourceRecord[], path: string): FileFacts[] {
   const found = records.find(({ value }) => value["type"] === "session_meta");
-  const meta = found === undefined ? fieldsOf(records[0]?.value) : member(found.value, "payload");
+  const meta = found === undefined ? toRecord(records[0]?.value) : getMember(found.value, "payload");
   const named = /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.json/.exec(basename(path))?.[1];
-  const sessionId = textOf(meta["id"]) ?? named;
+  const sessionId = toNonemptyText(meta["id"]) ?? named;
   if (sessionId === undefined) return [];
   const settings = records.find(({ value }) => value["type"] === "turn_context");
   return [
     {
       source: "codex",
       sessionId,
-      cwd: firstFolder([meta["cwd"], settings && member(settings.value, "payload")["cwd"]]).cwd ?? "",
-      startedAt: textOf(meta["timestamp"]) ?? firstText(records, "timestamp"),
-      baseId: textOf(member(meta, "history_base")["thread_id"]),
-      parentId: textOf(meta["parent_thread_id"]) ?? textOf(meta["forked_from_id"]),
+      cwd: findFirstFolder([meta["cwd"], settings && getMember(settings.value, "payload")["cwd"]]).cwd ?? "",
+      startedAt: toNonemptyText(meta["timestamp"]) ?? findFirstText(records, "timestamp"),
+      baseId: toNonemptyText(getMember(meta, "history_base")["thread_id"]),
+      parentId: toNonemptyText(meta["parent_thread_id"]) ?? toNonemptyText(meta["forked_from_id"]),
     },
   ];
 }
@@ -80,7 +80,7 @@ function isBetter(one: KnownFile, other: KnownFile): boolean {
 }
 
 /** Finds the files of all threads that a thread continues, directly or indirectly. */
-function basesOf(files: readonly KnownFile[], all: readonly KnownFile[]): KnownFile[] {
+function findBases(files: readonly KnownFile[], all: readonly KnownFile[]): KnownFile[] {
   const found = new Set<KnownFile>();
   const waiting = [...files];
   for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
@@ -99,10 +99,10 @@ function basesOf(files: readonly KnownFile[], all: readonly KnownFile[]): KnownF
   return [...found];
 }
 
-function textOfRollout(file: KnownFile) {
+function readRolloutText(file: KnownFile) {
   const { path } = file;
   const old = path.endsWith(".json") ? readOldCodexText(readSourceAsText(path)) : undefined;
-  return old === undefined ? textOfFile(file) : { path, ...old };
+  return old === undefined ? parseSourceFile(file) : { path, ...old };
 }
 
 /** Names of threads, from the lists beside the session folders. */
@@ -117,17 +117,18 @@ class Titles {
   of(path: string, threadId: string): string | undefined {
     const home = /^(.*)[/\\](?:archived_)?sessions[/\\]/.exec(path)?.[1];
     if (home === undefined) return undefined;
-    const list = this.#lists.get(home) ?? titlesIn(this.#beside.textOf(join(home, "session_index.jsonl")));
+    const list =
+      this.#lists.get(home) ?? parseTitles(this.#beside.getText(join(home, "session_index.jsonl")));
     this.#lists.set(home, list);
     return list.get(threadId);
   }
 }
 
-function titlesIn(text: string): Map<string, string> {
+function parseTitles(text: string): Map<string, string> {
   const titles = new Map<string, string>();
   for (const { value } of readSourceText(text).records) {
-    const id = textOf(value["id"]);
-    if (id !== undefined) titles.set(id, textOf(value["thread_name"]) ?? "");
+    const id = toNonemptyText(value["id"]);
+    if (id !== undefined) titles.set(id, toNonemptyText(value["thread_name"]) ?? "");
   }
   return titles;
 }

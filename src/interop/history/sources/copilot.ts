@@ -1,13 +1,20 @@
 import { statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { messageOf } from "../../../core/format/errors.ts";
+import { getErrorMessage } from "../../../core/format/errors.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
-import { absolutePath } from "../../../session/log/session-paths.ts";
+import { toAbsolutePath } from "../../../session/log/session-paths.ts";
 import { importCopilot } from "../../import/copilot/import-copilot.ts";
 import type { CopilotRows } from "../../import/copilot/stored-turns.ts";
-import { firstFolder, firstText, leftOut, member, readSourceText, textOf } from "../../import/source-text.ts";
-import { copyDatabase, placeForCopy, removeCopy } from "../database-copies.ts";
-import { readSourcePieces, SideFiles, textOfFile } from "../source-file.ts";
+import {
+  findFirstFolder,
+  findFirstText,
+  getMember,
+  makeLeftOutIssue,
+  readSourceText,
+  toNonemptyText,
+} from "../../import/source-text.ts";
+import { copyDatabase, makeCopyPath, removeCopy } from "../database-copies.ts";
+import { parseSourceFile, readSourcePieces, SideFiles } from "../source-file.ts";
 import type { FileFacts, SourceProgram, SourceSession } from "../source-program.ts";
 import { canReadDatabases, type Database, withDatabase } from "../sqlite.ts";
 
@@ -15,22 +22,22 @@ import { canReadDatabases, type Database, withDatabase } from "../sqlite.ts";
 export const COPILOT: SourceProgram = {
   name: "copilot",
   folders: ({ COPILOT_HOME: named }, home) => {
-    const own = named ? absolutePath(named) : join(home, ".copilot");
+    const own = named ? toAbsolutePath(named) : join(home, ".copilot");
     return [join(own, "session-state"), join(own, "history-session-state")];
   },
   // Files that the model wrote, and copies of files, lie in folders of their own.
   isOwn: (path) => (/[/\\]session-state(?:[/\\][^/\\]+){2}[/\\]/.test(path) ? false : undefined),
-  filesBeside: (path) => (isEvents(path) ? [workspaceOf(path)] : []),
-  factsIn,
+  filesBeside: (path) => (isEvents(path) ? [getWorkspace(path)] : []),
+  readFacts,
   needsKnown: isRewound,
   readsDatabase: isRewound,
   read: ({ files, sourceId }, { importedAt, ownId, known, cacheDir }) =>
     files.flatMap((file) => {
       const beside = new SideFiles();
       const { path } = file;
-      const workspace = isEvents(path) ? beside.textOf(workspaceOf(path)) : "";
-      const rows = hasRewind(path) ? storedRows(path, sourceId, cacheDir, beside.issues) : undefined;
-      const text = textOfFile(file);
+      const workspace = isEvents(path) ? beside.getText(getWorkspace(path)) : "";
+      const rows = hasRewind(path) ? readStoredRows(path, sourceId, cacheDir, beside.issues) : undefined;
+      const text = parseSourceFile(file);
       return importCopilot({
         ...text,
         issues: [...text.issues, ...beside.issues],
@@ -60,7 +67,7 @@ const CALL_NUMBERS = [
 const LOOKUPS = { turns: "session_id", assistant_usage_events: "session_id" };
 
 /** Reads what the program's own database has of a session; undefined where there is none, or Node cannot read it. */
-function storedRows(
+function readStoredRows(
   path: string,
   sessionId: string,
   cacheDir: string,
@@ -72,19 +79,21 @@ function storedRows(
   let copy: string | undefined;
   try {
     if (statSync(database, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
-    copy = placeForCopy(cacheDir);
+    copy = makeCopyPath(cacheDir);
     copyDatabase(database, copy, LOOKUPS);
-    return withDatabase(copy, (opened) => rowsIn(opened, sessionId));
+    return withDatabase(copy, (opened) => readSessionRows(opened, sessionId));
   } catch (error) {
-    issues.push(leftOut(`Left out turns that were rewound, if ${database} has any: ${messageOf(error)}`));
+    issues.push(
+      makeLeftOutIssue(`Left out turns that were rewound, if ${database} has any: ${getErrorMessage(error)}`),
+    );
     return undefined;
   } finally {
     if (copy !== undefined) removeCopy(copy);
   }
 }
 
-function rowsIn(database: Database, sessionId: string): CopilotRows {
-  const rowsOf = (table: string, texts: string[], numbers: string[], needed: string[]) => {
+function readSessionRows(database: Database, sessionId: string): CopilotRows {
+  const readRows = (table: string, texts: string[], numbers: string[], needed: string[]) => {
     const columns = database.columns(table);
     if (!needed.every((name) => columns.has(name))) return [];
     const [own, counts] = [texts, numbers].map((names) => names.filter((name) => columns.has(name)));
@@ -92,8 +101,8 @@ function rowsIn(database: Database, sessionId: string): CopilotRows {
     return [...database.rows(query, sessionId)];
   };
   return {
-    turns: rowsOf("turns", TURN_TEXTS, [], TURN_TEXTS),
-    calls: rowsOf("assistant_usage_events", CALL_TEXTS, CALL_NUMBERS, NEEDED_OF_CALLS),
+    turns: readRows("turns", TURN_TEXTS, [], TURN_TEXTS),
+    calls: readRows("assistant_usage_events", CALL_TEXTS, CALL_NUMBERS, NEEDED_OF_CALLS),
   };
 }
 
@@ -115,22 +124,22 @@ function isEvents(path: string): boolean {
   return basename(path) === "events.jsonl";
 }
 
-function workspaceOf(path: string): string {
+function getWorkspace(path: string): string {
   return join(dirname(path), "workspace.yaml");
 }
 
-function factsIn(text: string, path: string): FileFacts[] {
+function readFacts(text: string, path: string): FileFacts[] {
   const { records } = readSourceText(text);
   const start = records.find(({ value }) => value["type"] === "session.start");
-  const told = start === undefined ? undefined : textOf(member(start.value, "data")["sessionId"]);
+  const told = start === undefined ? undefined : toNonemptyText(getMember(start.value, "data")["sessionId"]);
   const sessionId = told ?? basename(isEvents(path) ? dirname(path) : path, ".jsonl");
-  const contexts = records.map(({ value }) => member(member(value, "data"), "context")["cwd"]);
+  const contexts = records.map(({ value }) => getMember(getMember(value, "data"), "context")["cwd"]);
   return [
     {
       source: "copilot",
       sessionId,
-      cwd: firstFolder(contexts).cwd,
-      startedAt: firstText(records, "timestamp"),
+      cwd: findFirstFolder(contexts).cwd,
+      startedAt: findFirstText(records, "timestamp"),
     },
   ];
 }

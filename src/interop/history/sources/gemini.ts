@@ -1,9 +1,9 @@
 import { basename, dirname, join } from "node:path";
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
-import { sha256 } from "../../../session/fs/digest.ts";
+import { hashSha256 } from "../../../session/fs/digest.ts";
 import { importGemini, readGeminiText } from "../../import/gemini/import-gemini.ts";
-import { isFolderName, readSourceText, textOf } from "../../import/source-text.ts";
+import { isFolderName, readSourceText, toNonemptyText } from "../../import/source-text.ts";
 import { readSourceAsText, type SideFiles } from "../source-file.ts";
 import type { FileFacts, SourceProgram } from "../source-program.ts";
 
@@ -11,9 +11,9 @@ import type { FileFacts, SourceProgram } from "../source-program.ts";
 export const GEMINI: SourceProgram = {
   name: "gemini",
   folders: (_, home) => [join(home, ".gemini", "tmp")],
-  factsIn,
+  readFacts,
   beside: ({ folders, beside }) => {
-    return ({ path }) => ({ cwd: cwdOf(path, folders, beside) });
+    return ({ path }) => ({ cwd: findCwd(path, folders, beside) });
   },
   read: ({ files, cwd }, { importedAt }) => {
     const [file] = files;
@@ -26,26 +26,26 @@ export const GEMINI: SourceProgram = {
   },
 };
 
-function factsIn(text: string, path: string): FileFacts[] {
-  const whole = fieldsOf(parseJson(text)?.value);
+function readFacts(text: string, path: string): FileFacts[] {
+  const whole = toRecord(parseJson(text)?.value);
   const record =
     "sessionId" in whole
       ? whole
       : readSourceText(text).records.find(({ value }) => "sessionId" in value)?.value;
-  const sessionId = textOf(record?.["sessionId"]);
+  const sessionId = toNonemptyText(record?.["sessionId"]);
   if (record === undefined || sessionId === undefined) return [];
   const parentId = record["kind"] === "subagent" ? basename(dirname(path)) : undefined;
-  return [{ source: "gemini", sessionId, parentId, cwd: "", startedAt: textOf(record["startTime"]) }];
+  return [{ source: "gemini", sessionId, parentId, cwd: "", startedAt: toNonemptyText(record["startTime"]) }];
 }
 
 /** Finds the working directory whose name or digest a session's folder has, maybe a known one; empty if there is none. */
-function cwdOf(path: string, known: Iterable<string>, beside: SideFiles): string {
+function findCwd(path: string, known: Iterable<string>, beside: SideFiles): string {
   const [, home, folder] = /^(.*)[/\\]tmp[/\\]([^/\\]+)[/\\]/.exec(path) ?? [];
   if (home === undefined || folder === undefined) return "";
-  const list = beside.jsonOf(join(home, "projects.json"));
-  const names = { ...list, ...fieldsOf(list["projects"]) };
+  const list = beside.getJson(join(home, "projects.json"));
+  const names = { ...list, ...toRecord(list["projects"]) };
   const folders = Object.keys(names).filter(isFolderName);
   const named = folders.find((cwd) => names[cwd] === folder);
   if (named !== undefined) return named;
-  return [...folders, ...known].find((cwd) => sha256(cwd) === folder) ?? "";
+  return [...folders, ...known].find((cwd) => hashSha256(cwd) === folder) ?? "";
 }

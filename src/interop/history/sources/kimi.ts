@@ -1,9 +1,9 @@
 import { basename, dirname, join } from "node:path";
-import { digestOf } from "../../../core/format/ids.ts";
-import { absolutePath } from "../../../session/log/session-paths.ts";
+import { hashText } from "../../../core/format/ids.ts";
+import { toAbsolutePath } from "../../../session/log/session-paths.ts";
 import type { ImportedSession } from "../../import/imported-session.ts";
 import { importKimi, readKimiText } from "../../import/kimi/import-kimi.ts";
-import { firstFolder, isoTimeOf, member } from "../../import/source-text.ts";
+import { findFirstFolder, getMember, toIsoTime } from "../../import/source-text.ts";
 import { readSourcePieces, SideFiles } from "../source-file.ts";
 import type { FileFacts, ReadOptions, SourceProgram, SourceSession } from "../source-program.ts";
 
@@ -11,12 +11,12 @@ import type { FileFacts, ReadOptions, SourceProgram, SourceSession } from "../so
 export const KIMI: SourceProgram = {
   name: "kimi",
   folders: ({ KIMI_CODE_HOME: named }, home) => [
-    join(named ? absolutePath(named) : join(home, ".kimi-code"), "sessions"),
+    join(named ? toAbsolutePath(named) : join(home, ".kimi-code"), "sessions"),
   ],
-  filesBeside: (path) => (basename(path) === WIRE ? [stateFileOf(path)] : []),
-  factsIn,
-  keyOf: ({ path }) => (basename(path) === WIRE ? dirname(stateFileOf(path)) : path),
-  read,
+  filesBeside: (path) => (basename(path) === WIRE ? [getStateFile(path)] : []),
+  readFacts,
+  makeKey: ({ path }) => (basename(path) === WIRE ? dirname(getStateFile(path)) : path),
+  read: readKimi,
 };
 
 /** Name of a log, in a folder that has the agent's id, in `agents` below that of the session. */
@@ -25,16 +25,16 @@ const WIRE = "wire.jsonl";
 const MAIN = "main";
 
 /** Returns the file that tells of the session as a whole. */
-function stateFileOf(path: string): string {
+function getStateFile(path: string): string {
   return join(dirname(dirname(dirname(path))), "state.json");
 }
 
-function factsIn(text: string, path: string): FileFacts[] {
+function readFacts(text: string, path: string): FileFacts[] {
   const { records } = readKimiText(text);
   const isInPlace = basename(path) === WIRE && basename(dirname(dirname(path))) === "agents";
   const sessionId = isInPlace
-    ? basename(dirname(stateFileOf(path)))
-    : `${basename(path, ".jsonl")}-${digestOf(path).slice(0, 8)}`;
+    ? basename(dirname(getStateFile(path)))
+    : `${basename(path, ".jsonl")}-${hashText(path).slice(0, 8)}`;
   const agentId = isInPlace ? basename(dirname(path)) : MAIN;
   const [first] = records;
   return [
@@ -42,13 +42,13 @@ function factsIn(text: string, path: string): FileFacts[] {
       source: "kimi",
       sessionId,
       ...(agentId !== MAIN && { agentId }),
-      cwd: firstFolder(records.map(({ value }) => member(value, "environmentDisclosure")["cwd"])).cwd,
-      startedAt: isoTimeOf(first?.value["created_at"] ?? first?.value["time"]),
+      cwd: findFirstFolder(records.map(({ value }) => getMember(value, "environmentDisclosure")["cwd"])).cwd,
+      startedAt: toIsoTime(first?.value["created_at"] ?? first?.value["time"]),
     },
   ];
 }
 
-function read({ files, sourceId, cwd }: SourceSession, { importedAt }: ReadOptions): ImportedSession[] {
+function readKimi({ files, sourceId, cwd }: SourceSession, { importedAt }: ReadOptions): ImportedSession[] {
   const beside = new SideFiles();
   const [file] = files;
   const sessions = importKimi({
@@ -59,7 +59,9 @@ function read({ files, sourceId, cwd }: SourceSession, { importedAt }: ReadOptio
       ...readKimiText(readSourcePieces(path)),
     })),
     state:
-      file === undefined || basename(file.path) !== WIRE ? undefined : beside.valueOf(stateFileOf(file.path)),
+      file === undefined || basename(file.path) !== WIRE
+        ? undefined
+        : beside.getValue(getStateFile(file.path)),
     cwd,
     importedAt,
   });

@@ -1,8 +1,8 @@
 import { basename, dirname } from "node:path";
 import { SessionError } from "../../../core/format/errors.ts";
-import { digestOf } from "../../../core/format/ids.ts";
+import { hashText } from "../../../core/format/ids.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
-import { conversationIdOf, importMessages } from "../../import/messages/import-messages.ts";
+import { findConversationId, importMessages } from "../../import/messages/import-messages.ts";
 import { readSourceAsText } from "../source-file.ts";
 import type { SourceProgram } from "../source-program.ts";
 
@@ -12,12 +12,12 @@ export const MESSAGES: SourceProgram = {
   folders: () => [],
   // Those in a program's folder are not its sessions.
   isOnlyNamed: true,
-  factsIn: (text, path) => {
+  readFacts: (text, path) => {
     const name = basename(path).replace(/\.[^.]*$/, "");
-    const sessionId = conversationIdOf(parseJson(text)?.value) ?? `${name}-${digestOf(path).slice(0, 8)}`;
+    const sessionId = findConversationId(parseJson(text)?.value) ?? `${name}-${hashText(path).slice(0, 8)}`;
     return [{ source: "messages", sessionId, cwd: dirname(path) }];
   },
-  keyOf: ({ path }) => path,
+  makeKey: ({ path }) => path,
   beside: () => {
     return ({ mtimeMs }) => ({ startedAt: new Date(mtimeMs).toISOString() });
   },

@@ -1,14 +1,14 @@
 import { basename } from "node:path";
-import { fieldsOf, numberOf } from "../../../core/context/entry-fields.ts";
+import { toNumber, toRecord } from "../../../core/context/entry-fields.ts";
 import { SessionError } from "../../../core/format/errors.ts";
 import { addTo } from "../../../core/format/group-by.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { parseRecord } from "../../../core/jsonl/decode.ts";
-import { newerVersion, type OpenCodeInput } from "../../import/opencode/import-opencode.ts";
+import { makeNewerVersionError, type OpenCodeInput } from "../../import/opencode/import-opencode.ts";
 import { getToolCallId } from "../../import/opencode/parts.ts";
 import type { DeletedMessage } from "../../import/opencode/stored-messages.ts";
-import { isoTimeOf, leftOut, member, textOf } from "../../import/source-text.ts";
+import { getMember, makeLeftOutIssue, toIsoTime, toNonemptyText } from "../../import/source-text.ts";
 import type { FileFacts } from "../source-program.ts";
 import { type Database, type TableQuery, withDatabase } from "../sqlite.ts";
 
@@ -38,15 +38,16 @@ export const OPENCODE_LOOKUPS = {
 };
 
 /** Returns the facts of the sessions in the copy of a database; undefined if it is another program's. */
-export function factsInTables(copy: string, path: string): FileFacts[] | undefined {
+export function readTableFacts(copy: string, path: string): FileFacts[] | undefined {
   return withDatabase(copy, (database) => {
     const isKnown = NEEDED.every((query) => hasColumns(database, query));
     const isNewer = database.columns("session_message").has("seq");
-    if (!isKnown && isNewer) throw newerVersion(path);
+    if (!isKnown && isNewer) throw makeNewerVersionError(path);
     if (!isKnown && !/^(?:opencode|kilo)/.test(basename(path))) return undefined;
-    if (!isKnown) throw unknownTables(path);
-    const facts = storedFacts(database);
-    if (facts.length === 0 && isNewer && hasRows(database, "session_message")) throw newerVersion(path);
+    if (!isKnown) throw makeUnknownTablesError(path);
+    const facts = readStoredFacts(database);
+    if (facts.length === 0 && isNewer && hasRows(database, "session_message"))
+      throw makeNewerVersionError(path);
     return facts;
   });
 }
@@ -64,11 +65,11 @@ interface MessageFacts {
 }
 
 /** Returns the facts of the sessions that have messages. */
-function storedFacts(database: Database): FileFacts[] {
+function readStoredFacts(database: Database): FileFacts[] {
   const messages = new Map<unknown, MessageFacts>();
   const times = ["time_created", "time_updated"];
   for (const row of database.rows({ table: "message", texts: ["session_id"], numbers: times })) {
-    const [createdMs, updatedMs] = [numberOf(row["time_created"]), numberOf(row["time_updated"])];
+    const [createdMs, updatedMs] = [toNumber(row["time_created"]), toNumber(row["time_updated"])];
     const { count = 0, firstMs = createdMs, lastMs = updatedMs } = messages.get(row["session_id"]) ?? {};
     const [first, last] = [Math.min(firstMs, createdMs), Math.max(lastMs, updatedMs)];
     messages.set(row["session_id"], { count: count + 1, firstMs: first, lastMs: last });
@@ -78,18 +79,18 @@ function storedFacts(database: Database): FileFacts[] {
   const events = { table: "event_sequence", texts: ["aggregate_id"], numbers: ["seq"] };
   if (hasColumns(database, events))
     for (const row of database.rows(events)) seqs.set(row["aggregate_id"], row["seq"]);
-  return Array.from(database.rows(sessionQuery(database)), (row) => {
+  return Array.from(database.rows(makeSessionQuery(database)), (row) => {
     const own = messages.get(row["id"]);
-    return own === undefined ? [] : factsOfRow(row, own, seqs.get(row["id"]) ?? null);
+    return own === undefined ? [] : makeRowFacts(row, own, seqs.get(row["id"]) ?? null);
   }).flat();
 }
 
-function factsOfRow(row: JsonRecord, messages: MessageFacts, seq: unknown): FileFacts[] {
+function makeRowFacts(row: JsonRecord, messages: MessageFacts, seq: unknown): FileFacts[] {
   const { id, time_updated: updated } = row;
-  return factsOf(infoOf(row), messages.firstMs).map((facts) => ({
+  return makeFacts(toInfo(row), messages.firstMs).map((facts) => ({
     ...facts,
     stamp: [id, updated, messages.count, messages.lastMs, seq].join(" "),
-    modifiedMs: Math.max(numberOf(updated), messages.lastMs),
+    modifiedMs: Math.max(toNumber(updated), messages.lastMs),
   }));
 }
 
@@ -101,7 +102,7 @@ function hasColumns(database: Database, { table, texts, numbers = [] }: TableQue
 /** Columns of a session that only some versions have. */
 const OPTIONAL = ["agent", "revert"];
 
-function sessionQuery(database: Database): TableQuery {
+function makeSessionQuery(database: Database): TableQuery {
   const columns = database.columns("session");
   const texts = SESSION_TEXTS.concat(OPTIONAL.filter((name) => columns.has(name)));
   return { table: "session", texts, numbers: TIMES };
@@ -117,25 +118,25 @@ export function readRows(copy: string, path: string, sessionId: string): StoredS
     const issues: SessionIssue[] = [];
     const rows = function* (query: TableQuery, where: string) {
       for (const row of database.rows({ ...query, where }, sessionId)) {
-        if (query.numbers?.some((name) => Math.abs(numberOf(row[name])) > Number.MAX_SAFE_INTEGER))
-          throw numberTooLarge(path, sessionId, query.table);
+        if (query.numbers?.some((name) => Math.abs(toNumber(row[name])) > Number.MAX_SAFE_INTEGER))
+          throw makeNumberTooLargeError(path, sessionId, query.table);
         yield row;
       }
     };
-    const [row = {}] = rows(sessionQuery(database), "id = ?");
+    const [row = {}] = rows(makeSessionQuery(database), "id = ?");
     const parts = new Map<unknown, JsonRecord[]>();
     for (const one of rows(PARTS, "session_id = ?")) {
-      const part = recordIn("part", one, issues);
+      const part = parseStoredRecord("part", one, issues);
       if (part !== undefined) addTo(parts, one["message_id"], part);
     }
     const messages = Array.from(rows(MESSAGES, "session_id = ?"), (one) => ({
-      info: recordIn("message", one, issues),
+      info: parseStoredRecord("message", one, issues),
       parts: (parts.get(one["id"]) ?? []).sort(byId),
     }));
-    const toolCallId = callThatStarted(database, row);
+    const toolCallId = findStartingCall(database, row);
     return {
-      document: { info: infoOf(row), messages: messages.filter(({ info }) => info !== undefined) },
-      deleted: deletedMessages(database, sessionId),
+      document: { info: toInfo(row), messages: messages.filter(({ info }) => info !== undefined) },
+      deleted: readDeletedMessages(database, sessionId),
       ...(toolCallId !== undefined && { toolCallId }),
       issues,
     };
@@ -143,7 +144,7 @@ export function readRows(copy: string, path: string, sessionId: string): StoredS
 }
 
 /** Returns the facts of a session as its exports have them. */
-function infoOf(row: JsonRecord): JsonRecord {
+function toInfo(row: JsonRecord): JsonRecord {
   const { id, directory, title, version, agent, time_created: created, time_updated: updated, revert } = row;
   return {
     id,
@@ -159,11 +160,15 @@ function infoOf(row: JsonRecord): JsonRecord {
 }
 
 /** Returns a message or part, which is stored without its id. */
-function recordIn(name: string, { id, data }: JsonRecord, issues: SessionIssue[]): JsonRecord | undefined {
+function parseStoredRecord(
+  name: string,
+  { id, data }: JsonRecord,
+  issues: SessionIssue[],
+): JsonRecord | undefined {
   const record = typeof data === "string" ? parseRecord(data) : undefined;
   if (record === undefined)
     issues.push(
-      leftOut(`The ${name} ${String(id)} is not a JSON object of at most 64 MB, and was left out.`),
+      makeLeftOutIssue(`The ${name} ${String(id)} is not a JSON object of at most 64 MB, and was left out.`),
     );
   return record && { ...record, id };
 }
@@ -172,37 +177,39 @@ function recordIn(name: string, { id, data }: JsonRecord, issues: SessionIssue[]
 const CALL_MS = 10 * 60 * 1000;
 
 /** Finds the parent's call that started a session. */
-function callThatStarted(database: Database, row: JsonRecord): string | undefined {
-  const parentId = textOf(row["parent_id"]);
+function findStartingCall(database: Database, row: JsonRecord): string | undefined {
+  const parentId = toNonemptyText(row["parent_id"]);
   if (parentId === undefined) return undefined;
-  const created = numberOf(row["time_created"]);
+  const created = toNumber(row["time_created"]);
   const where = `session_id = ? AND time_created BETWEEN ${created - CALL_MS} AND ${created + CALL_MS}`;
   for (const { data } of database.rows({ ...PARTS, where }, parentId)) {
-    const part = typeof data === "string" && data.includes('"task"') ? fieldsOf(parseRecord(data)) : {};
-    if (member(member(part, "state"), "metadata")["sessionId"] === row["id"]) return getToolCallId(part);
+    const part = typeof data === "string" && data.includes('"task"') ? toRecord(parseRecord(data)) : {};
+    if (getMember(getMember(part, "state"), "metadata")["sessionId"] === row["id"])
+      return getToolCallId(part);
   }
   return undefined;
 }
 
 /** Reads the messages that were deleted from events, the only ones that still have them. */
-function deletedMessages(database: Database, sessionId: string): DeletedMessage[] {
+function readDeletedMessages(database: Database, sessionId: string): DeletedMessage[] {
   if (!hasColumns(database, EVENTS)) return [];
   const where = "aggregate_id = ? AND type = ?";
-  const eventsOf = (type: string) =>
+  const readEvents = (type: string) =>
     Array.from(database.rows({ ...EVENTS, where }, sessionId, `message.${type}.1`)).sort(
-      (one, other) => numberOf(one["seq"]) - numberOf(other["seq"]),
+      (one, other) => toNumber(one["seq"]) - toNumber(other["seq"]),
     );
   const deletedSeqs = new Map<unknown, number>();
-  for (const { seq, data } of eventsOf("removed")) deletedSeqs.set(dataOf(data)["messageID"], numberOf(seq));
+  for (const { seq, data } of readEvents("removed"))
+    deletedSeqs.set(parseData(data)["messageID"], toNumber(seq));
   if (deletedSeqs.size === 0) return [];
   const found = new Map<unknown, { createdSeq: number; info: JsonRecord; parts: Map<unknown, JsonRecord> }>();
-  for (const { seq, data } of eventsOf("updated")) {
-    const info = member(dataOf(data), "info");
-    const { createdSeq = numberOf(seq), parts = new Map() } = found.get(info["id"]) ?? {};
+  for (const { seq, data } of readEvents("updated")) {
+    const info = getMember(parseData(data), "info");
+    const { createdSeq = toNumber(seq), parts = new Map() } = found.get(info["id"]) ?? {};
     if (deletedSeqs.has(info["id"])) found.set(info["id"], { createdSeq, info, parts });
   }
-  for (const { data } of eventsOf("part.updated")) {
-    const part = member(dataOf(data), "part");
+  for (const { data } of readEvents("part.updated")) {
+    const part = getMember(parseData(data), "part");
     found.get(part["messageID"])?.parts.set(part["id"], part);
   }
   return Array.from(found, ([id, { createdSeq, info, parts }]) => ({
@@ -212,20 +219,20 @@ function deletedMessages(database: Database, sessionId: string): DeletedMessage[
   }));
 }
 
-function dataOf(data: unknown): JsonRecord {
-  return fieldsOf(typeof data === "string" ? parseRecord(data) : undefined);
+function parseData(data: unknown): JsonRecord {
+  return toRecord(typeof data === "string" ? parseRecord(data) : undefined);
 }
 
 function byId(one: JsonRecord, other: JsonRecord): number {
   return String(one["id"]) < String(other["id"]) ? -1 : 1;
 }
 
-function numberTooLarge(path: string, sessionId: string, table: string): SessionError {
+function makeNumberTooLargeError(path: string, sessionId: string, table: string): SessionError {
   const message = `The session ${sessionId} in ${path} has a number beyond 2^53 in the table ${table}. Export the session with "opencode export", and import that file.`;
   return new SessionError("NOT_A_SESSION", message, { details: { path, source: "opencode" } });
 }
 
-function unknownTables(path: string): SessionError {
+function makeUnknownTablesError(path: string): SessionError {
   const message = `${path} has other tables than the databases of OpenCode that are known. Export its sessions with "opencode export", and import those files.`;
   return new SessionError("NOT_A_SESSION", message, { details: { path, source: "opencode" } });
 }
@@ -239,19 +246,19 @@ export type StoredSession = Pick<OpenCodeInput, "document" | "deleted" | "toolCa
  * @param info - As in an export.
  * @param firstMs - When its first message was made, Unix milliseconds; 0 if unknown.
  */
-export function factsOf(info: JsonRecord, firstMs: number): FileFacts[] {
-  const sessionId = textOf(info["id"]);
+export function makeFacts(info: JsonRecord, firstMs: number): FileFacts[] {
+  const sessionId = toNonemptyText(info["id"]);
   if (sessionId === undefined) return [];
-  const startedAt = isoTimeOf(member(info, "time")["created"]);
-  const begunAt = firstMs > 0 ? isoTimeOf(firstMs) : undefined;
+  const startedAt = toIsoTime(getMember(info, "time")["created"]);
+  const begunAt = firstMs > 0 ? toIsoTime(firstMs) : undefined;
   return [
     {
       source: "opencode",
       sessionId,
-      cwd: textOf(info["directory"]) ?? "",
+      cwd: toNonemptyText(info["directory"]) ?? "",
       startedAt,
-      parentId: textOf(info["parentID"]),
-      baseId: textOf(info["projectID"]),
+      parentId: toNonemptyText(info["parentID"]),
+      baseId: toNonemptyText(info["projectID"]),
       begunAt,
       // A fork copies messages with their times.
       isCopy: begunAt !== undefined && startedAt !== undefined && begunAt < startedAt,

@@ -1,22 +1,22 @@
 import { readdirSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import { groupBy } from "../../../core/format/group-by.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import { parseJson, parseRecord } from "../../../core/jsonl/decode.ts";
-import { unlessRefused } from "../../../session/files/skipped-files.ts";
-import { ifPresent } from "../../../session/fs/file-system.ts";
+import { callUnlessRefused } from "../../../session/files/skipped-files.ts";
+import { callIfPresent } from "../../../session/fs/file-system.ts";
 import { importOpenCode } from "../../import/opencode/import-opencode.ts";
-import { createdMs, sharedMessages } from "../../import/opencode/stored-messages.ts";
-import { member } from "../../import/source-text.ts";
+import { countSharedMessages, getCreatedMs } from "../../import/opencode/stored-messages.ts";
+import { getMember } from "../../import/source-text.ts";
 import { type ReportSkipped, readSourceAsText, reportInto } from "../source-file.ts";
 import type { KnownFile, SourceProgram, SourceSession } from "../source-program.ts";
 import {
-  factsInTables,
-  factsOf,
+  makeFacts,
   OPENCODE_LOOKUPS,
   readRows,
+  readTableFacts,
   type StoredSession,
 } from "./opencode-database.ts";
 
@@ -29,8 +29,8 @@ export const OPENCODE: SourceProgram = {
   folders: (env, home) => {
     const data = env["XDG_DATA_HOME"] || join(home, ".local", "share");
     return [
-      ...foldersOf(join(data, "opencode"), env["OPENCODE_DB"]),
-      ...foldersOf(join(data, "kilo"), env["KILO_DB"]),
+      ...findFolders(join(data, "opencode"), env["OPENCODE_DB"]),
+      ...findFolders(join(data, "kilo"), env["KILO_DB"]),
     ];
   },
   isOwn: (path) => {
@@ -38,21 +38,21 @@ export const OPENCODE: SourceProgram = {
     return PART_FILE.test(path) ? false : undefined;
   },
   filesBeside: (path) => (/\.jsonl?(?:\.zst)?$/.test(path) ? [] : [`${path}-wal`]),
-  factsIn: (text, path) => {
-    const value = fieldsOf(parseJson(text)?.value);
-    const { info = value, messages = firstMessage(path) } = value;
-    const [first] = listOf(messages);
-    return factsOf(fieldsOf(info), createdMs({ info: member(fieldsOf(first), "info") }));
+  readFacts: (text, path) => {
+    const value = toRecord(parseJson(text)?.value);
+    const { info = value, messages = readFirstMessage(path) } = value;
+    const [first] = toArray(messages);
+    return makeFacts(toRecord(info), getCreatedMs({ info: getMember(toRecord(first), "info") }));
   },
-  factsInDatabase: factsInTables,
+  factsInDatabase: readTableFacts,
   lookups: OPENCODE_LOOKUPS,
   withoutCopies,
-  keyOf: ({ path }) => path,
+  makeKey: ({ path }) => path,
   withOrigins,
   read: ({ files, origins }, { importedAt }) =>
     files.flatMap((file) => {
       const stored = readStored(file);
-      const forkedFrom = originOf(stored.document, origins);
+      const forkedFrom = findOrigin(stored.document, origins);
       const { path } = file;
       return importOpenCode({ ...stored, ...(forkedFrom && { forkedFrom }), path, importedAt }) ?? [];
     }),
@@ -63,14 +63,14 @@ const DATABASE = /^(?:opencode|kilo)(?:-[\w.-]+)?\.db$/;
 /** Files of messages and of their parts. */
 const PART_FILE = /[/\\]storage[/\\]\w+[/\\](?:ses|msg)_\w+[/\\](?:msg|prt)_\w+\.json$/;
 
-function foldersOf(data: string, named: string | undefined): string[] {
-  return [...databasesOf(data, named), join(data, "storage", "session")];
+function findFolders(data: string, named: string | undefined): string[] {
+  return [...findDatabases(data, named), join(data, "storage", "session")];
 }
 
 /** Returns the databases of all channels on which a program was installed, and the one that the environment names. */
-function databasesOf(data: string, named: string | undefined): string[] {
+function findDatabases(data: string, named: string | undefined): string[] {
   const own = !named || named === ":memory:" ? [] : [isAbsolute(named) ? named : join(data, named)];
-  const found = unlessRefused(() => readdirSync(data).filter((name) => DATABASE.test(name)));
+  const found = callUnlessRefused(() => readdirSync(data).filter((name) => DATABASE.test(name)));
   // If the folder is there and cannot be read, that is met again, and reported, when the database is looked at.
   const names = found?.sort() ?? [`${basename(data)}.db`];
   return [...own, ...names.map((name) => join(data, name))];
@@ -88,12 +88,12 @@ const MAX_ORIGINS = 5;
 
 /** Finds the sessions that forks may have been copied from: older ones of the project, with the same first message. */
 function withOrigins(sessions: readonly SourceSession[]): SourceSession[] {
-  const keyOf = ({ files: [file] }: SourceSession) => `${file?.facts.baseId} ${file?.facts.begunAt}`;
-  const byFirst = groupBy(sessions, keyOf);
+  const makeKey = ({ files: [file] }: SourceSession) => `${file?.facts.baseId} ${file?.facts.begunAt}`;
+  const byFirst = groupBy(sessions, makeKey);
   for (const alike of byFirst.values()) alike.sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1));
   return sessions.map((session) => {
     if (session.files[0]?.facts.isCopy !== true) return session;
-    const older = (byFirst.get(keyOf(session)) ?? []).filter((one) => one.startedAt < session.startedAt);
+    const older = (byFirst.get(makeKey(session)) ?? []).filter((one) => one.startedAt < session.startedAt);
     const candidates =
       older.length > MAX_ORIGINS ? [...older.slice(0, 1), ...older.slice(1 - MAX_ORIGINS)] : older;
     return { ...session, origins: candidates.flatMap(({ files }) => files) };
@@ -101,13 +101,13 @@ function withOrigins(sessions: readonly SourceSession[]): SourceSession[] {
 }
 
 /** Returns the session that a fork was copied from: of those that share most of its messages, the oldest. */
-function originOf(document: unknown, origins: readonly KnownFile[]): string | undefined {
+function findOrigin(document: unknown, origins: readonly KnownFile[]): string | undefined {
   let best: string | undefined;
-  let most = 0;
+  let max = 0;
   for (const file of origins) {
-    const shared = sharedMessages(document, readStored(file).document);
-    if (shared > most) best = file.facts.sessionId;
-    most = Math.max(most, shared);
+    const shared = countSharedMessages(document, readStored(file).document);
+    if (shared > max) best = file.facts.sessionId;
+    max = Math.max(max, shared);
   }
   return best;
 }
@@ -127,35 +127,35 @@ function isSessionFile(document: unknown): document is JsonRecord {
 function readTree(path: string, info: JsonRecord): StoredSession {
   const issues: SessionIssue[] = [];
   const report = reportInto(issues);
-  const messages = filesIn(messageFolder(path), report).flatMap((file) => {
-    const message = recordIn(file, report);
+  const messages = listFiles(getMessageFolder(path), report).flatMap((file) => {
+    const message = readRecord(file, report);
     if (message === undefined) return [];
-    const parts = filesIn(join(storageOf(path), "part", basename(file, ".json")), report);
-    return [{ info: message, parts: parts.flatMap((part) => recordIn(part, report) ?? []) }];
+    const parts = listFiles(join(getStorage(path), "part", basename(file, ".json")), report);
+    return [{ info: message, parts: parts.flatMap((part) => readRecord(part, report) ?? []) }];
   });
   return { document: { info, messages }, issues };
 }
 
 /** Reads the first message of a session, without its parts; empty if there is none, or it cannot be read. */
-function firstMessage(path: string): JsonRecord[] {
-  const [file] = filesIn(messageFolder(path), () => undefined);
-  const info = file === undefined ? undefined : recordIn(file, () => undefined);
+function readFirstMessage(path: string): JsonRecord[] {
+  const [file] = listFiles(getMessageFolder(path), () => undefined);
+  const info = file === undefined ? undefined : readRecord(file, () => undefined);
   return info === undefined ? [] : [{ info }];
 }
 
 /** Returns the folder of all sessions, messages and parts, in which a session's file is two folders deep. */
-function storageOf(path: string): string {
+function getStorage(path: string): string {
   return dirname(dirname(dirname(path)));
 }
 
-function messageFolder(path: string): string {
-  return join(storageOf(path), "message", basename(path, ".json"));
+function getMessageFolder(path: string): string {
+  return join(getStorage(path), "message", basename(path, ".json"));
 }
 
 /** Returns the files of a folder in the order in which they were made. */
-function filesIn(folder: string, report: ReportSkipped): string[] {
+function listFiles(folder: string, report: ReportSkipped): string[] {
   try {
-    const names = ifPresent(() => readdirSync(folder)) ?? [];
+    const names = callIfPresent(() => readdirSync(folder)) ?? [];
     return names
       .filter((name) => name.endsWith(".json"))
       .sort()
@@ -166,7 +166,7 @@ function filesIn(folder: string, report: ReportSkipped): string[] {
   }
 }
 
-function recordIn(path: string, report: ReportSkipped): JsonRecord | undefined {
+function readRecord(path: string, report: ReportSkipped): JsonRecord | undefined {
   try {
     const record = parseRecord(readSourceAsText(path));
     if (record === undefined) report(path, new Error("it is no JSON object"));

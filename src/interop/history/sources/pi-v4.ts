@@ -1,6 +1,6 @@
 import { basename } from "node:path";
-import { headerOf, importPi4, readPi4Text } from "../../import/pi-v4/import-pi4.ts";
-import { firstFolder, isoTimeOf, textOf } from "../../import/source-text.ts";
+import { findHeader, importPi4, readPi4Text } from "../../import/pi-v4/import-pi4.ts";
+import { findFirstFolder, toIsoTime, toNonemptyText } from "../../import/source-text.ts";
 import { readSource } from "../source-file.ts";
 import type { SourceProgram } from "../source-program.ts";
 
@@ -8,19 +8,19 @@ import type { SourceProgram } from "../source-program.ts";
 export const PI4: SourceProgram = {
   name: "pi-v4",
   folders: () => [],
-  factsIn: (text, path) => {
-    const { id, cwd, createdAt, parentSessionId } = headerOf(readPi4Text(text).records)?.value ?? {};
+  readFacts: (text, path) => {
+    const { id, cwd, createdAt, parentSessionId } = findHeader(readPi4Text(text).records)?.value ?? {};
     return [
       {
         source: "pi-v4",
-        sessionId: textOf(id) ?? basename(path, ".jsonl").replace(/^[^_]*_/, ""),
-        parentId: textOf(parentSessionId),
-        cwd: firstFolder([cwd]).cwd,
-        startedAt: isoTimeOf(createdAt),
+        sessionId: toNonemptyText(id) ?? basename(path, ".jsonl").replace(/^[^_]*_/, ""),
+        parentId: toNonemptyText(parentSessionId),
+        cwd: findFirstFolder([cwd]).cwd,
+        startedAt: toIsoTime(createdAt),
       },
     ];
   },
-  keyOf: ({ path }) => path,
+  makeKey: ({ path }) => path,
   read: ({ files, sourceId }, { importedAt }) =>
     files.flatMap(({ path }) => {
       const imported = importPi4({ ...readPi4Text(readSource(path)), path, sourceId, importedAt });

@@ -2,17 +2,17 @@ import type { Usage } from "../../../core/format/content.ts";
 import type { UnknownEntry } from "../../../core/format/entry.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { UNKNOWN_NAME } from "../../../core/format/message.ts";
-import { countOf, usageOf } from "../../convert/answer.ts";
-import { custom, usageEntry } from "../entry-bodies.ts";
+import { toCount, toUsage } from "../../convert/answer.ts";
+import { makeCustom, makeUsageEntry } from "../entry-bodies.ts";
 import type { Draft, SessionBuilder } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
-import { member, textOf } from "../source-text.ts";
+import { getMember, toNonemptyText } from "../source-text.ts";
 import { addTokens, COUNTED, NO_TOKENS, type Tokens } from "../token-sums.ts";
-import { usageOfMessage } from "./message-parts.ts";
+import { getMessageUsage } from "./message-parts.ts";
 import { isNode } from "./record-graph.ts";
 import type { Subagent } from "./subagents.ts";
-import { callIds, groupRecords, isBrokenOff, modelOf, type Unit } from "./thread-units.ts";
-import { countingKey } from "./unit-entries.ts";
+import { getModel, getUnitCallIds, groupRecords, isBrokenOff, type Unit } from "./thread-units.ts";
+import { findCountingKey } from "./unit-entries.ts";
 
 /** Dollars by model. */
 export type Dollars = Readonly<Record<string, number>>;
@@ -83,11 +83,11 @@ export class CostState {
 
   /** Reads the next totals; returns whether they contained anything new. */
   take(record: SourceRecord): boolean {
-    const models = member(record.value, "modelUsage");
-    const totals = new Map(Object.keys(models).map((name) => [name, tokensOf(member(models, name))]));
+    const models = getMember(record.value, "modelUsage");
+    const totals = new Map(Object.keys(models).map((name) => [name, countTokens(getMember(models, name))]));
     if (this.#last === undefined) this.#tellInherited();
     let isNews = false;
-    for (const [name, dollars] of Object.entries(dollarsOf(record))) {
+    for (const [name, dollars] of Object.entries(getDollars(record))) {
       if (this.#addDollars(name, dollars)) isNews = true;
     }
     if (this.#addSummaryTokens(totals, record)) isNews = true;
@@ -102,11 +102,11 @@ export class CostState {
   /** Keeps what is subtracted, since the original may be gone when the session is imported again. */
   #tellInherited(): void {
     if (this.#copy === undefined) return;
-    const body = custom(INHERITED_COST_TYPE, { ...this.#copy.inherited });
-    this.#builder.addBehind(this.#keyOf("inherited cost"), undefined, body);
+    const body = makeCustom(INHERITED_COST_TYPE, { ...this.#copy.inherited });
+    this.#builder.addBehind(this.#makeKey("inherited cost"), undefined, body);
   }
 
-  #keyOf(key: string): string {
+  #makeKey(key: string): string {
     return this.#copy === undefined ? key : `${key} of ${this.#copy.sessionId}`;
   }
 
@@ -118,40 +118,40 @@ export class CostState {
     if (ofOthers === undefined) return false;
     let rest = NO_TOKENS;
     for (const [model, answered] of this.#answered) {
-      const told = since(this.#totals.get(model), totals.get(model) ?? NO_TOKENS);
+      const told = subtractTokens(this.#totals.get(model), totals.get(model) ?? NO_TOKENS);
       const explained = addTokens(answered, ofOthers.get(model) ?? NO_TOKENS);
       rest = addTokens(addTokens(rest, told), explained, -1);
     }
     if (rest.output === 0 || COUNTED.some((name) => rest[name] < 0)) return false;
     if (others.length === 0) {
-      summary["usage"] = usageOf(rest);
+      summary["usage"] = toUsage(rest);
       return true;
     }
     const [model = UNKNOWN_NAME] = this.#answered.keys();
-    this.#addUsage(`summary tokens ${this.#number++}`, "summaries", model, usageOf(rest));
+    this.#addUsage(`summary tokens ${this.#number++}`, "summaries", model, toUsage(rest));
     return true;
   }
 
   #addDollars(model: string, total: number): boolean {
     const before = this.#dollars.get(model) ?? 0;
     // Less than before: the program restarted its count.
-    const spent = rounded(total < before ? total : total - before);
+    const spent = roundDollars(total < before ? total : total - before);
     this.#dollars.set(model, total);
     if (spent === 0) return false;
-    this.#addUsage(`cost ${this.#number++} ${model}`, "cost", model, usageOf({ cost: spent }));
+    this.#addUsage(`cost ${this.#number++} ${model}`, "cost", model, toUsage({ cost: spent }));
     return true;
   }
 
   #addUsage(key: string, kind: keyof typeof NOTES, model: string, usage: Usage): void {
-    const body = usageEntry(`claude-code.${kind}`, "anthropic", model, usage, NOTES[kind]);
-    this.#builder.addBehind(this.#keyOf(key), undefined, body);
+    const body = makeUsageEntry(`claude-code.${kind}`, "anthropic", model, usage, NOTES[kind]);
+    this.#builder.addBehind(this.#makeKey(key), undefined, body);
   }
 }
 
-function dollarsOf({ value }: SourceRecord): Dollars {
-  const models = member(value, "modelUsage");
+function getDollars({ value }: SourceRecord): Dollars {
+  const models = getMember(value, "modelUsage");
   const names = Object.keys(models);
-  return Object.fromEntries(names.map((name) => [name, countOf(member(models, name)["costUSD"])]));
+  return Object.fromEntries(names.map((name) => [name, toCount(getMember(models, name)["costUSD"])]));
 }
 
 /**
@@ -159,39 +159,39 @@ function dollarsOf({ value }: SourceRecord): Dollars {
  *
  * These are in its last totals before the first record that is behind what both have.
  */
-export function dollarsWhenCopied(original: readonly SourceRecord[], copy: readonly SourceRecord[]): Dollars {
+export function findCopiedDollars(original: readonly SourceRecord[], copy: readonly SourceRecord[]): Dollars {
   const uuids = new Set(copy.filter(isNode).map(({ value }) => value["uuid"]));
   const last = original.findLastIndex((record) => isNode(record) && uuids.has(record.value["uuid"]));
   const next = original.findIndex((record, position) => position > last && isNode(record));
   const before = next === -1 ? original : original.slice(0, next);
   const totals = before.findLast(({ value }) => value["type"] === "cost-state");
-  return totals === undefined ? {} : dollarsOf(totals);
+  return totals === undefined ? {} : getDollars(totals);
 }
 
 /** Returns the dollars that an earlier import has told a copy to begin with; undefined if it has told none. */
-export function inheritedDollarsIn(entries: readonly UnknownEntry[]): Dollars | undefined {
+export function findInheritedDollars(entries: readonly UnknownEntry[]): Dollars | undefined {
   const told = entries.find(({ customType }) => customType === INHERITED_COST_TYPE);
   if (told === undefined) return undefined;
-  const models = member(told, "data");
-  return Object.fromEntries(Object.keys(models).map((name) => [name, countOf(models[name])]));
+  const models = getMember(told, "data");
+  return Object.fromEntries(Object.keys(models).map((name) => [name, toCount(models[name])]));
 }
 
 /** Returns the increase of totals; all of them if the program restarted its count. */
-function since(before: Tokens | undefined, now: Tokens): Tokens {
+function subtractTokens(before: Tokens | undefined, now: Tokens): Tokens {
   return before === undefined || now.output < before.output ? now : addTokens(now, before, -1);
 }
 
-function tokensOf(model: JsonRecord): Tokens {
+function countTokens(model: JsonRecord): Tokens {
   return {
-    input: countOf(model["inputTokens"]),
-    output: countOf(model["outputTokens"]),
-    cacheRead: countOf(model["cacheReadInputTokens"]),
-    cacheWrite: countOf(model["cacheCreationInputTokens"]),
+    input: toCount(model["inputTokens"]),
+    output: toCount(model["outputTokens"]),
+    cacheRead: toCount(model["cacheReadInputTokens"]),
+    cacheWrite: toCount(model["cacheCreationInputTokens"]),
   };
 }
 
 /** Removes floating-point noise from a difference of dollars. */
-function rounded(dollars: number): number {
+function roundDollars(dollars: number): number {
   return Math.round(dollars * 1e12) / 1e12;
 }
 
@@ -254,7 +254,7 @@ export class SubagentTokens {
     if (this.#isMissing) return undefined;
     const sums = new Map<string, Tokens>();
     if (this.#calls.length === 0) return sums;
-    const [from, to] = [before === undefined ? BEGINNING : this.#spanOf(before), this.#spanOf(totals)];
+    const [from, to] = [before === undefined ? BEGINNING : this.#findSpan(before), this.#findSpan(totals)];
     for (const { model, tokens, timeMs } of this.#calls) {
       const isBefore = isLater(from, timeMs);
       const isAfter = isEarlier(to, timeMs);
@@ -271,24 +271,24 @@ export class SubagentTokens {
     for (const { nodes } of this.#subagents) {
       const { units, toolNames } = groupRecords(nodes);
       for (const unit of units) {
-        const timeMs = lastTime(unit);
+        const timeMs = getLastTime(unit);
         if (unit.role === "boundary") calls.push({ model: "", tokens: undefined, timeMs });
         if (unit.role !== "assistant") continue;
-        for (const id of callIds(unit)) this.addCall(id, toolNames.get(id));
-        const key = countingKey(unit) ?? "";
+        for (const id of getUnitCallIds(unit)) this.addCall(id, toolNames.get(id));
+        const key = findCountingKey(unit) ?? "";
         if (counted.has(key) || isBrokenOff(unit)) continue;
         if (key !== "") counted.add(key);
-        calls.push({ model: modelOf(unit), tokens: usageOfMessage(unit.nodes), timeMs });
+        calls.push({ model: getModel(unit), tokens: getMessageUsage(unit.nodes), timeMs });
       }
     }
     return calls;
   }
 
   /** Finds the span: from the latest time of all earlier records to the next answer. */
-  #spanOf(totals: SourceRecord): Span {
+  #findSpan(totals: SourceRecord): Span {
     const position = this.#records.indexOf(totals);
     const times = (records: readonly SourceRecord[]) =>
-      records.map(({ value }) => timeOf(value["timestamp"])).filter((time) => !Number.isNaN(time));
+      records.map(({ value }) => parseTime(value["timestamp"])).filter((time) => !Number.isNaN(time));
     const earlier = times(this.#records.slice(0, position));
     const later = times(
       this.#records.slice(position + 1).filter(({ value }) => value["type"] === "assistant"),
@@ -310,12 +310,12 @@ function isEarlier({ fromMs, toMs }: Span, timeMs: number): boolean {
   return timeMs >= toMs && timeMs > fromMs;
 }
 
-function lastTime({ nodes }: Unit): number {
+function getLastTime({ nodes }: Unit): number {
   return nodes
-    .map(({ value }) => timeOf(value["timestamp"]))
+    .map(({ value }) => parseTime(value["timestamp"]))
     .reduce((one, other) => Math.max(one, other), Number.NEGATIVE_INFINITY);
 }
 
-function timeOf(timestamp: unknown): number {
-  return Date.parse(textOf(timestamp) ?? "");
+function parseTime(timestamp: unknown): number {
+  return Date.parse(toNonemptyText(timestamp) ?? "");
 }

@@ -1,8 +1,15 @@
 import { addTo } from "../../../core/format/group-by.ts";
-import { subagentLink } from "../entry-bodies.ts";
+import { makeSubagentLink } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
-import { SessionBuilder, subagentSessionId, subagentSourceId } from "../session-builder.ts";
-import { fieldOf, firstText, member, type SourceRecord, type SourceText, textOf } from "../source-text.ts";
+import { makeSubagentSessionId, makeSubagentSourceId, SessionBuilder } from "../session-builder.ts";
+import {
+  findFirstText,
+  getMember,
+  pluckField,
+  type SourceRecord,
+  type SourceText,
+  toNonemptyText,
+} from "../source-text.ts";
 import type { Dollars } from "./cost-state.ts";
 import { isSidechain, linkRecords, type RecordGraph, type RecordNode } from "./record-graph.ts";
 import { type ClaudeSubagentText, findSubagents, type Subagent } from "./subagents.ts";
@@ -40,7 +47,7 @@ export function importClaudeCode(input: ClaudeCodeInput): ImportedSession[] {
   const { main } = input;
   const graph = linkRecords(main.records);
   const { own, lanes } = splitByAgent(graph);
-  const id = input.sessionId ?? lastText(main.records, "sessionId");
+  const id = input.sessionId ?? findLastText(main.records, "sessionId");
   if (id === undefined) return [];
   const { ownId = id } = input;
   const subagents = findSubagents(own, lanes, input.subagents ?? []);
@@ -48,18 +55,18 @@ export function importClaudeCode(input: ClaudeCodeInput): ImportedSession[] {
     subagents.flatMap(({ agentId, toolCallId }) =>
       toolCallId === undefined
         ? []
-        : [[toolCallId, { agentId, sessionId: subagentSessionId(ownId, agentId) }]],
+        : [[toolCallId, { agentId, sessionId: makeSubagentSessionId(ownId, agentId) }]],
     ),
   );
-  const subagentOf = (call: string) => links.get(call);
+  const findSubagent = (call: string) => links.get(call);
   const sessions: ImportedSession[] = [];
-  if (own.some(isTurn)) sessions.push(importMain(input, id, graph, { nodes: own, subagents, subagentOf }));
-  const counted = new Set(own.flatMap((node) => messageIdOf(node) ?? []));
+  if (own.some(isTurn)) sessions.push(importMain(input, id, graph, { nodes: own, subagents, findSubagent }));
+  const counted = new Set(own.flatMap((node) => findMessageId(node) ?? []));
   for (const subagent of subagents) {
     if (!subagent.nodes.some(isTurn)) continue;
-    sessions.push(importSubagent(input, id, subagent, { counted, subagentOf }));
+    sessions.push(importSubagent(input, id, subagent, { counted, findSubagent }));
     // A session that continues another one repeats its records.
-    for (const node of subagent.nodes) counted.add(messageIdOf(node) ?? "");
+    for (const node of subagent.nodes) counted.add(findMessageId(node) ?? "");
   }
   return sessions;
 }
@@ -68,17 +75,17 @@ function importMain(
   input: ClaudeCodeInput,
   id: string,
   graph: RecordGraph,
-  thread: Pick<Thread, "nodes" | "subagents" | "subagentOf">,
+  thread: Pick<Thread, "nodes" | "subagents" | "findSubagent">,
 ): ImportedSession {
   const { records, issues } = input.main;
   const builder = new SessionBuilder(input, {
     source: "claude-code",
     sourceId: id,
-    sourceVersion: firstText(records, "version"),
+    sourceVersion: findFirstText(records, "version"),
     id: input.ownId ?? id,
-    folders: fieldOf(records, "cwd"),
-    startedAt: firstText(records, "timestamp"),
-    forkOf: originalOf(input, id, thread.nodes),
+    folders: pluckField(records, "cwd"),
+    startedAt: findFirstText(records, "timestamp"),
+    forkOf: findOriginal(input, id, thread.nodes),
     issues: [...issues, ...graph.issues],
   });
   builder.drop("repeated", graph.repeated);
@@ -92,24 +99,24 @@ function importSubagent(
   input: ClaudeCodeInput,
   parentId: string,
   subagent: Subagent,
-  thread: Pick<Thread, "counted" | "subagentOf">,
+  thread: Pick<Thread, "counted" | "findSubagent">,
 ): ImportedSession {
   const { agentId, toolCallId, callerId, nodes, text } = subagent;
   const own = nodes.map(({ record }) => record);
   const records = text?.records ?? own;
-  const id = subagentSessionId(input.ownId ?? parentId, agentId);
+  const id = makeSubagentSessionId(input.ownId ?? parentId, agentId);
   const builder = new SessionBuilder(input, {
     source: "claude-code",
-    sourceId: subagentSourceId(parentId, agentId),
+    sourceId: makeSubagentSourceId(parentId, agentId),
     sourcePath: text?.path ?? input.path,
-    sourceVersion: firstText(records, "version"),
+    sourceVersion: findFirstText(records, "version"),
     id,
-    folders: fieldOf([...records, ...input.main.records], "cwd"),
-    startedAt: firstText(records, "timestamp"),
-    startedBy: callerId === undefined ? parentId : subagentSourceId(parentId, callerId),
+    folders: pluckField([...records, ...input.main.records], "cwd"),
+    startedAt: findFirstText(records, "timestamp"),
+    startedBy: callerId === undefined ? parentId : makeSubagentSourceId(parentId, callerId),
     issues: [...(text?.issues ?? []), ...subagent.issues],
   });
-  builder.addBehind(`${id} link`, undefined, subagentLink({ agentId, toolCallId, ...subagent.details }));
+  builder.addBehind(`${id} link`, undefined, makeSubagentLink({ agentId, toolCallId, ...subagent.details }));
   emitThread({ builder, nodes, records: text?.records, subagents: [], ...thread });
   return builder.finish();
 }
@@ -119,8 +126,8 @@ function isTurn({ type, message }: RecordNode): boolean {
   return (type === "user" || type === "assistant") && message["content"] !== undefined;
 }
 
-function messageIdOf({ type, message }: RecordNode): string | undefined {
-  return type === "assistant" ? textOf(message["id"]) : undefined;
+function findMessageId({ type, message }: RecordNode): string | undefined {
+  return type === "assistant" ? toNonemptyText(message["id"]) : undefined;
 }
 
 /** Separates records of the main agent from those of subagents in the same file. */
@@ -146,7 +153,7 @@ function splitByAgent({ nodes }: RecordGraph): {
         node = parent;
         name = names.get(node);
       } else {
-        name = textOf(node.value["agentId"]) ?? node.uuid.slice(0, 8);
+        name = toNonemptyText(node.value["agentId"]) ?? node.uuid.slice(0, 8);
       }
     }
     for (const one of path) names.set(one, name);
@@ -156,17 +163,20 @@ function splitByAgent({ nodes }: RecordGraph): {
 }
 
 /** Finds the session that this one was copied from: the one that records name, or whose id they have. */
-function originalOf(
+function findOriginal(
   { forkedFrom }: ClaudeCodeInput,
   id: string,
   [first]: readonly RecordNode[],
 ): string | undefined {
   if (first === undefined) return undefined;
   const { value } = first;
-  const named = textOf(member(value, "forkedFrom")["sessionId"]) ?? textOf(value["sessionId"]);
+  const named =
+    toNonemptyText(getMember(value, "forkedFrom")["sessionId"]) ?? toNonemptyText(value["sessionId"]);
   return named !== undefined && named !== id ? named : forkedFrom;
 }
 
-function lastText(records: readonly SourceRecord[], name: string): string | undefined {
-  return textOf(records.findLast(({ value }) => textOf(value[name]) !== undefined)?.value[name]);
+function findLastText(records: readonly SourceRecord[], name: string): string | undefined {
+  return toNonemptyText(
+    records.findLast(({ value }) => toNonemptyText(value[name]) !== undefined)?.value[name],
+  );
 }

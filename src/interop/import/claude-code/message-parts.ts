@@ -1,10 +1,10 @@
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import type { StopReason } from "../../../core/format/message.ts";
-import { countOf, STOP_REASONS, usageOf } from "../../convert/answer.ts";
+import { STOP_REASONS, toCount, toUsage } from "../../convert/answer.ts";
 import { readUsage } from "../../convert/anthropic/anthropic-content.ts";
-import { member, textIn, textOf } from "../source-text.ts";
+import { getMember, joinContentText, toNonemptyText } from "../source-text.ts";
 import { isSidechain, type RecordNode } from "./record-graph.ts";
 
 /** Role of a record in the conversation. */
@@ -23,32 +23,32 @@ export type RecordRole =
   | "progress";
 
 /** Returns the text of a user record, blocks joined; empty if it has none. */
-export function userText({ message }: RecordNode): string {
-  return textIn(message["content"]);
+export function getUserText({ message }: RecordNode): string {
+  return joinContentText(message["content"]);
 }
 
 /** Returns the blocks of a type in a record. */
-export function blocksOfType(
+export function findBlocksOfType(
   { message }: Pick<RecordNode, "message">,
   type: "tool_use" | "tool_result",
 ): JsonRecord[] {
-  return listOf(message["content"])
-    .map(fieldsOf)
+  return toArray(message["content"])
+    .map(toRecord)
     .filter((block) => block["type"] === type);
 }
 
 /** Returns the tool results in a user record. */
-export function resultBlocks(node: RecordNode): JsonRecord[] {
-  return blocksOfType(node, "tool_result");
+export function findResultBlocks(node: RecordNode): JsonRecord[] {
+  return findBlocksOfType(node, "tool_result");
 }
 
 /** Returns the id of the API message that an assistant record belongs to; undefined if it has none. */
-export function messageKey({ message, value }: RecordNode): string | undefined {
-  return textOf(message["id"]) ?? textOf(value["requestId"]);
+export function findMessageKey({ message, value }: RecordNode): string | undefined {
+  return toNonemptyText(message["id"]) ?? toNonemptyText(value["requestId"]);
 }
 
 /** Classifies a record. */
-export function roleOf(node: RecordNode): RecordRole {
+export function classifyRecord(node: RecordNode): RecordRole {
   const { value } = node;
   switch (node.type) {
     case "assistant":
@@ -56,11 +56,11 @@ export function roleOf(node: RecordNode): RecordRole {
     case "progress":
       return "progress";
     case "user":
-      return userRole(node);
+      return classifyUser(node);
     case "system":
       return value["subtype"] === "compact_boundary" ? "boundary" : "aside";
     case "attachment":
-      return queuedRole(node);
+      return classifyQueued(node);
     default:
       return "aside";
   }
@@ -76,24 +76,24 @@ const BEGINNINGS: readonly (readonly [string, RecordRole])[] = [
   ["<bash-stderr>", "bash-output"],
 ];
 
-function userRole(node: RecordNode): RecordRole {
+function classifyUser(node: RecordNode): RecordRole {
   const { value } = node;
   if (value["isCompactSummary"] === true) return "summary";
   if (value["isVisibleInTranscriptOnly"] === true) return "aside";
-  if (resultBlocks(node).length > 0) return "results";
+  if (findResultBlocks(node).length > 0) return "results";
   if (value["isMeta"] === true) return "meta";
-  const text = userText(node).trimStart();
+  const text = getUserText(node).trimStart();
   const found = BEGINNINGS.find(([beginning]) => text.startsWith(beginning));
   if (found !== undefined) return found[1];
   return value["promptSource"] === "system" && !isSidechain(node) ? "notification" : "prompt";
 }
 
 /** A prompt that waited while the agent worked is an attachment; the program writes all other attachments. */
-function queuedRole({ value }: RecordNode): RecordRole {
-  const attachment = member(value, "attachment");
+function classifyQueued({ value }: RecordNode): RecordRole {
+  const attachment = getMember(value, "attachment");
   if (attachment["type"] !== "queued_command") return "aside";
   const { prompt, commandMode } = attachment;
-  if (textIn(prompt).startsWith("<task-notification>") || commandMode === "task-notification")
+  if (joinContentText(prompt).startsWith("<task-notification>") || commandMode === "task-notification")
     return "notification";
   return commandMode === undefined || commandMode === "prompt" ? "prompt" : "aside";
 }
@@ -108,24 +108,24 @@ export function isAborted({ value }: RecordNode): boolean {
  *
  * Records of an answer that was aborted tell the output at its start; the program counts a token for four characters.
  */
-export function usageOfMessage(nodes: readonly RecordNode[]): Usage {
-  let most = usageOf();
+export function getMessageUsage(nodes: readonly RecordNode[]): Usage {
+  let best = toUsage();
   let cost = 0;
   for (const { message, value } of nodes) {
     const usage = readUsage(message["usage"]);
-    if (usage.output >= most.output) most = usage;
-    cost = Math.max(cost, countOf(value["costUSD"]));
+    if (usage.output >= best.output) best = usage;
+    cost = Math.max(cost, toCount(value["costUSD"]));
   }
   const arrived = nodes.some(isAborted)
-    ? nodes.map(({ message }) => textIn(message["content"])).join("")
+    ? nodes.map(({ message }) => joinContentText(message["content"])).join("")
     : "";
-  const output = Math.max(most.output, Math.round(arrived.length / 4));
-  const totalTokens = most.totalTokens + output - most.output;
-  return { ...most, output, totalTokens, cost: { ...most.cost, total: cost } };
+  const output = Math.max(best.output, Math.round(arrived.length / 4));
+  const totalTokens = best.totalTokens + output - best.output;
+  return { ...best, output, totalTokens, cost: { ...best.cost, total: cost } };
 }
 
 /** Returns why a message ended: the last reason in its records, else whether it calls a tool. */
-export function stopReasonOf(nodes: readonly RecordNode[], hasCalls: boolean): StopReason {
+export function getStopReason(nodes: readonly RecordNode[], hasCalls: boolean): StopReason {
   if (nodes.some(({ value }) => value["isApiErrorMessage"] === true)) return "error";
   const named = nodes
     .map(({ message }) => STOP_REASONS.get(message["stop_reason"]))

@@ -1,7 +1,7 @@
-import { listOf } from "../../../core/context/entry-fields.ts";
+import { toArray } from "../../../core/context/entry-fields.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
-import { issueAt, member, type SourceRecord, textOf } from "../source-text.ts";
+import { getMember, makeIssue, type SourceRecord, toNonemptyText } from "../source-text.ts";
 
 /** A record that is part of the conversation, identified by its `uuid`. */
 export class RecordNode {
@@ -16,8 +16,8 @@ export class RecordNode {
   readonly children: RecordNode[] = [];
 
   constructor(record: SourceRecord, position: number) {
-    this.uuid = textOf(record.value["uuid"]) ?? "";
-    this.type = textOf(record.value["type"]) ?? "";
+    this.uuid = toNonemptyText(record.value["uuid"]) ?? "";
+    this.type = toNonemptyText(record.value["type"]) ?? "";
     this.record = record;
     this.position = position;
   }
@@ -28,7 +28,7 @@ export class RecordNode {
 
   /** The fields of its message; empty if it has none. */
   get message(): JsonRecord {
-    return member(this.value, "message");
+    return getMember(this.value, "message");
   }
 }
 
@@ -64,15 +64,15 @@ export interface PreservedMessages {
 }
 
 /** Reads which messages a compaction's boundary preserves; newer versions list them, older ones name the first and last. */
-export function preservedBy(boundary: JsonRecord): PreservedMessages {
-  const metadata = member(boundary, "compactMetadata");
-  const listed = member(metadata, "preservedMessages");
-  const segment = member(metadata, "preservedSegment");
-  const uuids = listOf(listed["uuids"]);
-  const anchor = textOf(listed["anchorUuid"]) ?? textOf(segment["anchorUuid"]);
+export function readPreserved(boundary: JsonRecord): PreservedMessages {
+  const metadata = getMember(boundary, "compactMetadata");
+  const listed = getMember(metadata, "preservedMessages");
+  const segment = getMember(metadata, "preservedSegment");
+  const uuids = toArray(listed["uuids"]);
+  const anchor = toNonemptyText(listed["anchorUuid"]) ?? toNonemptyText(segment["anchorUuid"]);
   return {
-    head: textOf(uuids[0]) ?? textOf(segment["headUuid"]),
-    tail: textOf(uuids.at(-1)) ?? textOf(segment["tailUuid"]),
+    head: toNonemptyText(uuids[0]) ?? toNonemptyText(segment["headUuid"]),
+    tail: toNonemptyText(uuids.at(-1)) ?? toNonemptyText(segment["tailUuid"]),
     isPrefix: anchor !== undefined && anchor === boundary["uuid"],
   };
 }
@@ -100,8 +100,8 @@ export function linkRecords(records: readonly SourceRecord[]): RecordGraph {
   const nodes = [...byUuid.values()];
   const latest = new Map<string, RecordNode>();
   for (const node of nodes) {
-    const lane = laneOf(node);
-    node.parent = parentOf(node, byUuid, latest.get(lane), issues);
+    const lane = getLane(node);
+    node.parent = findParent(node, byUuid, latest.get(lane), issues);
     latest.set(lane, node);
   }
   breakCircles(nodes, issues);
@@ -110,11 +110,11 @@ export function linkRecords(records: readonly SourceRecord[]): RecordGraph {
 }
 
 /** Returns the agent that a record belongs to. */
-function laneOf({ value }: RecordNode): string {
-  return `${value["isSidechain"] === true} ${textOf(value["agentId"]) ?? ""}`;
+function getLane({ value }: RecordNode): string {
+  return `${value["isSidechain"] === true} ${toNonemptyText(value["agentId"]) ?? ""}`;
 }
 
-function parentOf(
+function findParent(
   node: RecordNode,
   byUuid: ReadonlyMap<string, RecordNode>,
   before: RecordNode | undefined,
@@ -123,10 +123,10 @@ function parentOf(
   const { value } = node;
   const { parentUuid } = value;
   const isBoundary = value["subtype"] === "compact_boundary";
-  const named = isBoundary ? boundaryParent(value, byUuid) : textOf(parentUuid);
+  const named = isBoundary ? findBoundaryParent(value, byUuid) : toNonemptyText(parentUuid);
   const parent = named === undefined ? undefined : byUuid.get(named);
   // In a fork, preserved messages follow the summary, though the boundary still names one of them as its parent.
-  const namedBy = ({ value }: RecordNode) => byUuid.get(textOf(value["parentUuid"]) ?? "");
+  const namedBy = ({ value }: RecordNode) => byUuid.get(toNonemptyText(value["parentUuid"]) ?? "");
   const isRelinked = isBoundary && isBelow(parent, node, namedBy);
   if (parent !== undefined && parent !== node && !isRelinked) return parent;
   if (isBoundary || (named === undefined && parentUuid === undefined)) return before;
@@ -134,19 +134,19 @@ function parentOf(
   const message = before
     ? `The record names a parent that is not there; it was hung on the record of line ${before.record.line}.`
     : "The record names a parent that is not there, and no record stands before it: it begins the conversation.";
-  issues.push(issueAt("PARENT_BRIDGED", message, node.record));
+  issues.push(makeIssue("PARENT_BRIDGED", message, node.record));
   return before;
 }
 
 /** Returns the parent of a compaction's boundary: the last message that it preserves, else its logical parent. */
-function boundaryParent(value: JsonRecord, byUuid: ReadonlyMap<string, RecordNode>): string | undefined {
-  const { tail } = preservedBy(value);
+function findBoundaryParent(value: JsonRecord, byUuid: ReadonlyMap<string, RecordNode>): string | undefined {
+  const { tail } = readPreserved(value);
   if (tail !== undefined && byUuid.has(tail)) return tail;
-  return textOf(value["logicalParentUuid"]) ?? textOf(value["parentUuid"]);
+  return toNonemptyText(value["logicalParentUuid"]) ?? toNonemptyText(value["parentUuid"]);
 }
 
 /** Yields an element and those above it, each once: damaged files have cycles. */
-export function* upward<T>(start: T | undefined, above: (one: T) => T | undefined): Generator<T, void> {
+export function* walkUpward<T>(start: T | undefined, above: (one: T) => T | undefined): Generator<T, void> {
   const seen = new Set<T>();
   for (let at = start; at !== undefined && !seen.has(at); at = above(at)) {
     seen.add(at);
@@ -166,7 +166,7 @@ export function isBelow<T>(one: T | undefined, ancestor: T, above: (one: T) => T
 }
 
 /** Returns the element above another one. */
-function parentIn<T>({ parent }: { readonly parent: T | undefined }): T | undefined {
+function getParent<T>({ parent }: { readonly parent: T | undefined }): T | undefined {
   return parent;
 }
 
@@ -181,19 +181,19 @@ function breakCircles(nodes: readonly RecordNode[], issues: SessionIssue[]): voi
       node = node.parent;
     }
     if (node !== undefined && path.has(node)) {
-      const first = firstOfCircle(node);
+      const first = findFirstOfCircle(node);
       const before = nodes[nodes.indexOf(first) - 1];
       // What was checked earlier is above nothing of this path.
-      const isLoose = before !== undefined && (checked.has(before) || !isBelow(before, first, parentIn));
+      const isLoose = before !== undefined && (checked.has(before) || !isBelow(before, first, getParent));
       first.parent = isLoose ? before : undefined;
       const message = "The record is its own ancestor; it was hung on the record before it.";
-      issues.push(issueAt("PARENT_CYCLE", message, first.record));
+      issues.push(makeIssue("PARENT_CYCLE", message, first.record));
     }
     for (const one of path) checked.add(one);
   }
 }
 
-function firstOfCircle(node: RecordNode): RecordNode {
+function findFirstOfCircle(node: RecordNode): RecordNode {
   let first = node;
   for (let next = node.parent; next !== undefined && next !== node; next = next.parent) {
     if (next.position < first.position) first = next;
@@ -208,11 +208,12 @@ export function findLeaf(nodes: readonly RecordNode[]): RecordNode | undefined {
     own.has(node) &&
     node.value["teamName"] === undefined &&
     node.type !== "progress" &&
-    member(node.value, "attachment")["type"] !== "fork_briefing";
+    getMember(node.value, "attachment")["type"] !== "fork_briefing";
   for (let i = nodes.length - 1; i >= 0; i--) {
     const tip = nodes[i];
     if (tip === undefined || !isMain(tip) || tip.children.some(isMain)) continue;
-    for (const { type } of upward(tip, parentIn)) if (type === "user" || type === "assistant") return tip;
+    for (const { type } of walkUpward(tip, getParent))
+      if (type === "user" || type === "assistant") return tip;
   }
   return nodes.at(-1);
 }

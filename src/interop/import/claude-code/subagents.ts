@@ -1,10 +1,10 @@
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
 import { addTo } from "../../../core/format/group-by.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import type { SourceText } from "../source-text.ts";
-import { member, textOf } from "../source-text.ts";
-import { blocksOfType, resultBlocks, userText } from "./message-parts.ts";
+import { getMember, toNonemptyText } from "../source-text.ts";
+import { findBlocksOfType, findResultBlocks, getUserText } from "./message-parts.ts";
 import { linkRecords, type RecordNode } from "./record-graph.ts";
 
 /** The transcript of a subagent in its own file. */
@@ -54,12 +54,13 @@ export function findSubagents(
   const ids = new Set(transcripts.map(({ agentId }) => agentId));
   return transcripts.map(({ meta, ...transcript }): Subagent => {
     const { agentId, nodes } = transcript;
-    const toolCallId = textOf(meta["toolUseId"]) ?? calls.of(agentId) ?? calls.withPrompt(firstPrompt(nodes));
-    const named = textOf(meta["parentAgentId"]);
+    const toolCallId =
+      toNonemptyText(meta["toolUseId"]) ?? calls.of(agentId) ?? calls.withPrompt(getFirstPrompt(nodes));
+    const named = toNonemptyText(meta["parentAgentId"]);
     const callerId =
-      calls.callerOf(toolCallId) ?? (named !== undefined && ids.has(named) ? named : undefined);
+      calls.findCaller(toolCallId) ?? (named !== undefined && ids.has(named) ? named : undefined);
     const details = Object.fromEntries(
-      DETAILS.flatMap((name) => (textOf(meta[name]) === undefined ? [] : [[name, meta[name]]])),
+      DETAILS.flatMap((name) => (toNonemptyText(meta[name]) === undefined ? [] : [[name, meta[name]]])),
     );
     // A subagent that started itself: its file, or a record about it, is damaged.
     return { ...transcript, toolCallId, callerId: callerId === agentId ? undefined : callerId, details };
@@ -76,12 +77,12 @@ interface Transcript extends Pick<Subagent, "agentId" | "nodes" | "text" | "issu
 function readTranscript(text: ClaudeSubagentText): Transcript {
   const { nodes, issues } = linkRecords(text.records);
   const told = text.records.find(({ value }) => value["type"] === "agent_metadata")?.value;
-  return { agentId: text.agentId, nodes, text, issues, meta: { ...fieldsOf(told), ...fieldsOf(text.meta) } };
+  return { agentId: text.agentId, nodes, text, issues, meta: { ...toRecord(told), ...toRecord(text.meta) } };
 }
 
-function firstPrompt(nodes: readonly RecordNode[]): string {
+function getFirstPrompt(nodes: readonly RecordNode[]): string {
   const prompt = nodes.find(({ type }) => type === "user");
-  return prompt === undefined ? "" : userText(prompt);
+  return prompt === undefined ? "" : getUserText(prompt);
 }
 
 /** Message that tells the main agent that a subagent is done. */
@@ -102,7 +103,10 @@ class SubagentCalls {
       else if (node.type === "user") this.#addResult(node);
       else if (node.type === "progress") {
         const { value } = node;
-        this.#link(textOf(member(value, "data")["agentId"]), textOf(value["parentToolUseID"]));
+        this.#link(
+          toNonemptyText(getMember(value, "data")["agentId"]),
+          toNonemptyText(value["parentToolUseID"]),
+        );
       }
     }
   }
@@ -116,14 +120,14 @@ class SubagentCalls {
     return prompt === "" ? undefined : this.#byPrompt.get(prompt)?.shift();
   }
 
-  callerOf(toolCallId: string | undefined): string | undefined {
+  findCaller(toolCallId: string | undefined): string | undefined {
     return toolCallId === undefined ? undefined : this.#callers.get(toolCallId);
   }
 
   #addCalls(node: RecordNode, agentId: string | undefined): void {
-    for (const block of blocksOfType(node, "tool_use")) {
-      const id = textOf(block["id"]);
-      const prompt = textOf(member(block, "input")["prompt"]);
+    for (const block of findBlocksOfType(node, "tool_use")) {
+      const id = toNonemptyText(block["id"]);
+      const prompt = toNonemptyText(getMember(block, "input")["prompt"]);
       if (id === undefined || this.#callers.has(id)) continue;
       this.#callers.set(id, agentId);
       if (prompt !== undefined) addTo(this.#byPrompt, prompt, id);
@@ -131,10 +135,10 @@ class SubagentCalls {
   }
 
   #addResult(node: RecordNode): void {
-    const [result] = resultBlocks(node);
-    const told = result === undefined ? NOTIFICATION.exec(userText(node)) : null;
-    const agentId = told?.[1] ?? textOf(member(node.value, "toolUseResult")["agentId"]);
-    this.#link(agentId, told?.[2] ?? textOf(result?.["tool_use_id"]));
+    const [result] = findResultBlocks(node);
+    const told = result === undefined ? NOTIFICATION.exec(getUserText(node)) : null;
+    const agentId = told?.[1] ?? toNonemptyText(getMember(node.value, "toolUseResult")["agentId"]);
+    this.#link(agentId, told?.[2] ?? toNonemptyText(result?.["tool_use_id"]));
   }
 
   #link(agentId: string | undefined, toolCallId: string | undefined): void {

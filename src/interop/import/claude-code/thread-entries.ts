@@ -1,20 +1,26 @@
 import type { Draft, SessionBuilder } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
-import { textOf } from "../source-text.ts";
+import { toNonemptyText } from "../source-text.ts";
 import { type CopyCosts, CostState, SubagentTokens } from "./cost-state.ts";
-import { usageOfMessage } from "./message-parts.ts";
+import { getMessageUsage } from "./message-parts.ts";
 import { findLeaf, isNode, type RecordNode } from "./record-graph.ts";
 import type { Subagent } from "./subagents.ts";
 import {
-  callIds,
+  getModel,
+  getPosition,
+  getUnitCallIds,
   groupRecords,
   isBrokenOff,
-  modelOf,
-  positionOf,
   type ThreadUnits,
   type Unit,
 } from "./thread-units.ts";
-import { countingKey, dataOfRecord, type EmittedUnit, emitUnit, type UnitContext } from "./unit-entries.ts";
+import {
+  type EmittedUnit,
+  emitUnit,
+  findCountingKey,
+  keepRecordData,
+  type UnitContext,
+} from "./unit-entries.ts";
 
 /** One agent's conversation, and the target of its entries. */
 export interface Thread {
@@ -25,7 +31,7 @@ export interface Thread {
   readonly records: readonly SourceRecord[] | undefined;
   /** Ids of messages whose tokens another session counts. */
   readonly counted: ReadonlySet<string>;
-  readonly subagentOf: UnitContext["subagentOf"];
+  readonly findSubagent: UnitContext["findSubagent"];
   /** What the totals of the agent's file begin with; undefined if it is not known to be a copy. */
   readonly copy?: CopyCosts | undefined;
   /** Subagents whose tokens are included in the totals of the agent's file. */
@@ -51,10 +57,10 @@ class ThreadEmitter {
   readonly #others: SubagentTokens;
 
   constructor(thread: Thread) {
-    const { builder, nodes, records = [], counted, subagentOf, subagents, copy } = thread;
+    const { builder, nodes, records = [], counted, findSubagent, subagents, copy } = thread;
     this.#thread = thread;
     this.#units = groupRecords(nodes);
-    const counting = countedOnce(this.#units.units);
+    const counting = chooseCounted(this.#units.units);
     this.#others = new SubagentTokens(records, subagents, new Set(counting.keys()));
     this.#costs = new CostState(builder, this.#others, copy);
     const byUuid = new Map(nodes.map((node) => [node.uuid, node]));
@@ -62,14 +68,14 @@ class ThreadEmitter {
       builder,
       thread: this.#units,
       isCounted: (unit) => {
-        const key = countingKey(unit);
+        const key = findCountingKey(unit);
         if (key !== undefined && (counted.has(key) || counting.get(key) !== unit)) return true;
         return isBrokenOff(unit);
       },
-      subagentOf,
-      entryOf: (uuid) => {
+      findSubagent,
+      findEntry: (uuid) => {
         const node = byUuid.get(uuid);
-        const unit = node && this.#units.unitOf.get(node);
+        const unit = node && this.#units.unitByNode.get(node);
         return unit && this.#emitted.get(unit)?.first;
       },
     };
@@ -87,7 +93,7 @@ class ThreadEmitter {
   #emitWithNotes(records: readonly SourceRecord[]): void {
     const { builder } = this.#thread;
     const notes = new SessionNotes(builder, this.#units, this.#costs);
-    const byPosition = new Map(this.#units.units.map((unit) => [positionOf(unit), unit]));
+    const byPosition = new Map(this.#units.units.map((unit) => [getPosition(unit), unit]));
     for (const [position, record] of records.entries()) {
       const unit = byPosition.get(position);
       if (unit !== undefined) this.#emit(unit);
@@ -118,29 +124,29 @@ class ThreadEmitter {
     if (draft.type === "compaction" && unit.parent === undefined) this.#costs.inherit();
     if (draft.type === "compaction" || draft.type === "branch_summary") this.#costs.addSummary(draft);
     if (unit.role !== "assistant") return;
-    if (!this.#context.isCounted(unit)) this.#costs.addAnswer(modelOf(unit), usageOfMessage(unit.nodes));
-    for (const id of callIds(unit)) this.#others.addCall(id, this.#units.toolNames.get(id));
+    if (!this.#context.isCounted(unit)) this.#costs.addAnswer(getModel(unit), getMessageUsage(unit.nodes));
+    for (const id of getUnitCallIds(unit)) this.#others.addCall(id, this.#units.toolNames.get(id));
   }
 
   #markLeaf(): void {
     const { builder, nodes } = this.#thread;
     let leaf = findLeaf(nodes);
-    while (leaf !== undefined && !this.#units.unitOf.has(leaf)) leaf = leaf.parent;
-    const unit = leaf && this.#units.unitOf.get(leaf);
-    const draft = unit && this.#emitted.get(this.#units.endOf(unit))?.last;
+    while (leaf !== undefined && !this.#units.unitByNode.has(leaf)) leaf = leaf.parent;
+    const unit = leaf && this.#units.unitByNode.get(leaf);
+    const draft = unit && this.#emitted.get(this.#units.getEnd(unit))?.last;
     if (draft !== undefined) builder.markLeaf(draft);
   }
 }
 
 /** Chooses which copy of a message that is on several branches counts its tokens: the one with the most output. */
-function countedOnce(units: readonly Unit[]): Map<string, Unit> {
+function chooseCounted(units: readonly Unit[]): Map<string, Unit> {
   const chosen = new Map<string, Unit>();
   for (const unit of units) {
-    const key = unit.role === "assistant" ? countingKey(unit) : undefined;
+    const key = unit.role === "assistant" ? findCountingKey(unit) : undefined;
     if (key === undefined) continue;
     const rival = chosen.get(key);
     const isMore =
-      rival === undefined || usageOfMessage(unit.nodes).output > usageOfMessage(rival.nodes).output;
+      rival === undefined || getMessageUsage(unit.nodes).output > getMessageUsage(rival.nodes).output;
     if (isMore) chosen.set(key, unit);
   }
   return chosen;
@@ -167,7 +173,7 @@ const DROPPED: ReadonlySet<string> = new Set([
 
 /** Tells whether a record is one that does not matter to the conversation, whatever else there is. */
 export function isDroppedNote({ value }: SourceRecord): boolean {
-  return DROPPED.has(textOf(value["type"]) ?? "");
+  return DROPPED.has(toNonemptyText(value["type"]) ?? "");
 }
 
 /** Priority of a name: the user's before the program's, and the program's before an old summary's. */
@@ -182,27 +188,27 @@ class SessionNotes {
   readonly #costs: CostState;
   #number = 0;
 
-  constructor(builder: SessionBuilder, { unitOf }: ThreadUnits, costs: CostState) {
+  constructor(builder: SessionBuilder, { unitByNode }: ThreadUnits, costs: CostState) {
     this.#costs = costs;
     this.#builder = builder;
-    this.#uuids = new Set(Array.from(unitOf.keys(), ({ uuid }) => uuid));
+    this.#uuids = new Set(Array.from(unitByNode.keys(), ({ uuid }) => uuid));
   }
 
   /** Reads the next record of the file. */
   take(record: SourceRecord): void {
     const { value } = record;
-    const type = textOf(value["type"]) ?? "";
+    const type = toNonemptyText(value["type"]) ?? "";
     switch (type) {
       case "custom-title":
-        this.#takeName(textOf(value["customTitle"]) ?? "", type);
+        this.#takeName(toNonemptyText(value["customTitle"]) ?? "", type);
         break;
       case "ai-title":
-        this.#takeName(textOf(value["aiTitle"]) ?? "", type);
+        this.#takeName(toNonemptyText(value["aiTitle"]) ?? "", type);
         break;
       case "summary":
         // Most summaries name another session: the first lines of a file served as a list of all sessions.
-        if (this.#uuids.has(textOf(value["leafUuid"]) ?? "")) {
-          this.#takeName(textOf(value["summary"]) ?? "", type);
+        if (this.#uuids.has(toNonemptyText(value["leafUuid"]) ?? "")) {
+          this.#takeName(toNonemptyText(value["summary"]) ?? "", type);
         } else this.#builder.drop("summary of another session");
         break;
       case "cost-state":
@@ -231,6 +237,6 @@ class SessionNotes {
 
   #keep(record: SourceRecord, type: string): void {
     const key = `note ${this.#number++} ${type}`;
-    this.#builder.keepBehind(key, record.value["timestamp"], type || "record", dataOfRecord(record.value));
+    this.#builder.keepBehind(key, record.value["timestamp"], type || "record", keepRecordData(record.value));
   }
 }

@@ -1,16 +1,16 @@
 import { addTo } from "../../../core/format/group-by.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
-import { textOf } from "../source-text.ts";
+import { toNonemptyText } from "../source-text.ts";
 import {
-  blocksOfType,
+  classifyRecord,
+  findBlocksOfType,
+  findMessageKey,
+  findResultBlocks,
+  getUserText,
   isAborted,
-  messageKey,
   type RecordRole,
-  resultBlocks,
-  roleOf,
-  userText,
 } from "./message-parts.ts";
-import { isBelow, type RecordNode, upward } from "./record-graph.ts";
+import { isBelow, type RecordNode, walkUpward } from "./record-graph.ts";
 
 /** Records that become entries together: the parts of one message, a command and its output, a boundary and its summary. */
 export interface Unit {
@@ -24,11 +24,11 @@ export interface Unit {
 export interface ThreadUnits {
   /** In file order. */
   readonly units: readonly Unit[];
-  readonly unitOf: ReadonlyMap<RecordNode, Unit>;
+  readonly unitByNode: ReadonlyMap<RecordNode, Unit>;
   /** Names of tools by call id. */
   readonly toolNames: ReadonlyMap<string, string>;
   /** Returns the unit itself, or, for a result that was moved in front of others, the unit that ends the conversation. */
-  readonly endOf: (unit: Unit) => Unit;
+  readonly getEnd: (unit: Unit) => Unit;
 }
 
 /** Units without content: those after them in the file may follow the units that these follow. */
@@ -52,7 +52,7 @@ class Grouping {
   readonly #nodes: readonly RecordNode[];
   readonly #own: ReadonlySet<RecordNode>;
   readonly #roles = new Map<RecordNode, RecordRole>();
-  readonly #unitOf = new Map<RecordNode, Unit>();
+  readonly #unitByNode = new Map<RecordNode, Unit>();
   readonly #units: Unit[] = [];
   readonly #seen = new Set<RecordNode>();
   readonly #toolNames = new Map<string, string>();
@@ -63,7 +63,7 @@ class Grouping {
   /** The units that units follow according to their records alone. */
   readonly #raw = new Map<Unit, Unit | undefined>();
   /** For a unit among such results, their message. */
-  readonly #callerOf = new Map<Unit, Unit>();
+  readonly #callerByUnit = new Map<Unit, Unit>();
 
   constructor(nodes: readonly RecordNode[]) {
     this.#nodes = nodes;
@@ -71,9 +71,9 @@ class Grouping {
   }
 
   group(): ThreadUnits {
-    for (const node of this.#nodes) this.#roles.set(node, roleOf(node));
+    for (const node of this.#nodes) this.#roles.set(node, classifyRecord(node));
     for (const node of this.#nodes) this.#assign(node);
-    this.#units.sort((one, other) => positionOf(one) - positionOf(other));
+    this.#units.sort((one, other) => getPosition(one) - getPosition(other));
     for (const unit of this.#units) this.#indexCalls(unit);
     for (const unit of this.#units) if (unit.role === "results") this.#joinResults(unit);
     for (const unit of this.#units) {
@@ -82,8 +82,8 @@ class Grouping {
     }
     for (const unit of this.#units) this.#chain(unit);
     for (const unit of this.#units) this.#moveBehindResults(unit);
-    const endOf = (unit: Unit) => this.#endOf(unit) ?? unit;
-    return { units: this.#units, unitOf: this.#unitOf, toolNames: this.#toolNames, endOf };
+    const getEnd = (unit: Unit) => this.#findEnd(unit) ?? unit;
+    return { units: this.#units, unitByNode: this.#unitByNode, toolNames: this.#toolNames, getEnd };
   }
 
   /** Returns the parent of a node, if it belongs to the same agent. */
@@ -92,7 +92,7 @@ class Grouping {
   }
 
   #ancestors(node: RecordNode): Generator<RecordNode, void> {
-    return upward(this.#above(node), (at) => this.#above(at));
+    return walkUpward(this.#above(node), (at) => this.#above(at));
   }
 
   /** Assigns a unit to a node and to its ancestors without one. */
@@ -113,17 +113,17 @@ class Grouping {
     const joined = this.#unitToJoin(node, role);
     if (joined !== undefined) {
       joined.nodes.push(node);
-      this.#unitOf.set(node, joined);
+      this.#unitByNode.set(node, joined);
       return;
     }
     const unit: Unit = { role, nodes: [node], parent: undefined };
-    this.#unitOf.set(node, unit);
+    this.#unitByNode.set(node, unit);
     this.#units.push(unit);
   }
 
   #unitToJoin(node: RecordNode, role: RecordRole): Unit | undefined {
     const above = this.#above(node);
-    const unit = above && this.#unitOf.get(above);
+    const unit = above && this.#unitByNode.get(above);
     if (role === "assistant") return this.#messageToJoin(node);
     if (unit === undefined) return undefined;
     if (role === "summary" && unit.role === "boundary" && unit.nodes.length === 1) return unit;
@@ -133,12 +133,12 @@ class Grouping {
 
   /** Finds the message that a record continues: an ancestor, with no part of another message in between. */
   #messageToJoin(node: RecordNode): Unit | undefined {
-    const key = messageKey(node);
+    const key = findMessageKey(node);
     if (key === undefined) return undefined;
     for (const at of this.#ancestors(node)) {
       const role = this.#roles.get(at);
       if (role === "assistant") {
-        const unit = messageKey(at) === key ? this.#unitOf.get(at) : undefined;
+        const unit = findMessageKey(at) === key ? this.#unitByNode.get(at) : undefined;
         return unit !== undefined && !this.#hasPrompt(at, node) ? unit : undefined;
       }
       if (role === undefined || !(PASSIVE.has(role) || role === "results")) return undefined;
@@ -152,15 +152,15 @@ class Grouping {
   }
 
   #isTyped(node: RecordNode): boolean {
-    return this.#roles.get(node) === "prompt" && !saysInterrupted(node);
+    return this.#roles.get(node) === "prompt" && !isInterruption(node);
   }
 
   #indexCalls(unit: Unit): void {
     if (unit.role !== "assistant") return;
-    for (const block of callBlocks(unit)) {
-      const id = textOf(block["id"]);
+    for (const block of getCallBlocks(unit)) {
+      const id = toNonemptyText(block["id"]);
       if (id === undefined) continue;
-      this.#toolNames.set(id, textOf(block["name"]) ?? "unknown");
+      this.#toolNames.set(id, toNonemptyText(block["name"]) ?? "unknown");
       if (this.#callers.get(id)?.includes(unit) !== true) addTo(this.#callers, id, unit);
     }
   }
@@ -169,31 +169,31 @@ class Grouping {
   #joinResults(unit: Unit): void {
     const caller = this.#callerFor(unit);
     if (caller === undefined) return;
-    this.#callerOf.set(unit, caller);
-    const answered = new Set(this.#results.get(caller)?.flatMap(resultIds));
-    const isSecond = resultIds(unit).some((id) => answered.has(id));
+    this.#callerByUnit.set(unit, caller);
+    const answered = new Set(this.#results.get(caller)?.flatMap(getResultIds));
+    const isSecond = getResultIds(unit).some((id) => answered.has(id));
     if (!isSecond) addTo(this.#results, caller, unit);
   }
 
   #callerFor(unit: Unit): Unit | undefined {
     const [node] = unit.nodes;
     if (node === undefined) return undefined;
-    const candidates = new Set(resultIds(unit).flatMap((id) => this.#callers.get(id) ?? []));
+    const candidates = new Set(getResultIds(unit).flatMap((id) => this.#callers.get(id) ?? []));
     if (candidates.size < 2) return [...candidates][0];
     const source = node.value["sourceToolAssistantUUID"];
     for (const one of candidates) if (one.nodes.some(({ uuid }) => uuid === source)) return one;
     for (const at of this.#ancestors(node)) {
-      const above = this.#unitOf.get(at);
+      const above = this.#unitByNode.get(at);
       if (above !== undefined && candidates.has(above)) return above;
     }
-    return [...candidates].findLast((one) => positionOf(one) < node.position) ?? [...candidates][0];
+    return [...candidates].findLast((one) => getPosition(one) < node.position) ?? [...candidates][0];
   }
 
   /** Returns the parent of a unit according to its records alone. */
   #rawParent(unit: Unit): Unit | undefined {
     const [first] = unit.nodes;
     for (const at of first === undefined ? [] : this.#ancestors(first)) {
-      const above = this.#unitOf.get(at);
+      const above = this.#unitByNode.get(at);
       if (above !== undefined && above !== unit) return above;
     }
     return undefined;
@@ -201,26 +201,26 @@ class Grouping {
 
   /** Attaches results to the message, or to the results before them. */
   #chain(unit: Unit): void {
-    const caller = this.#callerOf.get(unit);
+    const caller = this.#callerByUnit.get(unit);
     if (caller === undefined) return;
     const row = this.#results.get(caller) ?? [];
-    const rival = row.includes(unit) ? unit : row.find((one) => shareResult(one, unit));
+    const rival = row.includes(unit) ? unit : row.find((one) => hasSharedResult(one, unit));
     if (rival !== undefined) unit.parent = this.#parentInRow(row, caller, rival);
   }
 
   #parentInRow(row: readonly Unit[], caller: Unit, unit: Unit): Unit {
     let last = row[row.indexOf(unit) - 1] ?? caller;
     // A unit without content that was written between two results stays between them.
-    for (let next = this.#asideOf(last, unit); next !== undefined; next = this.#asideOf(last, unit))
+    for (let next = this.#findAside(last, unit); next !== undefined; next = this.#findAside(last, unit))
       last = next;
     return last;
   }
 
-  #asideOf(unit: Unit, before: Unit): Unit | undefined {
+  #findAside(unit: Unit, before: Unit): Unit | undefined {
     for (const node of unit.nodes) {
       for (const child of node.children) {
-        const aside = this.#unitOf.get(child);
-        const isBetween = aside !== undefined && positionOf(aside) < positionOf(before);
+        const aside = this.#unitByNode.get(child);
+        const isBetween = aside !== undefined && getPosition(aside) < getPosition(before);
         if (isBetween && aside.role === "aside" && aside.parent === unit) return aside;
       }
     }
@@ -229,16 +229,16 @@ class Grouping {
 
   /** Moves units that continue from one of several results to the last of them. */
   #moveBehindResults(unit: Unit): void {
-    if (PASSIVE.has(unit.role) || this.#callerOf.has(unit)) return;
+    if (PASSIVE.has(unit.role) || this.#callerByUnit.has(unit)) return;
     let base = unit.parent;
     while (base !== undefined && PASSIVE.has(base.role)) base = base.parent;
     if (base === undefined) return;
-    const end = this.#endOf(base);
+    const end = this.#findEnd(base);
     if (end !== undefined && end !== unit) {
       unit.parent = end;
       return;
     }
-    const caller = base.role === "assistant" ? base : this.#callerOf.get(base);
+    const caller = base.role === "assistant" ? base : this.#callerByUnit.get(base);
     const row = caller && this.#results.get(caller);
     const last = row?.at(-1);
     if (row === undefined || last === undefined || last === base) return;
@@ -250,22 +250,22 @@ class Grouping {
   #isBeside(unit: Unit, row: readonly Unit[]): boolean {
     if (!unit.nodes.some((node) => this.#isTyped(node))) return false;
     return !row.some((result) => {
-      for (const at of upward(this.#raw.get(result), (one) => this.#raw.get(one))) {
+      for (const at of walkUpward(this.#raw.get(result), (one) => this.#raw.get(one))) {
         if (at === unit) return true;
-        if (positionOf(at) < positionOf(unit)) return false;
+        if (getPosition(at) < getPosition(unit)) return false;
       }
       return false;
     });
   }
 
   /** Returns the end of what stands behind a result here: also what was written between it and its call. */
-  #endOf(unit: Unit): Unit | undefined {
-    const caller = this.#callerOf.get(unit);
+  #findEnd(unit: Unit): Unit | undefined {
+    const caller = this.#callerByUnit.get(unit);
     if (caller === undefined) return undefined;
-    for (const at of upward(unit, (one) => this.#raw.get(one))) {
+    for (const at of walkUpward(unit, (one) => this.#raw.get(one))) {
       // The message itself is above its results, and so is what is above it: no need to climb to the root for each of them.
       if (at === caller) return undefined;
-      if (PASSIVE.has(at.role) || this.#callerOf.has(at)) continue;
+      if (PASSIVE.has(at.role) || this.#callerByUnit.has(at)) continue;
       const above = (one: Unit) => (one === caller ? undefined : one.parent);
       return isBelow(at.parent, unit, above) ? (this.#results.get(at)?.at(-1) ?? at) : undefined;
     }
@@ -274,29 +274,29 @@ class Grouping {
 }
 
 /** Returns the position of a unit in the file. */
-export function positionOf({ nodes }: Unit): number {
+export function getPosition({ nodes }: Unit): number {
   return nodes[0]?.position ?? 0;
 }
 
-function callBlocks({ nodes }: Unit): JsonRecord[] {
-  return nodes.flatMap((node) => blocksOfType(node, "tool_use"));
+function getCallBlocks({ nodes }: Unit): JsonRecord[] {
+  return nodes.flatMap((node) => findBlocksOfType(node, "tool_use"));
 }
 
 /** Returns the model of a message; empty if the message names none. */
-export function modelOf({ nodes: [node] }: Unit): string {
-  return textOf(node?.message["model"]) ?? "";
+export function getModel({ nodes: [node] }: Unit): string {
+  return toNonemptyText(node?.message["model"]) ?? "";
 }
 
 /** Returns the ids of the calls in a message. */
-export function callIds(unit: Unit): string[] {
-  return callBlocks(unit).flatMap(({ id }) => textOf(id) ?? []);
+export function getUnitCallIds(unit: Unit): string[] {
+  return getCallBlocks(unit).flatMap(({ id }) => toNonemptyText(id) ?? []);
 }
 
 const INTERRUPTION = "[Request interrupted by user";
 
 /** Tells whether a record is what the program writes when the user interrupts it, which is not typed. */
-function saysInterrupted(node: RecordNode): boolean {
-  return userText(node).startsWith(INTERRUPTION);
+function isInterruption(node: RecordNode): boolean {
+  return getUserText(node).startsWith(INTERRUPTION);
 }
 
 /**
@@ -305,26 +305,26 @@ function saysInterrupted(node: RecordNode): boolean {
  * Its tokens are then those of its start. Versions that count them say that it was aborted.
  */
 export function isBrokenOff(unit: Unit): boolean {
-  const isOpen = unit.nodes.every(({ message }) => textOf(message["stop_reason"]) === undefined);
-  if (unit.role !== "assistant" || !isOpen || callBlocks(unit).length > 0) return false;
+  const isOpen = unit.nodes.every(({ message }) => toNonemptyText(message["stop_reason"]) === undefined);
+  if (unit.role !== "assistant" || !isOpen || getCallBlocks(unit).length > 0) return false;
   if (unit.nodes.some(isAborted)) return false;
   return unit.nodes.some(({ children }) =>
-    children.some((child) => child.type === "user" && userText(child).startsWith(`${INTERRUPTION}]`)),
+    children.some((child) => child.type === "user" && getUserText(child).startsWith(`${INTERRUPTION}]`)),
   );
 }
 
-function resultIds(unit: Unit): string[] {
-  return unit.nodes.flatMap(resultBlocks).flatMap(({ tool_use_id }) => textOf(tool_use_id) ?? []);
+function getResultIds(unit: Unit): string[] {
+  return unit.nodes.flatMap(findResultBlocks).flatMap(({ tool_use_id }) => toNonemptyText(tool_use_id) ?? []);
 }
 
-function shareResult(one: Unit, other: Unit): boolean {
-  const ids = new Set(resultIds(one));
-  return resultIds(other).some((id) => ids.has(id));
+function hasSharedResult(one: Unit, other: Unit): boolean {
+  const ids = new Set(getResultIds(one));
+  return getResultIds(other).some((id) => ids.has(id));
 }
 
 /** Returns the text of a bash command and of its output, from the program's tags. */
-export function bashParts({ nodes }: Unit): { command: string; output: string } {
-  const text = nodes.map(userText).join("\n");
+export function getBashParts({ nodes }: Unit): { command: string; output: string } {
+  const text = nodes.map(getUserText).join("\n");
   const inside = (tag: string) => new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`).exec(text)?.[1] ?? "";
   const output = [inside("bash-stdout"), inside("bash-stderr")].filter((part) => part !== "").join("\n");
   return { command: inside("bash-input"), output };

@@ -1,15 +1,15 @@
-import { textsOf } from "../../../core/context/content-text.ts";
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
-import { defined, isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
+import { getTexts } from "../../../core/context/content-text.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
+import { isJsonRecord, type JsonRecord, pickDefined } from "../../../core/format/json.ts";
 import { UNKNOWN_NAME } from "../../../core/format/message.ts";
-import { countOf, usageOf } from "../../convert/answer.ts";
+import { toCount, toUsage } from "../../convert/answer.ts";
 import { convertAnswer, convertInput } from "../anthropic-blocks.ts";
-import { custom, customMessage, subagentLink, toolResult } from "../entry-bodies.ts";
+import { makeCustom, makeCustomMessage, makeSubagentLink, makeToolResult } from "../entry-bodies.ts";
 import type { Draft, SessionBuilder } from "../session-builder.ts";
-import { member, textIn, textOf } from "../source-text.ts";
-import { messageKey, resultBlocks, stopReasonOf, usageOfMessage } from "./message-parts.ts";
-import { preservedBy, type RecordNode } from "./record-graph.ts";
-import { bashParts, isBrokenOff, type ThreadUnits, type Unit } from "./thread-units.ts";
+import { getMember, joinContentText, toNonemptyText } from "../source-text.ts";
+import { findMessageKey, findResultBlocks, getMessageUsage, getStopReason } from "./message-parts.ts";
+import { type RecordNode, readPreserved } from "./record-graph.ts";
+import { getBashParts, isBrokenOff, type ThreadUnits, type Unit } from "./thread-units.ts";
 
 /** Model name that the program uses for its own messages. */
 const SYNTHETIC_MODEL = "<synthetic>";
@@ -30,9 +30,9 @@ export interface UnitContext {
   /** Whether the tokens of a message are already counted elsewhere. */
   readonly isCounted: (unit: Unit) => boolean;
   /** Returns the session id of the subagent that a call started; undefined if it started none. */
-  readonly subagentOf: (toolCallId: string) => { agentId: string; sessionId: string } | undefined;
+  readonly findSubagent: (toolCallId: string) => { agentId: string; sessionId: string } | undefined;
   /** Returns the entries made from a record; undefined if none were. */
-  readonly entryOf: (uuid: string) => Draft | undefined;
+  readonly findEntry: (uuid: string) => Draft | undefined;
 }
 
 /** Makes the entries of a unit. */
@@ -62,7 +62,7 @@ export function emitUnit(unit: Unit, above: EmittedUnit | undefined, context: Un
 
 type Entries = Omit<EmittedUnit, "model">;
 
-function timeOf({ value }: RecordNode): unknown {
+function getTime({ value }: RecordNode): unknown {
   return value["timestamp"];
 }
 
@@ -74,8 +74,8 @@ function keepOthers(
   { builder }: UnitContext,
 ): Draft {
   if (others.length === 0) return last;
-  const body = custom("claude-code.blocks", { blocks: others });
-  return builder.add(`${node.uuid} blocks`, last, timeOf(node), body);
+  const body = makeCustom("claude-code.blocks", { blocks: others });
+  return builder.add(`${node.uuid} blocks`, last, getTime(node), body);
 }
 
 function emitAnswer(
@@ -88,22 +88,22 @@ function emitAnswer(
   const parts = unit.nodes.map(({ message }) => convertAnswer(message["content"]));
   const content = parts.flatMap((part) => part.content);
   const { message } = node;
-  const model = textOf(message["model"]) ?? above?.model ?? UNKNOWN_NAME;
+  const model = toNonemptyText(message["model"]) ?? above?.model ?? UNKNOWN_NAME;
   const isSynthetic = model === SYNTHETIC_MODEL;
-  const stopReason = stopReasonOf(
+  const stopReason = getStopReason(
     unit.nodes,
     content.some(({ type }) => type === "toolCall"),
   );
-  const text = textsOf(content).join("");
-  const responseId = isSynthetic ? undefined : textOf(message["id"]);
-  const first = builder.addMessage(node.uuid, above?.last, timeOf(node), {
+  const text = getTexts(content).join("");
+  const responseId = isSynthetic ? undefined : toNonemptyText(message["id"]);
+  const first = builder.addMessage(node.uuid, above?.last, getTime(node), {
     role: "assistant",
     content,
     api: "anthropic-messages",
     provider: "anthropic",
     model,
     ...(responseId !== undefined && { responseId }),
-    usage: context.isCounted(unit) ? usageOf() : usageOfMessage(unit.nodes),
+    usage: context.isCounted(unit) ? toUsage() : getMessageUsage(unit.nodes),
     stopReason,
     ...(stopReason === "error" && text !== "" && { errorMessage: text }),
   });
@@ -114,14 +114,14 @@ function emitAnswer(
     context,
   );
   if (isBrokenOff(unit)) {
-    const data = { messageId: responseId, usage: usageOfMessage(unit.nodes) };
-    const body = custom("claude-code.broken-off", data);
-    last = builder.add(`${node.uuid} broken off`, last, timeOf(node), body);
+    const data = { messageId: responseId, usage: getMessageUsage(unit.nodes) };
+    const body = makeCustom("claude-code.broken-off", data);
+    last = builder.add(`${node.uuid} broken off`, last, getTime(node), body);
   }
   if (!isSynthetic) return { first, last, model };
   if (above?.model !== undefined) {
     // A message of the program itself must not set the model that the session continues with.
-    last = builder.add(`${node.uuid} model`, last, timeOf(node), {
+    last = builder.add(`${node.uuid} model`, last, getTime(node), {
       type: "model_change",
       provider: "anthropic",
       modelId: above.model,
@@ -138,27 +138,28 @@ function emitResults(node: RecordNode, parent: Draft | undefined, context: UnitC
   let first: Draft | undefined;
   let last = parent;
   let number = 0;
-  for (const block of resultBlocks(node)) {
-    const toolCallId = textOf(block["tool_use_id"]) ?? "";
+  for (const block of findResultBlocks(node)) {
+    const toolCallId = toNonemptyText(block["tool_use_id"]) ?? "";
     const { content, others } = convertInput(block["content"]);
-    const details = number === 0 ? detailsOf(toolUseResult, content.map(textIn).join("\n")) : undefined;
+    const details =
+      number === 0 ? toDetails(toolUseResult, content.map(joinContentText).join("\n")) : undefined;
     const toolName = thread.toolNames.get(toolCallId) ?? "unknown";
     const isError = block["is_error"] === true;
-    const result = toolResult({ toolCallId, toolName, content, details, isError });
-    last = builder.addMessage(keyOf(node, number), last, timeOf(node), result);
+    const result = makeToolResult({ toolCallId, toolName, content, details, isError });
+    last = builder.addMessage(makeEntryKey(node, number), last, getTime(node), result);
     first ??= last;
     number++;
     last = keepOthers(node, others, last, context);
     last = linkSubagent(node, toolCallId, last, context);
   }
-  const rest = listOf(node.message["content"]).filter((block) => fieldsOf(block)["type"] !== "tool_result");
+  const rest = toArray(node.message["content"]).filter((block) => toRecord(block)["type"] !== "tool_result");
   if (rest.length > 0) {
     const said = convertInput(rest);
-    const key = keyOf(node, number);
+    const key = makeEntryKey(node, number);
     last =
       node.value["isMeta"] === true
-        ? builder.add(key, last, timeOf(node), custom("claude-code.meta", { content: said.content }))
-        : builder.addMessage(key, last, timeOf(node), { role: "user", content: said.content });
+        ? builder.add(key, last, getTime(node), makeCustom("claude-code.meta", { content: said.content }))
+        : builder.addMessage(key, last, getTime(node), { role: "user", content: said.content });
     first ??= last;
     last = keepOthers(node, said.others, last, context);
   }
@@ -167,7 +168,7 @@ function emitResults(node: RecordNode, parent: Draft | undefined, context: UnitC
 }
 
 /** Returns the structured result of a tool; for a long one, with the path of the file that holds all of it. */
-function detailsOf(toolUseResult: unknown, text: string): unknown {
+function toDetails(toolUseResult: unknown, text: string): unknown {
   const sideFile = SIDE_FILE.exec(text)?.[1];
   if (sideFile === undefined) return toolUseResult;
   if (toolUseResult === undefined) return { fullOutputPath: sideFile };
@@ -178,28 +179,28 @@ function linkSubagent(
   node: RecordNode,
   toolCallId: string,
   last: Draft,
-  { builder, subagentOf }: UnitContext,
+  { builder, findSubagent }: UnitContext,
 ): Draft {
-  const subagent = subagentOf(toolCallId);
+  const subagent = findSubagent(toolCallId);
   if (subagent === undefined) return last;
-  const link = subagentLink({ ...subagent, toolCallId });
-  return builder.add(`${node.uuid} subagent ${toolCallId}`, last, timeOf(node), link);
+  const link = makeSubagentLink({ ...subagent, toolCallId });
+  return builder.add(`${node.uuid} subagent ${toolCallId}`, last, getTime(node), link);
 }
 
-function keyOf({ uuid }: RecordNode, number: number): string {
+function makeEntryKey({ uuid }: RecordNode, number: number): string {
   return number === 0 ? uuid : `${uuid} ${number}`;
 }
 
 /** Returns what the user typed: in a user record, or in an attachment for a prompt that waited. */
-function saidIn(node: RecordNode): unknown {
-  return node.type === "attachment" ? member(node.value, "attachment")["prompt"] : node.message["content"];
+function getUserText(node: RecordNode): unknown {
+  return node.type === "attachment" ? getMember(node.value, "attachment")["prompt"] : node.message["content"];
 }
 
 function emitPrompt(node: RecordNode, parent: Draft | undefined, context: UnitContext): Entries {
-  const said = saidIn(node);
+  const said = getUserText(node);
   const { content: blocks, others } = convertInput(said);
   const content = typeof said === "string" ? said : blocks;
-  const first = context.builder.addMessage(node.uuid, parent, timeOf(node), { role: "user", content });
+  const first = context.builder.addMessage(node.uuid, parent, getTime(node), { role: "user", content });
   return { first, last: keepOthers(node, others, first, context) };
 }
 
@@ -210,22 +211,27 @@ function emitNote(
   parent: Draft | undefined,
   context: UnitContext,
 ): Entries {
-  const said = saidIn(node);
+  const said = getUserText(node);
   const { content, others } = convertInput(said);
   const text = typeof said === "string" ? said : content;
   const { builder } = context;
   const kind = role === "bash-output" ? "command" : role;
   const first =
     kind === "notification"
-      ? builder.add(node.uuid, parent, timeOf(node), customMessage("claude-code.notification", text, true))
-      : builder.keep(node.uuid, parent, timeOf(node), kind, { content: text });
+      ? builder.add(
+          node.uuid,
+          parent,
+          getTime(node),
+          makeCustomMessage("claude-code.notification", text, true),
+        )
+      : builder.keep(node.uuid, parent, getTime(node), kind, { content: text });
   return { first, last: keepOthers(node, others, first, context) };
 }
 
 function emitBash(unit: Unit, node: RecordNode, parent: Draft | undefined, context: UnitContext): Entries {
-  const first = context.builder.addMessage(node.uuid, parent, timeOf(node), {
+  const first = context.builder.addMessage(node.uuid, parent, getTime(node), {
     role: "bashExecution",
-    ...bashParts(unit),
+    ...getBashParts(unit),
     exitCode: undefined,
     cancelled: false,
     truncated: false,
@@ -241,26 +247,26 @@ function emitCompaction(
 ): Entries {
   const summary = unit.nodes.find(({ value }) => value["isCompactSummary"] === true);
   if (summary === undefined) return emitAside(node, parent, context);
-  const preserved = preservedBy(node.value);
-  const metadata = member(node.value, "compactMetadata");
-  const text = convertInput(summary.message["content"]).content.map(textIn).join("\n");
-  const trigger = textOf(metadata["trigger"]);
-  const postTokens = countOf(metadata["postTokens"]) || undefined;
-  const details = defined({ source: "claude-code", trigger, postTokens });
-  const { builder, entryOf } = context;
+  const preserved = readPreserved(node.value);
+  const metadata = getMember(node.value, "compactMetadata");
+  const text = convertInput(summary.message["content"]).content.map(joinContentText).join("\n");
+  const trigger = toNonemptyText(metadata["trigger"]);
+  const postTokens = toCount(metadata["postTokens"]) || undefined;
+  const details = pickDefined({ source: "claude-code", trigger, postTokens });
+  const { builder, findEntry } = context;
   if (preserved.isPrefix) {
     // The summary covers the latest part, after what is kept: a branch that the user left.
     const fromId = builder.tip.id;
     const body = { type: "branch_summary", fromId, summary: text, details };
-    const draft = builder.add(node.uuid, parent, timeOf(node), body);
+    const draft = builder.add(node.uuid, parent, getTime(node), body);
     return { first: draft, last: draft };
   }
-  const kept = preserved.head === undefined ? undefined : entryOf(preserved.head);
-  const draft = builder.add(node.uuid, parent, timeOf(node), {
+  const kept = preserved.head === undefined ? undefined : findEntry(preserved.head);
+  const draft = builder.add(node.uuid, parent, getTime(node), {
     type: "compaction",
     summary: text,
     firstKeptEntryId: kept?.id,
-    tokensBefore: countOf(metadata["preTokens"]),
+    tokensBefore: toCount(metadata["preTokens"]),
     details,
   });
   return { first: draft, last: draft };
@@ -274,7 +280,7 @@ const ENVELOPE: ReadonlySet<string> = new Set(
 );
 
 /** Keeps a record that is not part of the conversation. */
-export function dataOfRecord(value: JsonRecord): JsonRecord {
+export function keepRecordData(value: JsonRecord): JsonRecord {
   return Object.fromEntries(Object.entries(value).filter(([name]) => !ENVELOPE.has(name)));
 }
 
@@ -282,13 +288,14 @@ function emitAside(node: RecordNode, parent: Draft | undefined, { builder }: Uni
   const { subtype, attachment } = node.value;
   // Their records have one type for everything that the program notes, or hands to the model.
   const kind =
-    (node.type === "attachment" ? textOf(fieldsOf(attachment)["type"]) : textOf(subtype)) ?? node.type;
-  const first = builder.keep(node.uuid, parent, timeOf(node), kind, dataOfRecord(node.value));
+    (node.type === "attachment" ? toNonemptyText(toRecord(attachment)["type"]) : toNonemptyText(subtype)) ??
+    node.type;
+  const first = builder.keep(node.uuid, parent, getTime(node), kind, keepRecordData(node.value));
   return { first, last: first };
 }
 
 /** Returns the message of a unit, which identifies tokens that must be counted only once. */
-export function countingKey({ nodes }: Unit): string | undefined {
+export function findCountingKey({ nodes }: Unit): string | undefined {
   const [node] = nodes;
-  return node && messageKey(node);
+  return node && findMessageKey(node);
 }

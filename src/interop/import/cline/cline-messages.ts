@@ -1,4 +1,4 @@
-import { blocksOf, fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { toArray, toContentBlocks, toRecord } from "../../../core/context/entry-fields.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import {
@@ -10,10 +10,10 @@ import {
 } from "../../../core/format/message.ts";
 import { parseRecord } from "../../../core/jsonl/decode.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
-import { stopOrToolUse, usageOf } from "../../convert/answer.ts";
+import { chooseStopReason, toUsage } from "../../convert/answer.ts";
 import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
 import { convertAnswer, convertInput } from "../anthropic-blocks.ts";
-import { member, textIn, textOf } from "../source-text.ts";
+import { getMember, joinContentText, toNonemptyText } from "../source-text.ts";
 
 /** A message that the program sent or received. */
 export type SentMessage = UserMessage | AssistantMessage | ToolResultMessage | CustomMessage;
@@ -34,11 +34,11 @@ export class MessageReader {
     this.others = [];
     this.added = [];
     if (message["role"] === "assistant") return [this.#answer(message, usage, timestamp)];
-    const blocks = blocksOf(message["content"]).map(fieldsOf);
+    const blocks = toContentBlocks(message["content"]).map(toRecord);
     const results = blocks.filter(({ type }) => type === "tool_result");
     const rest = blocks.filter(({ type }) => type !== "tool_result");
     this.added = convertInput(rest.filter(isContext)).content;
-    this.#model = MODEL.exec(textIn(this.added))?.[1] ?? this.#model;
+    this.#model = MODEL.exec(joinContentText(this.added))?.[1] ?? this.#model;
     return [
       ...results.map((block) => this.#result(block, timestamp)),
       ...this.#said(rest.filter((block) => !isContext(block))).map((one) => ({ ...one, timestamp })),
@@ -46,27 +46,27 @@ export class MessageReader {
   }
 
   #answer(message: JsonRecord, usage: Usage | undefined, timestamp: number): AssistantMessage {
-    const raw = blocksOf(message["content"]).map(plainBlock);
+    const raw = toContentBlocks(message["content"]).map(normalizeBlock);
     const { content, others } = convertAnswer(raw);
     this.others = others;
     for (const block of content) if (block.type === "toolCall") this.#toolNames.set(block.id, block.name);
     for (const { id, call_id: named } of raw)
       if (typeof id === "string" && typeof named === "string") this.#callIds.set(named, id);
-    if (others.length === 0) for (const [i, block] of content.entries()) sign(block, fieldsOf(raw[i]));
-    const { id, modelId = id, provider, providerId = provider } = member(message, "modelInfo");
+    if (others.length === 0) for (const [i, block] of content.entries()) signBlock(block, toRecord(raw[i]));
+    const { id, modelId = id, provider, providerId = provider } = getMember(message, "modelInfo");
     return {
       role: "assistant",
       content,
-      ...apiOf(textOf(providerId)),
-      model: textOf(modelId) ?? this.#model ?? UNKNOWN_NAME,
-      usage: usage ?? usageOfMetrics(member(message, "metrics")),
-      stopReason: stopOrToolUse("stop", content),
+      ...getApi(toNonemptyText(providerId)),
+      model: toNonemptyText(modelId) ?? this.#model ?? UNKNOWN_NAME,
+      usage: usage ?? convertMetrics(getMember(message, "metrics")),
+      stopReason: chooseStopReason("stop", content),
       timestamp,
     };
   }
 
   #result(block: JsonRecord, timestamp: number): ToolResultMessage {
-    const named = textOf(block["tool_use_id"]) ?? "";
+    const named = toNonemptyText(block["tool_use_id"]) ?? "";
     const toolCallId = this.#toolNames.has(named) ? named : (this.#callIds.get(named) ?? named);
     const { content, images } = withoutImages(block["content"]);
     const { content: blocks, others } = convertInput(content);
@@ -74,7 +74,7 @@ export class MessageReader {
     return {
       role: "toolResult",
       toolCallId,
-      toolName: textOf(block["name"]) ?? this.#toolNames.get(toolCallId) ?? UNKNOWN_NAME,
+      toolName: toNonemptyText(block["name"]) ?? this.#toolNames.get(toolCallId) ?? UNKNOWN_NAME,
       content: [...blocks, ...images],
       isError: isFailed(block),
       timestamp,
@@ -84,12 +84,12 @@ export class MessageReader {
   #said(
     blocks: readonly JsonRecord[],
   ): (Omit<UserMessage, "timestamp"> | Omit<CustomMessage, "timestamp">)[] {
-    const { content, others } = convertInput(blocks.map(plainBlock));
+    const { content, others } = convertInput(blocks.map(normalizeBlock));
     this.others.push(...others);
     if (content.length === 0) return [];
     const [first] = content;
     const isReport = first?.type === "text" && REPORT.test(first.text);
-    const said = content.map(unwrapped);
+    const said = content.map(unwrapBlock);
     return isReport
       ? [{ role: "custom", customType: "cline.report", content: said, display: true }]
       : [{ role: "user", content: said }];
@@ -112,24 +112,24 @@ function isContext({ type, text }: JsonRecord): boolean {
   return type === "text" && typeof text === "string" && CONTEXT.test(text);
 }
 
-function unwrapped(block: UserBlock): UserBlock {
+function unwrapBlock(block: UserBlock): UserBlock {
   const inner = block.type === "text" ? WRAPPED.exec(block.text)?.[2] : undefined;
   return inner === undefined ? block : { type: "text", text: inner };
 }
 
 /** Spells a block as Anthropic does: images, files and, in editors, thinking differ. */
-function plainBlock(block: unknown): JsonRecord {
-  const { type, data, mediaType, path, content, text } = fieldsOf(block);
+function normalizeBlock(block: unknown): JsonRecord {
+  const { type, data, mediaType, path, content, text } = toRecord(block);
   if (type === "reasoning" && typeof text === "string") return { type: "thinking", thinking: text };
   if (type === "image" && typeof data === "string") {
     return { type, source: { type: "base64", media_type: mediaType, data } };
   }
-  if (type !== "file" || typeof content !== "string") return fieldsOf(block);
+  if (type !== "file" || typeof content !== "string") return toRecord(block);
   return { type: "document", title: path, source: { type: "text", data: content } };
 }
 
 /** Adds the provider's signature of a text or call, which Anthropic does not have. */
-function sign(block: AnswerBlock, { signature }: JsonRecord): void {
+function signBlock(block: AnswerBlock, { signature }: JsonRecord): void {
   if (typeof signature !== "string" || signature === "") return;
   if (block.type === "text") block.textSignature = signature;
   if (block.type === "toolCall") block.thoughtSignature = signature;
@@ -137,17 +137,17 @@ function sign(block: AnswerBlock, { signature }: JsonRecord): void {
 
 /** Separates images from what a tool returned; what are no blocks is its JSON, as it was sent. */
 function withoutImages(content: unknown): { content: unknown; images: UserBlock[] } {
-  const items = listOf(content);
-  if (items.length === 0 || items.every((item) => typeof fieldsOf(item)["type"] === "string")) {
-    return { content: Array.isArray(content) ? content.map(plainBlock) : content, images: [] };
+  const items = toArray(content);
+  if (items.length === 0 || items.every((item) => typeof toRecord(item)["type"] === "string")) {
+    return { content: Array.isArray(content) ? content.map(normalizeBlock) : content, images: [] };
   }
   const images: UserBlock[] = [];
   const told = items.map((item) => {
-    const { result } = fieldsOf(item);
+    const { result } = toRecord(item);
     if (!Array.isArray(result)) return item;
-    const found = result.map(plainBlock).filter(({ type }) => type === "image");
+    const found = result.map(normalizeBlock).filter(({ type }) => type === "image");
     images.push(...convertInput(found).content);
-    return { ...fieldsOf(item), result: result.filter((one) => fieldsOf(one)["type"] !== "image") };
+    return { ...toRecord(item), result: result.filter((one) => toRecord(one)["type"] !== "image") };
   });
   return { content: encodeParsed(told), images };
 }
@@ -155,17 +155,18 @@ function withoutImages(content: unknown): { content: unknown; images: UserBlock[
 /** Tells whether a tool failed: most programs say so only within the content. */
 function isFailed({ is_error, content }: JsonRecord): boolean {
   if (is_error === true) return true;
-  if (typeof content !== "string") return listOf(content).some((item) => fieldsOf(item)["success"] === false);
+  if (typeof content !== "string")
+    return toArray(content).some((item) => toRecord(item)["success"] === false);
   // Most results are long, and not JSON.
   const mayFail = content.startsWith('{"error"') || content.includes('"success":false');
   if (!mayFail || !content.startsWith("{")) return false;
   const { success, error } = parseRecord(content) ?? {};
-  return success === false || textOf(error) !== undefined;
+  return success === false || toNonemptyText(error) !== undefined;
 }
 
 /** Converts the tokens of a call; the source's input includes both caches. */
-function usageOfMetrics(metrics: JsonRecord): Usage {
-  return usageOf({
+function convertMetrics(metrics: JsonRecord): Usage {
+  return toUsage({
     inputWithCache: metrics["inputTokens"],
     output: metrics["outputTokens"],
     cacheRead: metrics["cacheReadTokens"],
@@ -184,7 +185,7 @@ const PROVIDERS: ReadonlyMap<string, readonly [provider: string, api: string]> =
   ["openrouter", ["openrouter", "openai-completions"]],
 ]);
 
-function apiOf(name: string | undefined): { provider: string; api: string } {
+function getApi(name: string | undefined): { provider: string; api: string } {
   const [provider, api] = PROVIDERS.get(name ?? "") ?? [name ?? UNKNOWN_NAME, UNKNOWN_NAME];
   return { provider, api };
 }

@@ -1,4 +1,4 @@
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import { groupBy } from "../../../core/format/group-by.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
@@ -7,24 +7,24 @@ import { UNKNOWN_NAME } from "../../../core/format/message.ts";
 import { type RecordForm, recoverRecords } from "../../../core/jsonl/concatenated-records.ts";
 import { parseJson, parseRecord } from "../../../core/jsonl/decode.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
-import { countOf, usageOf } from "../../convert/answer.ts";
-import { custom, type EntryBody, subagentLink, usageEntry } from "../entry-bodies.ts";
+import { toCount, toUsage } from "../../convert/answer.ts";
+import { type EntryBody, makeCustom, makeSubagentLink, makeUsageEntry } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
 import {
   type Draft,
-  keyOfId,
+  makeIdKey,
+  makeSessionId,
+  makeSubagentSessionId,
   SessionBuilder,
   type SessionOrigin,
-  sessionIdOf,
-  subagentSessionId,
 } from "../session-builder.ts";
-import { issueAt, leftOut, member, textIn, textOf } from "../source-text.ts";
+import { getMember, joinContentText, makeIssue, makeLeftOutIssue, toNonemptyText } from "../source-text.ts";
 import { MessageReader, type SentMessage } from "./cline-messages.ts";
 import {
   assignCalls,
   type Checkpoint,
-  checkpointsOf,
   isShownRow,
+  listCheckpoints,
   readShownMessages,
   readViewRows,
   type ViewCall,
@@ -73,8 +73,8 @@ const VERSION = 1;
  * @remarks Cost: O(messages). Source: docs/import-records.md#cline-roo-code-and-kilo
  */
 export function importCline(input: ClineInput): ImportedSession[] {
-  const main = agentOf(input, input.sessionId);
-  const agents = [main, ...(input.subagents ?? []).map((one) => agentOf(one, input.sessionId))];
+  const main = makeAgent(input, input.sessionId);
+  const agents = [main, ...(input.subagents ?? []).map((one) => makeAgent(one, input.sessionId))];
   const starts = findStarts(agents);
   return agents
     .filter(({ messages }) => messages.length > 0)
@@ -92,7 +92,7 @@ export function readClineText(text: string): ClineDocument {
   const messages = recoverRecords(bytes, MESSAGE_FORM).map(({ record }) => record);
   const message = `The file was cut off; its ${messages.length} whole messages were imported.`;
   const document = fields === undefined ? messages : { ...fields, messages };
-  return { document, issues: [issueAt("TAIL_TORN", message)] };
+  return { document, issues: [makeIssue("TAIL_TORN", message)] };
 }
 
 const MESSAGE_FORM: RecordForm = {
@@ -105,20 +105,20 @@ function isSpoken({ role }: JsonRecord): boolean {
 }
 
 /** Tells which session a document of messages belongs to, and which of its agents; undefined if it does not say. */
-export function clineOwnerOf(document: unknown): { sessionId?: string; agentId?: string } {
-  const { sessionId, agent, origin } = fieldsOf(document);
-  const own = textOf(sessionId);
+export function findClineOwner(document: unknown): { sessionId?: string; agentId?: string } {
+  const { sessionId, agent, origin } = toRecord(document);
+  const own = toNonemptyText(sessionId);
   if (own === undefined || agent === "lead") return own === undefined ? {} : { sessionId: own };
   const [, parentId, agentId] = /^(.+?)__(.+)$/.exec(own) ?? [];
-  const { parentThreadId, subagent } = fieldsOf(origin);
-  const owner = textOf(parentThreadId) ?? parentId;
+  const { parentThreadId, subagent } = toRecord(origin);
+  const owner = toNonemptyText(parentThreadId) ?? parentId;
   if (owner === undefined) return { sessionId: own };
-  return { sessionId: owner, agentId: textOf(subagent) ?? agentId ?? own };
+  return { sessionId: owner, agentId: toNonemptyText(subagent) ?? agentId ?? own };
 }
 
 /** Returns the messages of a document. */
-export function clineMessagesOf(document: unknown): JsonRecord[] {
-  const list = Array.isArray(document) ? document : listOf(fieldsOf(document)["messages"]);
+export function getClineMessages(document: unknown): JsonRecord[] {
+  const list = Array.isArray(document) ? document : toArray(toRecord(document)["messages"]);
   const rows = list.filter(isShownRow);
   return rows.length > 0 ? readShownMessages(rows) : list.filter(isJsonRecord).filter(isSpoken);
 }
@@ -140,16 +140,16 @@ interface Agent {
   readonly agentId: string | undefined;
 }
 
-function agentOf({ document, path, issues = [] }: ClineDocument, sessionId: string): Agent {
-  const { agentId } = clineOwnerOf(document);
+function makeAgent({ document, path, issues = [] }: ClineDocument, sessionId: string): Agent {
+  const { agentId } = findClineOwner(document);
   return {
     document,
     path,
     issues,
-    fields: fieldsOf(document),
-    messages: clineMessagesOf(document),
+    fields: toRecord(document),
+    messages: getClineMessages(document),
     sourceId: agentId === undefined ? sessionId : `${sessionId}__${agentId}`,
-    id: agentId === undefined ? sessionIdOf(sessionId) : subagentSessionId(sessionId, agentId),
+    id: agentId === undefined ? makeSessionId(sessionId) : makeSubagentSessionId(sessionId, agentId),
     agentId,
   };
 }
@@ -164,13 +164,13 @@ interface Start {
 /** Finds the call that started each agent: one that passes on the agent's prompt. */
 function findStarts([main, ...others]: readonly Agent[]): Start[] {
   if (main === undefined || others.length === 0) return [];
-  const byPrompt = groupBy(others, ({ messages }) => textIn(messages[0]?.["content"]));
+  const byPrompt = groupBy(others, ({ messages }) => joinContentText(messages[0]?.["content"]));
   const starts: Start[] = [];
   for (const caller of [main, ...others]) {
-    for (const block of caller.messages.flatMap(({ content }) => listOf(content)).map(fieldsOf)) {
-      const toolCallId = textOf(block["id"]);
+    for (const block of caller.messages.flatMap(({ content }) => toArray(content)).map(toRecord)) {
+      const toolCallId = toNonemptyText(block["id"]);
       if (block["type"] !== "tool_use" || toolCallId === undefined) continue;
-      for (const passed of Object.values(member(block, "input"))) {
+      for (const passed of Object.values(getMember(block, "input"))) {
         const waiting = typeof passed === "string" ? (byPrompt.get(passed) ?? []) : [];
         const at = waiting.findIndex((agent) => agent !== caller);
         // The same prompt may start several agents.
@@ -207,7 +207,7 @@ class AgentImport {
 
   constructor(input: ClineInput, agent: Agent, main: Agent, starts: readonly Start[]) {
     const { agentId, messages, fields } = agent;
-    const manifest = fieldsOf(input.manifest);
+    const manifest = toRecord(input.manifest);
     const start = starts.find((one) => one.agent === agent);
     const isMain = agent === main;
     this.#input = input;
@@ -217,24 +217,25 @@ class AgentImport {
       source: "cline",
       sourceId: agent.sourceId,
       sourcePath: agent.path ?? input.path,
-      sourceVersion: textOf(member(fields, "origin")["version"]),
+      sourceVersion: toNonemptyText(getMember(fields, "origin")["version"]),
       id: agent.id,
       folders: [manifest["cwd"], manifest["workspace"], manifest["cwdOnTaskInitialization"]],
       startedAt:
-        (isMain && textOf(manifest["started_at"])) || (messages[0]?.["ts"] ?? timeIn(input.sessionId)),
-      ...(isMain ? parentOf(input) : { startedBy: (start?.caller ?? main).sourceId }),
+        (isMain && toNonemptyText(manifest["started_at"])) ||
+        (messages[0]?.["ts"] ?? parseIdTime(input.sessionId)),
+      ...(isMain ? getOrigin(input) : { startedBy: (start?.caller ?? main).sourceId }),
       issues: agent.issues,
     });
-    this.#builder.issues.push(...versionIssues(fields));
-    this.#hidden = hiddenIn(messages);
-    const shown = listOf(agent.document).filter(isShownRow);
+    this.#builder.issues.push(...checkVersion(fields));
+    this.#hidden = findHidden(messages);
+    const shown = toArray(agent.document).filter(isShownRow);
     this.#rows = readViewRows(isMain ? (input.viewRows ?? shown) : undefined);
     const answers = messages.filter(isAnswer);
     const { byAnswer, lost } = assignCalls(answers, this.#rows.calls);
     this.#usages = byAnswer;
-    const checkpoints = [...(isMain ? checkpointsOf(manifest) : []), ...this.#rows.checkpoints];
-    this.#asides = [...checkpoints.map(checkpointAside), ...lost.map(usageAside)].sort(byTime);
-    if (shown.length > 0) this.#builder.issues.push(leftOut(ONLY_SHOWN));
+    const checkpoints = [...(isMain ? listCheckpoints(manifest) : []), ...this.#rows.checkpoints];
+    this.#asides = [...checkpoints.map(makeCheckpointAside), ...lost.map(makeUsageAside)].sort(byTime);
+    if (shown.length > 0) this.#builder.issues.push(makeLeftOutIssue(ONLY_SHOWN));
     const told = this.#rows.calls.length + this.#rows.checkpoints.length;
     const repeated = this.#rows.size - told - (shown.length > 0 ? messages.length : 0);
     this.#builder.counts.records = messages.length + checkpoints.length + this.#rows.calls.length + repeated;
@@ -245,8 +246,8 @@ class AgentImport {
 
   run(): ImportedSession {
     const { messages } = this.#agent;
-    const compaction = this.#agent.agentId === undefined ? fieldsOf(this.#input.compaction) : {};
-    const compactAt = placeOf(compaction, messages);
+    const compaction = this.#agent.agentId === undefined ? toRecord(this.#input.compaction) : {};
+    const compactAt = findLastReplaced(compaction, messages);
     for (const [i, message] of messages.entries()) {
       this.#addAsides(message["ts"]);
       this.#take(message);
@@ -258,23 +259,23 @@ class AgentImport {
 
   #tellSession(manifest: JsonRecord): void {
     const { metadata, workspace_root: root, source, mode } = manifest;
-    const { title, git, fork } = fieldsOf(metadata);
-    const name = textOf(title);
+    const { title, git, fork } = toRecord(metadata);
+    const name = toNonemptyText(title);
     const told = Object.entries({ program: source, root, git, fork, mode }).filter(([, value]) => value);
     if (told.length > 0)
-      this.#add("cline session", undefined, custom("cline.session", Object.fromEntries(told)));
+      this.#add("cline session", undefined, makeCustom("cline.session", Object.fromEntries(told)));
     if (name !== undefined) this.#builder.addName(`cline name ${name}`, name);
-    const parentId = textOf(manifest["parentTaskId"]);
+    const parentId = toNonemptyText(manifest["parentTaskId"]);
     if (parentId !== undefined) this.#linkTo(this.#agent.sourceId, undefined);
   }
 
   #linkTo(agentId: string, toolCallId: string | undefined): void {
-    this.#builder.addBehind(`cline agent ${agentId}`, undefined, subagentLink({ agentId, toolCallId }));
+    this.#builder.addBehind(`cline agent ${agentId}`, undefined, makeSubagentLink({ agentId, toolCallId }));
   }
 
   #addAsides(until: unknown): void {
     for (let [aside] = this.#asides; aside !== undefined; [aside] = this.#asides) {
-      if (countOf(aside.time) > countOf(until) && until !== Number.POSITIVE_INFINITY) return;
+      if (toCount(aside.time) > toCount(until) && until !== Number.POSITIVE_INFINITY) return;
       this.#asides.shift();
       this.#add(aside.key, aside.time, aside.body);
       if (aside.body.type === "custom") this.#builder.counts.kept++;
@@ -282,32 +283,32 @@ class AgentImport {
   }
 
   #take(message: JsonRecord): void {
-    const key = this.#keyOf(message);
+    const key = this.#makeKey(message);
     if (typeof message["ts"] === "number") this.#time = message["ts"];
     if (isSummary(message)) {
       const { condenseId, metadata } = message;
       const told = this.#rows.condensed.get(condenseId);
-      this.#compact(key, message, this.#visible, told ?? fieldsOf(metadata));
+      this.#compact(key, message, this.#visible, told ?? toRecord(metadata));
       return;
     }
-    if (member(message, "metadata")["displayOnly"] === true) {
+    if (getMember(message, "metadata")["displayOnly"] === true) {
       this.#tip = this.#builder.keep(key, this.#tip, message["ts"], "notice", message);
       return;
     }
-    const reasoning = reasoningOf(message);
+    const reasoning = findReasoning(message);
     if (reasoning !== undefined)
-      this.#add(`${key} reasoning`, message["ts"], custom("cline.reasoning", reasoning));
+      this.#add(`${key} reasoning`, message["ts"], makeCustom("cline.reasoning", reasoning));
     if (message["type"] === "reasoning") return;
     const sent = this.#reader.read(message, this.#usages.get(message), this.#time);
     const { added } = this.#reader;
-    const keyOf = (part: number) => (part === 0 ? key : `${key} ${part}`);
+    const makeKey = (part: number) => (part === 0 ? key : `${key} ${part}`);
     if (sent.length + added.length === 0) this.#builder.drop("empty message");
-    for (const [part, one] of sent.entries()) this.#addSent(keyOf(part), one);
+    for (const [part, one] of sent.entries()) this.#addSent(makeKey(part), one);
     if (added.length > 0)
-      this.#add(keyOf(sent.length), this.#time, custom("cline.context", { content: added }));
+      this.#add(makeKey(sent.length), this.#time, makeCustom("cline.context", { content: added }));
     if (!this.#hidden.has(message)) this.#visible.push(...sent);
     const blocks = this.#reader.others;
-    if (blocks.length > 0) this.#add(`${key} blocks`, undefined, custom("cline.blocks", { blocks }));
+    if (blocks.length > 0) this.#add(`${key} blocks`, undefined, makeCustom("cline.blocks", { blocks }));
   }
 
   #addSent(key: string, sent: SentMessage): void {
@@ -321,22 +322,22 @@ class AgentImport {
     const { toolCallId } = sent;
     for (const { agent, toolCallId: id, caller } of this.#starts) {
       if (id !== toolCallId || caller !== this.#agent) continue;
-      const link = subagentLink({ agentId: agent.agentId ?? "", toolCallId, sessionId: agent.id });
+      const link = makeSubagentLink({ agentId: agent.agentId ?? "", toolCallId, sessionId: agent.id });
       this.#add(`cline agent ${agent.sourceId}`, sent.timestamp, link);
     }
   }
 
   /** Adds what the context was after a compaction, which stands beside the whole history. */
   #compactTo({ messages }: JsonRecord): void {
-    const all = clineMessagesOf(messages);
+    const all = getClineMessages(messages);
     const summary = all.find(isSummary);
     const reader = new MessageReader();
     const kept = all.filter((message) => message !== summary);
     const tail = kept.flatMap((message) =>
-      reader.read(message, undefined, countOf(message["ts"]) || this.#time),
+      reader.read(message, undefined, toCount(message["ts"]) || this.#time),
     );
-    const key = `cline compaction ${textOf((summary ?? all.at(-1))?.["id"])} ${this.#builder.tip.id}`;
-    this.#compact(key, summary ?? {}, tail, member(summary ?? {}, "metadata"));
+    const key = `cline compaction ${toNonemptyText((summary ?? all.at(-1))?.["id"])} ${this.#builder.tip.id}`;
+    this.#compact(key, summary ?? {}, tail, getMember(summary ?? {}, "metadata"));
   }
 
   /** @param told - What the program says about it. */
@@ -344,12 +345,13 @@ class AgentImport {
     const { prevContextTokens, tokensBefore = prevContextTokens, generatedAt, cost, summary } = told;
     const body = {
       type: "compaction",
-      summary: textOf(summary) ?? (textIn(message["content"]) || "Context compacted by Cline."),
+      summary:
+        toNonemptyText(summary) ?? (joinContentText(message["content"]) || "Context compacted by Cline."),
       firstKeptEntryId: undefined,
-      tokensBefore: countOf(tokensBefore),
+      tokensBefore: toCount(tokensBefore),
       details: { source: "cline" },
-      ...(countOf(cost) > 0 && { usage: usageOf({ cost }) }),
-      retainedTail: tail.map((one) => (one.role === "assistant" ? { ...one, usage: usageOf() } : one)),
+      ...(toCount(cost) > 0 && { usage: toUsage({ cost }) }),
+      retainedTail: tail.map((one) => (one.role === "assistant" ? { ...one, usage: toUsage() } : one)),
     };
     this.#add(key, message["ts"] ?? generatedAt, body);
   }
@@ -360,36 +362,36 @@ class AgentImport {
   }
 
   /** Returns a message's key: its id, which a fork keeps; else its time, else its content. */
-  #keyOf({ id, ts, role, content }: JsonRecord): string {
-    const own = textOf(id);
-    if (own !== undefined) return keyOfId("cline", own);
+  #makeKey({ id, ts, role, content }: JsonRecord): string {
+    const own = toNonemptyText(id);
+    if (own !== undefined) return makeIdKey("cline", own);
     const said = typeof ts === "number" ? ts : encodeParsed(content ?? null);
     return this.#builder.numbered(`cline ${String(role)} ${said}`);
   }
 }
 
-function parentOf({ manifest, forkedFrom }: ClineInput): Pick<SessionOrigin, "forkOf" | "startedBy"> {
-  const { metadata, parentTaskId } = fieldsOf(manifest);
-  const original = textOf(member(fieldsOf(metadata), "fork")["forkedFromSessionId"]);
-  return { startedBy: textOf(parentTaskId), forkOf: original ?? forkedFrom };
+function getOrigin({ manifest, forkedFrom }: ClineInput): Pick<SessionOrigin, "forkOf" | "startedBy"> {
+  const { metadata, parentTaskId } = toRecord(manifest);
+  const original = toNonemptyText(getMember(toRecord(metadata), "fork")["forkedFromSessionId"]);
+  return { startedBy: toNonemptyText(parentTaskId), forkOf: original ?? forkedFrom };
 }
 
 /** Returns the time with which ids begin, Unix milliseconds. */
-function timeIn(sessionId: string): number | undefined {
+function parseIdTime(sessionId: string): number | undefined {
   const digits = /^\d{13}/.exec(sessionId)?.[0];
   return digits === undefined ? undefined : Number(digits);
 }
 
-function versionIssues({ version = VERSION }: JsonRecord): SessionIssue[] {
+function checkVersion({ version = VERSION }: JsonRecord): SessionIssue[] {
   if (version === VERSION) return [];
   const message = `The messages state version ${String(version)}, which is unknown; they were read as version ${VERSION}.`;
-  return [issueAt("VERSION_UNCLEAR", message)];
+  return [makeIssue("VERSION_UNCLEAR", message)];
 }
 
 /** Tells whether a message stands for others: a summary of them, or a mark that they were cut off. */
 function isSummary(message: JsonRecord): boolean {
   if (message["isSummary"] === true || message["isTruncationMarker"] === true) return true;
-  return member(message, "metadata")["kind"] === "compaction_summary";
+  return getMember(message, "metadata")["kind"] === "compaction_summary";
 }
 
 /** Tells whether a message is the answer of a call. Roo Code keeps what a provider encrypted as another one. */
@@ -400,17 +402,19 @@ function isAnswer(message: JsonRecord): boolean {
 /** Fields in which tasks keep reasoning in the terms of its provider. */
 const REASONING = ["encrypted_content", "reasoning_content", "reasoning_details", "summary"];
 
-function reasoningOf(message: JsonRecord): JsonRecord | undefined {
+function findReasoning(message: JsonRecord): JsonRecord | undefined {
   const told = REASONING.flatMap((name) => (message[name] === undefined ? [] : [[name, message[name]]]));
   return told.length === 0 ? undefined : Object.fromEntries(told);
 }
 
 /** Returns the messages that name a summary or mark that is there. */
-function hiddenIn(messages: readonly JsonRecord[]): Set<JsonRecord> {
+function findHidden(messages: readonly JsonRecord[]): Set<JsonRecord> {
   const ids = new Set(
     messages
       .filter(isSummary)
-      .flatMap(({ condenseId, truncationId }) => textOf(condenseId) ?? textOf(truncationId) ?? []),
+      .flatMap(
+        ({ condenseId, truncationId }) => toNonemptyText(condenseId) ?? toNonemptyText(truncationId) ?? [],
+      ),
   );
   return new Set(
     messages.filter(({ condenseParent, truncationParent }) =>
@@ -420,8 +424,11 @@ function hiddenIn(messages: readonly JsonRecord[]): Set<JsonRecord> {
 }
 
 /** Returns the index of the last message that a compaction replaces; -1 without a compaction. */
-function placeOf({ messages, source_message_count: count }: JsonRecord, all: readonly JsonRecord[]): number {
-  const last = fieldsOf(listOf(messages).at(-1))["id"];
+function findLastReplaced(
+  { messages, source_message_count: count }: JsonRecord,
+  all: readonly JsonRecord[],
+): number {
+  const last = toRecord(toArray(messages).at(-1))["id"];
   if (last === undefined) return -1;
   const end = all.length - 1;
   if (typeof count === "number") return Math.min(count - 1, end);
@@ -429,16 +436,16 @@ function placeOf({ messages, source_message_count: count }: JsonRecord, all: rea
   return at === -1 ? end : at;
 }
 
-function checkpointAside({ ref, createdAt, ...rest }: Checkpoint): Aside {
-  const body = custom("cline.checkpoint", { ref, ...rest });
+function makeCheckpointAside({ ref, createdAt, ...rest }: Checkpoint): Aside {
+  const body = makeCustom("cline.checkpoint", { ref, ...rest });
   return { time: createdAt, key: `cline checkpoint ${ref} ${String(createdAt)}`, body };
 }
 
-function usageAside({ time, usage }: ViewCall): Aside {
-  const body = usageEntry("cline.request", UNKNOWN_NAME, UNKNOWN_NAME, usage);
+function makeUsageAside({ time, usage }: ViewCall): Aside {
+  const body = makeUsageEntry("cline.request", UNKNOWN_NAME, UNKNOWN_NAME, usage);
   return { time, key: `cline usage ${String(time)}`, body };
 }
 
 function byTime(one: Aside, other: Aside): number {
-  return countOf(one.time) - countOf(other.time);
+  return toCount(one.time) - toCount(other.time);
 }

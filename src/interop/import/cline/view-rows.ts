@@ -1,9 +1,9 @@
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import { parseRecord } from "../../../core/jsonl/decode.ts";
-import { usageOf } from "../../convert/answer.ts";
-import { member, textOf } from "../source-text.ts";
+import { toUsage } from "../../convert/answer.ts";
+import { getMember, toNonemptyText } from "../source-text.ts";
 
 /** A call of a model, in the list of what the editor shows. */
 export interface ViewCall {
@@ -34,19 +34,19 @@ export function readViewRows(rows: unknown): ViewRows {
   const calls: ViewCall[] = [];
   const checkpoints: Checkpoint[] = [];
   const condensed = new Map<unknown, JsonRecord>();
-  const all = listOf(rows).filter(isJsonRecord);
+  const all = toArray(rows).filter(isJsonRecord);
   for (const row of all) {
     const { say, ts: time, text } = row;
     if (say === "api_req_started") {
       const request = parseRecord(typeof text === "string" ? text : "") ?? {};
-      const usage = usageOfRequest(request);
+      const usage = convertRequestUsage(request);
       const isCancelled = request["cancelReason"] !== undefined;
       if (usage.totalTokens > 0 || usage.cost.total > 0) calls.push({ time, usage, isCancelled });
     } else if (say === "checkpoint_created" || say === "checkpoint_saved") {
-      const ref = textOf(row["lastCheckpointHash"]) ?? textOf(text);
+      const ref = toNonemptyText(row["lastCheckpointHash"]) ?? toNonemptyText(text);
       if (ref !== undefined) checkpoints.push({ ref, createdAt: time });
     } else if (say === "condense_context") {
-      const told = member(row, "contextCondense");
+      const told = getMember(row, "contextCondense");
       condensed.set(told["condenseId"], told);
     }
   }
@@ -55,7 +55,7 @@ export function readViewRows(rows: unknown): ViewRows {
 
 /** Tells whether a value is a row of `ui_messages.json`. */
 export function isShownRow(value: unknown): value is JsonRecord {
-  const { type, ts, role } = fieldsOf(value);
+  const { type, ts, role } = toRecord(value);
   return (type === "say" || type === "ask") && typeof ts === "number" && role === undefined;
 }
 
@@ -85,19 +85,19 @@ export function readShownMessages(rows: readonly JsonRecord[]): JsonRecord[] {
     const kind = say ?? ask;
     if (TOLD_BESIDE.has(kind)) return [];
     const role = SPEAKERS.get(kind);
-    const said = textOf(text);
+    const said = toNonemptyText(text);
     if (role === undefined) return [{ ...row, role: "user", metadata: { displayOnly: true } }];
     if (said === undefined) return [];
     const { question, response = question } = parseRecord(said) ?? {};
-    const spoken = ask === undefined ? said : (textOf(response) ?? said);
+    const spoken = ask === undefined ? said : (toNonemptyText(response) ?? said);
     return [{ role, ts, content: [{ type: kind === "reasoning" ? kind : "text", text: spoken }] }];
   });
 }
 
 /** Converts the tokens of a call; its input includes both caches where the provider's protocol is OpenAI's. */
-function usageOfRequest(request: JsonRecord): Usage {
+function convertRequestUsage(request: JsonRecord): Usage {
   const { tokensIn, tokensOut, cacheReads, cacheWrites, cost, apiProtocol } = request;
-  return usageOf({
+  return toUsage({
     ...(apiProtocol === "openai" ? { inputWithCache: tokensIn } : { input: tokensIn }),
     output: tokensOut,
     cacheRead: cacheReads,
@@ -136,10 +136,10 @@ export function assignCalls(
 }
 
 /** Returns the checkpoints that a manifest lists. */
-export function checkpointsOf(manifest: JsonRecord): Checkpoint[] {
-  const { history } = member(member(manifest, "metadata"), "checkpoint");
-  return listOf(history).flatMap((one) => {
-    const { ref, createdAt, ...rest } = fieldsOf(one);
+export function listCheckpoints(manifest: JsonRecord): Checkpoint[] {
+  const { history } = getMember(getMember(manifest, "metadata"), "checkpoint");
+  return toArray(history).flatMap((one) => {
+    const { ref, createdAt, ...rest } = toRecord(one);
     return typeof ref === "string" ? [{ ref, createdAt, ...rest }] : [];
   });
 }

@@ -1,21 +1,27 @@
-import { textsOf } from "../../../core/context/content-text.ts";
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { getTexts } from "../../../core/context/content-text.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
-import { subagentLink } from "../entry-bodies.ts";
+import { makeSubagentLink } from "../entry-bodies.ts";
 import { THREAD_START, type ThreadState } from "../entry-thread.ts";
 import type { ImportedSession } from "../imported-session.ts";
 import { SessionBuilder } from "../session-builder.ts";
-import { issueAt, member, type SourceRecord, textIn, textOf } from "../source-text.ts";
+import { getMember, joinContentText, makeIssue, type SourceRecord, toNonemptyText } from "../source-text.ts";
 import {
-  callId,
+  classifyItem,
   collectOutcomes,
+  convertInput,
+  getCallId,
+  getItemType,
   type ItemRole,
-  inputBlocks,
-  itemRole,
-  itemType,
   readProgramText,
 } from "./response-items.ts";
-import { type CodexRolloutText, copiedRecords, ordinalOf, type Rollout, readRollout } from "./rollout.ts";
+import {
+  type CodexRolloutText,
+  countCopiedRecords,
+  findOrdinal,
+  type Rollout,
+  readRollout,
+} from "./rollout.ts";
 import { type SessionContext, ThreadWriter } from "./thread-writer.ts";
 
 /** A thread of Codex: its files, and those that they continue. */
@@ -47,7 +53,7 @@ export function importCodex(input: CodexInput): ImportedSession | undefined {
 }
 
 function byBeginning(one: Rollout, other: Rollout): number {
-  const time = ({ meta, text }: Rollout) => `${textOf(meta["timestamp"]) ?? ""} ${text.path ?? ""}`;
+  const time = ({ meta, text }: Rollout) => `${toNonemptyText(meta["timestamp"]) ?? ""} ${text.path ?? ""}`;
   return time(one) < time(other) ? -1 : 1;
 }
 
@@ -56,7 +62,7 @@ const SPOKEN: ReadonlySet<unknown> = new Set(["response_item", "compacted"]);
 function hasConversation({ records }: Rollout): boolean {
   return records.some(({ value }) => {
     const { type } = value;
-    return SPOKEN.has(type) || member(value, "payload")["type"] === "user_message";
+    return SPOKEN.has(type) || getMember(value, "payload")["type"] === "user_message";
   });
 }
 
@@ -73,21 +79,21 @@ class ThreadImport {
     this.#others = (input.others ?? []).map(readRollout);
     const { meta, text } = first;
     const id = first.threadId ?? first.rolloutId ?? "unknown";
-    const spawn = member(member(member(meta, "source"), "subagent"), "thread_spawn");
+    const spawn = getMember(getMember(getMember(meta, "source"), "subagent"), "thread_spawn");
     const builder = new SessionBuilder(input, {
       source: "codex",
       sourceId: id,
       sourcePath: text.path,
-      sourceVersion: textOf(meta["cli_version"]),
-      folders: [meta["cwd"], ...first.records.map(({ value }) => member(value, "payload")["cwd"])],
-      startedAt: textOf(meta["timestamp"]) ?? first.records[0]?.value["timestamp"],
-      startedBy: textOf(meta["parent_thread_id"]) ?? textOf(spawn["parent_thread_id"]),
-      forkOf: textOf(meta["forked_from_id"]),
+      sourceVersion: toNonemptyText(meta["cli_version"]),
+      folders: [meta["cwd"], ...first.records.map(({ value }) => getMember(value, "payload")["cwd"])],
+      startedAt: toNonemptyText(meta["timestamp"]) ?? first.records[0]?.value["timestamp"],
+      startedBy: toNonemptyText(meta["parent_thread_id"]) ?? toNonemptyText(spawn["parent_thread_id"]),
+      forkOf: toNonemptyText(meta["forked_from_id"]),
     });
     this.#builder = builder;
     this.#context = {
       builder,
-      provider: textOf(meta["model_provider"]),
+      provider: toNonemptyText(meta["model_provider"]),
       outcomes: collectOutcomes([...own, ...this.#others].flatMap(({ records }) => records)),
       calls: new Map(),
     };
@@ -113,9 +119,9 @@ class ThreadImport {
     this.#open.add(rollout);
     let reader = this.#readers.get(rollout);
     if (reader === undefined) {
-      const parentId = textOf(rollout.meta["forked_from_id"]);
+      const parentId = toNonemptyText(rollout.meta["forked_from_id"]);
       const parent = this.#others.find(({ threadId }) => threadId === parentId);
-      const copied = copiedRecords(rollout, parent);
+      const copied = countCopiedRecords(rollout, parent);
       reader = new RolloutReader(rollout, this.#context, this.#stateAtBase(rollout), copied);
       this.#readers.set(rollout, reader);
     }
@@ -128,14 +134,14 @@ class ThreadImport {
   #stateAtBase(rollout: Rollout): ThreadState {
     const base = rollout.meta["history_base"];
     if (base === undefined || base === null) return THREAD_START;
-    const { thread_id: id, end_ordinal_exclusive: end } = member(rollout.meta, "history_base");
+    const { thread_id: id, end_ordinal_exclusive: end } = getMember(rollout.meta, "history_base");
     const all = [...this.#own, ...this.#others];
     const found =
       all.find(({ rolloutId }) => rolloutId === id) ?? all.find(({ threadId }) => threadId === id);
     if (found === undefined || found === rollout || this.#open.has(found) || typeof end !== "number") {
       const [record] = rollout.records;
       const message = `The history goes on from the file of ${String(id)}, which is not there: it begins here.`;
-      if (record !== undefined) this.#builder.issues.push(issueAt("PARENT_MISSING", message, record));
+      if (record !== undefined) this.#builder.issues.push(makeIssue("PARENT_MISSING", message, record));
       return THREAD_START;
     }
     return this.#read(found, end);
@@ -143,26 +149,26 @@ class ThreadImport {
 
   /** Returns the parent's call that started this thread, if there is one. */
   #linkParent({ meta, threadId }: Rollout): void {
-    const parentId = textOf(meta["parent_thread_id"]);
+    const parentId = toNonemptyText(meta["parent_thread_id"]);
     if (parentId === undefined || threadId === undefined) return;
-    const role = textOf(meta["agent_role"]);
-    const nickname = textOf(meta["agent_nickname"]);
+    const role = toNonemptyText(meta["agent_role"]);
+    const nickname = toNonemptyText(meta["agent_nickname"]);
     const toolCallId = this.#callThatStarted(threadId);
-    const link = subagentLink({ agentId: threadId, toolCallId, role, nickname });
+    const link = makeSubagentLink({ agentId: threadId, toolCallId, role, nickname });
     this.#builder.addBehind(`codex agent ${threadId}`, undefined, link);
   }
 
   #callThatStarted(threadId: string): string | undefined {
     for (const { records } of this.#others) {
-      const items = records.map(({ value }) => member(value, "payload"));
+      const items = records.map(({ value }) => getMember(value, "payload"));
       const result = items.find(({ type, output }) => {
         const isText = type === "function_call_output" && typeof output === "string";
         return isText && output.includes(`"agent_id":"${threadId}"`);
       });
       const { call_id: named } = result ?? {};
-      if (textOf(named) === undefined) continue;
+      if (toNonemptyText(named) === undefined) continue;
       const call = items.find((item) => item["call_id"] === named && item !== result);
-      return call === undefined ? textOf(named) : callId(call);
+      return call === undefined ? toNonemptyText(named) : getCallId(call);
     }
     return undefined;
   }
@@ -211,7 +217,10 @@ class RolloutReader {
     ["event_msg", (event, record) => this.#takeEvent(event, record)],
     ["turn_context", (settings, record) => this.#writer.changeSettings(record, settings)],
     ["compacted", (payload, record) => this.#writer.compact(record, payload)],
-    ["token_usage_record", ({ usage, response_id: id }, record) => this.#count(record, usage, textOf(id))],
+    [
+      "token_usage_record",
+      ({ usage, response_id: id }, record) => this.#count(record, usage, toNonemptyText(id)),
+    ],
     [
       "inter_agent_communication",
       (said, record) => this.#writer.note(record, said, "inter_agent_communication"),
@@ -233,7 +242,7 @@ class RolloutReader {
     ["turn_aborted", () => this.#writer.endTurn("aborted")],
     ["task_complete", ({ error }) => this.#writer.endTurn("error", error)],
     ["turn_complete", ({ error }) => this.#writer.endTurn("error", error)],
-    ["token_count", (event, record) => this.#takeTotals(record, member(event, "info"))],
+    ["token_count", (event, record) => this.#takeTotals(record, getMember(event, "info"))],
   ]);
 
   constructor(rollout: Rollout, context: SessionContext, start: ThreadState, copied: number) {
@@ -242,9 +251,9 @@ class RolloutReader {
     this.#writer = new ThreadWriter(context, start);
     this.#copied = copied;
     const { records } = rollout;
-    this.#hasItems = records.some(({ value }) => itemType(itemOf(value)) === "message");
+    this.#hasItems = records.some(({ value }) => getItemType(toItem(value)) === "message");
     this.#hasRecordsOfUsage = records.some(({ value }) => value["type"] === "token_usage_record");
-    this.#confirmed = new Set(records.flatMap(({ value }) => typedText(value) ?? []));
+    this.#confirmed = new Set(records.flatMap(({ value }) => findTypedText(value) ?? []));
   }
 
   get state(): ThreadState {
@@ -255,7 +264,7 @@ class RolloutReader {
   readTo(end = Number.POSITIVE_INFINITY): void {
     const { records } = this.#rollout;
     for (let record = records[this.#next]; record !== undefined; record = records[this.#next]) {
-      const ordinal = ordinalOf(record) ?? this.#next;
+      const ordinal = findOrdinal(record) ?? this.#next;
       if (ordinal >= end) return;
       this.#builder.counts.records++;
       this.#take(record);
@@ -271,29 +280,29 @@ class RolloutReader {
 
   #take(record: SourceRecord): void {
     const { value } = record;
-    const type = textOf(value["type"]) ?? textOf(value["record_type"]) ?? "";
+    const type = toNonemptyText(value["type"]) ?? toNonemptyText(value["record_type"]) ?? "";
     const taker = this.#takers.get(type);
-    if (taker !== undefined) taker(member(value, "payload"), record);
+    if (taker !== undefined) taker(getMember(value, "payload"), record);
     else if (DROPPED.has(type) || (type === "" && this.#next === 0))
       this.#builder.drop(type || "session_meta");
-    else this.#writer.keepItem(record, type, dataOf(value));
+    else this.#writer.keepItem(record, type, getData(value));
   }
 
   /** Counts the tokens of a call, unless the record was copied from a parent, which counts them. */
   #count(record: SourceRecord, tokens: unknown, responseId?: string): void {
-    this.#writer.count(record, fieldsOf(tokens), responseId, this.#next < this.#copied);
+    this.#writer.count(record, toRecord(tokens), responseId, this.#next < this.#copied);
   }
 
   #takeItem(item: JsonRecord, record: SourceRecord): void {
-    const type = itemType(item);
-    const taker = this.#itemTakers.get(itemRole(item));
+    const type = getItemType(item);
+    const taker = this.#itemTakers.get(classifyItem(item));
     if (taker !== undefined) taker(item, record);
     else if (DROPPED_ITEMS.has(type)) this.#builder.drop(type);
     else this.#writer.keepItem(record, type, item);
   }
 
   #takeEvent(event: JsonRecord, record: SourceRecord): void {
-    const type = textOf(event["type"]) ?? "";
+    const type = toNonemptyText(event["type"]) ?? "";
     const isSpoken = type === "user_message" || type === "agent_message" || type === "agent_reasoning";
     const taker = this.#eventTakers.get(type);
     if (taker !== undefined) taker(event, record);
@@ -302,10 +311,10 @@ class RolloutReader {
   }
 
   #addUser(record: SourceRecord, item: JsonRecord): void {
-    const content = inputBlocks(item["content"]);
-    const text = textsOf(content).join("");
+    const content = convertInput(item["content"]);
+    const text = getTexts(content).join("");
     const own = this.#confirmed.has(text) ? undefined : readProgramText(text);
-    if (own === undefined) this.#writer.addPrompt(record, this.#writer.keyOf(item), content);
+    if (own === undefined) this.#writer.addPrompt(record, this.#writer.makeKey(item), content);
     else if (own.isReport) this.#writer.note(record, item, own.kind);
     else this.#writer.keepText(record, item, own.kind);
   }
@@ -313,7 +322,7 @@ class RolloutReader {
   /** Reads messages from files so old that they contain only events. */
   #takeSpoken(record: SourceRecord, type: string, event: JsonRecord): void {
     if (type === "user_message") {
-      this.#writer.addPrompt(record, this.#writer.keyOf(event), textOf(event["message"]) ?? "");
+      this.#writer.addPrompt(record, this.#writer.makeKey(event), toNonemptyText(event["message"]) ?? "");
     } else if (type === "agent_message") {
       const content = [{ type: "output_text", text: event["message"] }];
       this.#writer.addToAnswer(record, { type: "message", role: "assistant", content });
@@ -325,7 +334,7 @@ class RolloutReader {
 
   /** Reads running totals: if nothing else reports calls, their growth reveals one. */
   #takeTotals(record: SourceRecord, info: JsonRecord): void {
-    const total = member(info, "total_token_usage")["total_tokens"];
+    const total = getMember(info, "total_token_usage")["total_tokens"];
     const isNews = typeof total === "number" && total !== this.#total;
     if (typeof total === "number") this.#total = total;
     if (!isNews || this.#hasRecordsOfUsage) this.#builder.drop("event token_count");
@@ -334,20 +343,20 @@ class RolloutReader {
 }
 
 /** Returns what an unknown record says: in its envelope, or without one. */
-function dataOf({ type: _type, timestamp: _time, ...rest }: JsonRecord): JsonRecord {
+function getData({ type: _type, timestamp: _time, ...rest }: JsonRecord): JsonRecord {
   const { payload } = rest;
   return isJsonRecord(payload) ? payload : rest;
 }
 
-function itemOf(value: JsonRecord): JsonRecord {
-  return value["type"] === "response_item" ? member(value, "payload") : {};
+function toItem(value: JsonRecord): JsonRecord {
+  return value["type"] === "response_item" ? getMember(value, "payload") : {};
 }
 
 /** Returns what the user typed, according to an event; undefined if it is another event. */
-function typedText(value: JsonRecord): string | undefined {
-  const payload = member(value, "payload");
-  if (payload["type"] === "user_message") return textOf(payload["message"]);
-  const item = member(payload, "item");
+function findTypedText(value: JsonRecord): string | undefined {
+  const payload = getMember(value, "payload");
+  if (payload["type"] === "user_message") return toNonemptyText(payload["message"]);
+  const item = getMember(payload, "item");
   if (payload["type"] !== "item_completed" || item["type"] !== "UserMessage") return undefined;
-  return textIn(item["content"]);
+  return joinContentText(item["content"]);
 }

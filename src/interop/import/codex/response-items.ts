@@ -1,32 +1,35 @@
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { TextContent, ThinkingContent, ToolCall } from "../../../core/format/content.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
-import { countOf } from "../../convert/answer.ts";
+import { toCount } from "../../convert/answer.ts";
 import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
-import { imageOfDataUrl, placeholder } from "../../convert/images.ts";
-import { reasoningText, textSignature } from "../../convert/openai-responses/openai-responses-content.ts";
-import { argumentsOf } from "../../convert/tool-arguments.ts";
+import { makePlaceholder, parseDataUrl } from "../../convert/images.ts";
+import {
+  getReasoningText,
+  makeTextSignature,
+} from "../../convert/openai-responses/openai-responses-content.ts";
+import { parseArguments } from "../../convert/tool-arguments.ts";
 import { withItemId } from "../../convert/tool-ids.ts";
 import type { SourceRecord } from "../source-text.ts";
-import { member, textOf } from "../source-text.ts";
+import { getMember, toNonemptyText } from "../source-text.ts";
 
 /** Role of an item in the conversation. */
 export type ItemRole = "answer" | "result" | "user" | "instructions" | "agent" | "image" | "opaque" | "other";
 
 /** Classifies an item. */
-export function itemRole(item: JsonRecord): ItemRole {
-  switch (itemType(item)) {
+export function classifyItem(item: JsonRecord): ItemRole {
+  switch (getItemType(item)) {
     case "message":
-      return messageRole(item["role"]);
+      return classifyMessageRole(item["role"]);
     case "reasoning":
     case "function_call":
     case "custom_tool_call":
     case "local_shell_call":
       return "answer";
     case "tool_search_call":
-      return textOf(item["call_id"]) === undefined ? "other" : "answer";
+      return toNonemptyText(item["call_id"]) === undefined ? "other" : "answer";
     case "function_call_output":
     case "custom_tool_call_output":
     case "tool_search_output":
@@ -45,52 +48,58 @@ export function itemRole(item: JsonRecord): ItemRole {
 }
 
 /** Returns the type of an item; the oldest items and those in test files have a role and no type. */
-export function itemType(item: JsonRecord): string {
-  return textOf(item["type"]) ?? (textOf(item["role"]) === undefined ? "" : "message");
+export function getItemType(item: JsonRecord): string {
+  return toNonemptyText(item["type"]) ?? (toNonemptyText(item["role"]) === undefined ? "" : "message");
 }
 
-function messageRole(role: unknown): ItemRole {
+function classifyMessageRole(role: unknown): ItemRole {
   if (role === "assistant") return "answer";
   return role === "user" ? "user" : "instructions";
 }
 
 /** Converts an item that belongs to an answer. */
-export function answerBlocks(item: JsonRecord): AnswerBlock[] {
-  switch (itemType(item)) {
+export function convertAnswerItem(item: JsonRecord): AnswerBlock[] {
+  switch (getItemType(item)) {
     case "message":
-      return listOf(item["content"]).map((block) => answerText(item, fieldsOf(block)));
+      return toArray(item["content"]).map((block) => makeAnswerText(item, toRecord(block)));
     case "reasoning":
-      return [thinkingBlock(item)];
+      return [makeThinkingBlock(item)];
     default:
-      return [callBlock(item)];
+      return [makeCallBlock(item)];
   }
 }
 
-function answerText(item: JsonRecord, block: JsonRecord): TextContent {
-  const text = textOf(block["text"]) ?? textOf(block["refusal"]) ?? "";
-  return { type: "text", text, ...textSignature(textOf(item["id"]), textOf(item["phase"])) };
+function makeAnswerText(item: JsonRecord, block: JsonRecord): TextContent {
+  const text = toNonemptyText(block["text"]) ?? toNonemptyText(block["refusal"]) ?? "";
+  return {
+    type: "text",
+    text,
+    ...makeTextSignature(toNonemptyText(item["id"]), toNonemptyText(item["phase"])),
+  };
 }
 
 /** Converts reasoning; the signature is the item itself, because the provider expects it back. */
-function thinkingBlock(item: JsonRecord): ThinkingContent {
+function makeThinkingBlock(item: JsonRecord): ThinkingContent {
   const { id, content, encrypted_content: encrypted } = item;
   const signature = {
     type: "reasoning",
-    ...(textOf(id) !== undefined && { id }),
-    summary: listOf(item["summary"]),
+    ...(toNonemptyText(id) !== undefined && { id }),
+    summary: toArray(item["summary"]),
     ...(Array.isArray(content) && { content }),
-    ...(textOf(encrypted) !== undefined && { encrypted_content: encrypted }),
+    ...(toNonemptyText(encrypted) !== undefined && { encrypted_content: encrypted }),
   };
-  return { type: "thinking", thinking: reasoningText(item), thinkingSignature: encodeParsed(signature) };
+  return { type: "thinking", thinking: getReasoningText(item), thinkingSignature: encodeParsed(signature) };
 }
 
-function callBlock(item: JsonRecord): ToolCall {
-  const namespace = textOf(item["namespace"]);
+function makeCallBlock(item: JsonRecord): ToolCall {
+  const namespace = toNonemptyText(item["namespace"]);
   return {
     type: "toolCall",
-    id: callId(item),
-    name: textOf(item["name"]) ?? (itemType(item) === "local_shell_call" ? "local_shell" : itemType(item)),
-    arguments: callArguments(item) ?? {},
+    id: getCallId(item),
+    name:
+      toNonemptyText(item["name"]) ??
+      (getItemType(item) === "local_shell_call" ? "local_shell" : getItemType(item)),
+    arguments: findCallArguments(item) ?? {},
     ...(namespace !== undefined && { namespace }),
   };
 }
@@ -102,16 +111,16 @@ export interface CodexCall {
 }
 
 /** Returns the id of a call: the one that its result refers to, and that of the item. */
-export function callId(item: JsonRecord): string {
-  const [call, id] = [textOf(item["call_id"]), textOf(item["id"])];
+export function getCallId(item: JsonRecord): string {
+  const [call, id] = [toNonemptyText(item["call_id"]), toNonemptyText(item["id"])];
   return call === undefined ? (id ?? "") : withItemId(call, id);
 }
 
 /** Returns the arguments of a call; undefined if they are not a JSON object. */
-export function callArguments(item: JsonRecord): ToolCall["arguments"] | undefined {
-  if (itemType(item) === "custom_tool_call") return { input: textOf(item["input"]) ?? "" };
-  if (itemType(item) === "local_shell_call") return argumentsOf(item["action"]);
-  return argumentsOf(item["arguments"]);
+export function findCallArguments(item: JsonRecord): ToolCall["arguments"] | undefined {
+  if (getItemType(item) === "custom_tool_call") return { input: toNonemptyText(item["input"]) ?? "" };
+  if (getItemType(item) === "local_shell_call") return parseArguments(item["action"]);
+  return parseArguments(item["arguments"]);
 }
 
 /** The output of a tool. */
@@ -123,23 +132,23 @@ interface ItemResult {
 }
 
 /** Converts the output of a tool; old outputs are a JSON text with the output and how the command ended. */
-export function resultOf(item: JsonRecord): ItemResult {
+export function toResult(item: JsonRecord): ItemResult {
   const { output } = item;
-  if (typeof output === "string") return textResult(output);
-  if (Array.isArray(output)) return { content: inputBlocks(output), isError: undefined, details: undefined };
-  if (itemType(item) === "tool_search_output") {
-    return { ...textResult(encodeParsed(listOf(item["tools"]))), isError: false };
+  if (typeof output === "string") return toTextResult(output);
+  if (Array.isArray(output)) return { content: convertInput(output), isError: undefined, details: undefined };
+  if (getItemType(item) === "tool_search_output") {
+    return { ...toTextResult(encodeParsed(toArray(item["tools"]))), isError: false };
   }
-  const { content, success } = fieldsOf(output);
-  const { isError, ...rest } = textResult(typeof content === "string" ? content : "");
+  const { content, success } = toRecord(output);
+  const { isError, ...rest } = toTextResult(typeof content === "string" ? content : "");
   return { ...rest, isError: typeof success === "boolean" ? !success : isError };
 }
 
 /** How tools state a command's exit code, above its output. */
 const EXIT_CODE = /^(?:Process exited with code|Exit code:) (-?\d+)$/m;
 
-function textResult(text: string): ItemResult {
-  const parsed = text.startsWith("{") ? fieldsOf(parseJson(text)?.value) : {};
+function toTextResult(text: string): ItemResult {
+  const parsed = text.startsWith("{") ? toRecord(parseJson(text)?.value) : {};
   const { output, metadata } = parsed;
   if (typeof output === "string" && isJsonRecord(metadata)) {
     const exitCode = metadata["exit_code"];
@@ -156,9 +165,9 @@ function textResult(text: string): ItemResult {
 const IMAGE_LABEL = /^<image name=\[Image #\d+\][^>]*>$/;
 
 /** Converts input to a model, without the labels that the program puts around images. */
-export function inputBlocks(content: unknown): UserBlock[] {
+export function convertInput(content: unknown): UserBlock[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
-  const blocks = listOf(content).map((block) => inputBlock(fieldsOf(block)));
+  const blocks = toArray(content).map((block) => convertInputBlock(toRecord(block)));
   return blocks.filter((block, i) => {
     if (block.type === "image") return true;
     const isLabel =
@@ -168,14 +177,14 @@ export function inputBlocks(content: unknown): UserBlock[] {
   });
 }
 
-function inputBlock(block: JsonRecord): UserBlock {
+function convertInputBlock(block: JsonRecord): UserBlock {
   const { type, text } = block;
   if (typeof text === "string") return { type: "text", text };
   if (type === "input_image") {
-    const url = textOf(block["image_url"]) ?? textOf(fieldsOf(block["image_url"])["url"]);
-    return imageOfDataUrl(url) ?? placeholder("image", url ?? textOf(block["file_id"]));
+    const url = toNonemptyText(block["image_url"]) ?? toNonemptyText(toRecord(block["image_url"])["url"]);
+    return parseDataUrl(url) ?? makePlaceholder("image", url ?? toNonemptyText(block["file_id"]));
   }
-  return placeholder(textOf(type) ?? "block of no type");
+  return makePlaceholder(toNonemptyText(type) ?? "block of no type");
 }
 
 /** How texts begin that the program writes in the user's name: its own, and what it reports. */
@@ -203,29 +212,29 @@ export function collectOutcomes(records: readonly SourceRecord[]): Map<string, C
   const outcomes = new Map<string, CallOutcome>();
   for (const { value } of records) {
     if (value["type"] !== "event_msg") continue;
-    const payload = member(value, "payload");
-    const item = payload["type"] === "item_completed" ? member(payload, "item") : payload;
-    const id = textOf(item["call_id"]) ?? textOf(item["id"]);
-    const outcome = outcomeOf(item);
+    const payload = getMember(value, "payload");
+    const item = payload["type"] === "item_completed" ? getMember(payload, "item") : payload;
+    const id = toNonemptyText(item["call_id"]) ?? toNonemptyText(item["id"]);
+    const outcome = getOutcome(item);
     if (id !== undefined && outcome !== undefined) outcomes.set(id, outcome);
   }
   return outcomes;
 }
 
-function outcomeOf(item: JsonRecord): CallOutcome | undefined {
+function getOutcome(item: JsonRecord): CallOutcome | undefined {
   switch (item["type"]) {
     case "CommandExecution":
-      return commandOutcome(item);
+      return getCommandOutcome(item);
     case "FileChange":
     case "McpToolCall":
     case "CollabAgentToolCall":
       return {
         isError: item["status"] === "failed" || item["status"] === "declined",
-        details: statusOf(item),
+        details: getStatus(item),
       };
     case "mcp_tool_call_end": {
-      const { Err: failure, Ok: success } = member(item, "result");
-      return { isError: failure !== undefined || fieldsOf(success)["is_error"] === true, details: {} };
+      const { Err: failure, Ok: success } = getMember(item, "result");
+      return { isError: failure !== undefined || toRecord(success)["is_error"] === true, details: {} };
     }
     case "patch_apply_end":
       return { isError: item["success"] === false, details: {} };
@@ -234,18 +243,18 @@ function outcomeOf(item: JsonRecord): CallOutcome | undefined {
   }
 }
 
-function statusOf(item: JsonRecord): JsonRecord {
-  const status = textOf(item["status"]);
+function getStatus(item: JsonRecord): JsonRecord {
+  const status = toNonemptyText(item["status"]);
   return status === undefined ? {} : { status };
 }
 
-function commandOutcome(item: JsonRecord): CallOutcome {
+function getCommandOutcome(item: JsonRecord): CallOutcome {
   const { exit_code: exitCode } = item;
-  const { secs, nanos } = member(item, "duration");
+  const { secs, nanos } = getMember(item, "duration");
   const details = {
-    ...statusOf(item),
+    ...getStatus(item),
     ...(typeof exitCode === "number" && { exitCode }),
-    ...(typeof secs === "number" && { durationMs: Math.round(countOf(secs) * 1000 + countOf(nanos) / 1e6) }),
+    ...(typeof secs === "number" && { durationMs: Math.round(toCount(secs) * 1000 + toCount(nanos) / 1e6) }),
   };
   const isFailed = item["status"] === "failed" || item["status"] === "declined";
   return { isError: typeof exitCode === "number" ? exitCode !== 0 : isFailed, details };

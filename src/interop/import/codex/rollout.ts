@@ -1,9 +1,9 @@
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import type { SourceRecord, SourceText } from "../source-text.ts";
-import { member, textOf } from "../source-text.ts";
+import { getMember, toNonemptyText } from "../source-text.ts";
 
 /** One file of Codex. */
 export interface CodexRolloutText extends SourceText {
@@ -13,7 +13,7 @@ export interface CodexRolloutText extends SourceText {
 
 /** Parses the single JSON object that the first versions of Codex wrote; undefined if the text is not one. */
 export function readOldCodexText(text: string): SourceText | undefined {
-  const { session, items } = fieldsOf(parseJson(text)?.value);
+  const { session, items } = toRecord(parseJson(text)?.value);
   if (!isJsonRecord(session) || !Array.isArray(items)) return undefined;
   const values = [session, ...items.filter(isJsonRecord)];
   return { records: values.map((value) => ({ value, line: 1, offset: 0 })), issues: [] };
@@ -38,16 +38,16 @@ const LAST_ID = /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl(?:\.zst)?$
 /** Determines which part of a thread a file holds. */
 export function readRollout(text: CodexRolloutText): Rollout {
   const first = text.records.find(({ value }) => isMeta(value));
-  const meta = first === undefined ? bareMeta(text.records[0]) : member(first.value, "payload");
-  const threadId = textOf(meta["id"]);
+  const meta = first === undefined ? getBareMeta(text.records[0]) : getMember(first.value, "payload");
+  const threadId = toNonemptyText(meta["id"]);
   const rolloutId = LAST_ID.exec(text.path ?? "")?.[1] ?? threadId;
   const enveloped = text.records.map(withEnvelope);
   // All records of a copied history may have the same time: then equal records are real repetitions.
   const threads = new Set(
-    enveloped.flatMap(({ value }) => (isMeta(value) ? member(value, "payload")["id"] : [])),
+    enveloped.flatMap(({ value }) => (isMeta(value) ? getMember(value, "payload")["id"] : [])),
   );
   const isCopy = threads.size > 1;
-  const { records, repeated } = inOrder(enveloped, isCopy);
+  const { records, repeated } = sortRecords(enveloped, isCopy);
   return { text, records, meta, threadId, rolloutId, repeated };
 }
 
@@ -56,9 +56,9 @@ function isMeta({ type }: JsonRecord): boolean {
 }
 
 /** Returns the first record of the oldest files, which has the form of a later `session_meta` payload; else empty. */
-function bareMeta(record: SourceRecord | undefined): JsonRecord {
-  const value = fieldsOf(record?.value);
-  return value["type"] === undefined && textOf(value["id"]) !== undefined ? value : {};
+function getBareMeta(record: SourceRecord | undefined): JsonRecord {
+  const value = toRecord(record?.value);
+  return value["type"] === undefined && toNonemptyText(value["id"]) !== undefined ? value : {};
 }
 
 const ITEM_TYPES: ReadonlySet<unknown> = new Set([
@@ -82,7 +82,7 @@ function withEnvelope(record: SourceRecord): SourceRecord {
 }
 
 /** Sorts numbered records, and leaves out those that repeat another one. */
-function inOrder(
+function sortRecords(
   records: readonly SourceRecord[],
   isCopy: boolean,
 ): { records: SourceRecord[]; repeated: number } {
@@ -90,10 +90,10 @@ function inOrder(
   const times = new Map<unknown, number>();
   for (const { value } of records) times.set(value["timestamp"], (times.get(value["timestamp"]) ?? 0) + 1);
   const kept = records.filter((record) => {
-    const isNumbered = ordinalOf(record) !== undefined;
+    const isNumbered = findOrdinal(record) !== undefined;
     // Only records with the same time can be equal, and serializing them takes longer than all the rest.
     if (!isNumbered && (isCopy || times.get(record.value["timestamp"]) === 1)) return true;
-    const key = identityOf(record);
+    const key = makeRecordIdentity(record);
     if (seen.has(key)) return false;
     seen.add(key);
     return true;
@@ -106,13 +106,13 @@ function inOrder(
 }
 
 /** Returns a key that identifies a record: its number, else its content and time. */
-function identityOf({ value }: SourceRecord): string {
+function makeRecordIdentity({ value }: SourceRecord): string {
   const { ordinal } = value;
   return typeof ordinal === "number" ? String(ordinal) : encodeParsed(value);
 }
 
 /** Returns the number of a record; undefined if its file does not number them. */
-export function ordinalOf({ value }: SourceRecord): number | undefined {
+export function findOrdinal({ value }: SourceRecord): number | undefined {
   const { ordinal } = value;
   return typeof ordinal === "number" ? ordinal : undefined;
 }
@@ -125,29 +125,31 @@ export function ordinalOf({ value }: SourceRecord): number | undefined {
  *
  * @param parent - The parent's file, if it exists.
  */
-export function copiedRecords(rollout: Rollout, parent: Rollout | undefined): number {
+export function countCopiedRecords(rollout: Rollout, parent: Rollout | undefined): number {
   const { records, threadId } = rollout;
   const metas = records.flatMap((record, at) => (isMeta(record.value) ? [at] : []));
   const [own, copied, ...rest] = metas;
   if (own === undefined || copied === undefined) return 0;
-  if (textOf(payloadOf(records[copied])["id"]) === threadId) return 0;
-  const returned = rest.find((at) => textOf(payloadOf(records[at])["id"]) === threadId);
+  if (toNonemptyText(getPayload(records[copied])["id"]) === threadId) return 0;
+  const returned = rest.find((at) => toNonemptyText(getPayload(records[at])["id"]) === threadId);
   if (returned !== undefined) return returned;
-  return parent === undefined ? endOfBurst(records, copied) : endOfCommon(records, copied, parent.records);
+  return parent === undefined
+    ? findBurstEnd(records, copied)
+    : findCommonEnd(records, copied, parent.records);
 }
 
-function payloadOf(record: SourceRecord | undefined): JsonRecord {
-  return fieldsOf(record?.value["payload"]);
+function getPayload(record: SourceRecord | undefined): JsonRecord {
+  return toRecord(record?.value["payload"]);
 }
 
-function endOfCommon(
+function findCommonEnd(
   records: readonly SourceRecord[],
   start: number,
   parents: readonly SourceRecord[],
 ): number {
   let at = start;
   for (const parent of parents) {
-    if (encodeParsed(payloadOf(records[at])) !== encodeParsed(payloadOf(parent))) break;
+    if (encodeParsed(getPayload(records[at])) !== encodeParsed(getPayload(parent))) break;
     at++;
   }
   return at;
@@ -156,10 +158,10 @@ function endOfCommon(
 /** Milliseconds within which a history is copied. */
 const BURST_MS = 1000;
 
-function endOfBurst(records: readonly SourceRecord[], start: number): number {
-  const timeOf = (at: number) => Date.parse(textOf(records[at]?.value["timestamp"]) ?? "");
-  const startMs = timeOf(start);
+function findBurstEnd(records: readonly SourceRecord[], start: number): number {
+  const getTime = (at: number) => Date.parse(toNonemptyText(records[at]?.value["timestamp"]) ?? "");
+  const startMs = getTime(start);
   let end = start;
-  while (end < records.length && timeOf(end) - startMs < BURST_MS) end++;
+  while (end < records.length && getTime(end) - startMs < BURST_MS) end++;
   return end;
 }

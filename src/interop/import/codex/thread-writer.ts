@@ -1,5 +1,5 @@
-import { textsOf } from "../../../core/context/content-text.ts";
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { getTexts } from "../../../core/context/content-text.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import {
@@ -10,34 +10,34 @@ import {
 } from "../../../core/format/message.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
-import { assistantMessage, usageOf } from "../../convert/answer.ts";
-import { imageOfDataUrl } from "../../convert/images.ts";
+import { assistantMessage, toUsage } from "../../convert/answer.ts";
+import { parseDataUrl } from "../../convert/images.ts";
 import {
   addBlocks,
-  custom,
-  customMessage,
   endAnswer,
-  ifFilled,
-  subagentLink,
-  thinkingChange,
-  toolResult,
-  usageEntry,
+  makeCustom,
+  makeCustomMessage,
+  makeSubagentLink,
+  makeThinkingChange,
+  makeToolResult,
+  makeUsageEntry,
+  toFilled,
 } from "../entry-bodies.ts";
 import { EntryThread, type ThreadState } from "../entry-thread.ts";
 import type { Draft, SessionBuilder } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
-import { textOf } from "../source-text.ts";
+import { toNonemptyText } from "../source-text.ts";
 import {
-  answerBlocks,
   type CallOutcome,
   type CodexCall,
-  callArguments,
-  callId,
-  inputBlocks,
-  itemRole,
-  itemType,
+  classifyItem,
+  convertAnswerItem,
+  convertInput,
+  findCallArguments,
+  getCallId,
+  getItemType,
   readProgramText,
-  resultOf,
+  toResult,
 } from "./response-items.ts";
 
 /** State that all files of a session share. */
@@ -71,7 +71,7 @@ export class ThreadWriter extends EntryThread {
   }
 
   keepItem({ value }: SourceRecord, type: string, data: JsonRecord): void {
-    this.keep(this.keyOf(data), value["timestamp"], type || "record", data);
+    this.keep(this.makeKey(data), value["timestamp"], type || "record", data);
   }
 
   addToAnswer({ value }: SourceRecord, item: JsonRecord): void {
@@ -80,20 +80,20 @@ export class ThreadWriter extends EntryThread {
     let answer = this.#open;
     if (answer === undefined) {
       const before = this.state;
-      const message = emptyAnswer({ provider, model: before.model }, 0);
-      const draft = this.addMessage(this.keyOf(item), time, message);
+      const message = makeEmptyAnswer({ provider, model: before.model }, 0);
+      const draft = this.addMessage(this.makeKey(item), time, message);
       answer = { draft, message, before, isCounted: false };
       this.#open = answer;
       this.#last = answer;
     }
-    const blocks = answerBlocks(item);
+    const blocks = convertAnswerItem(item);
     addBlocks(answer.message, blocks);
     for (const block of blocks) {
       if (block.type !== "toolCall") continue;
-      calls.set(textOf(item["call_id"]) ?? block.id, { id: callId(item), name: block.name });
-      if (callArguments(item) !== undefined || item["arguments"] === undefined) continue;
+      calls.set(toNonemptyText(item["call_id"]) ?? block.id, { id: getCallId(item), name: block.name });
+      if (findCallArguments(item) !== undefined || item["arguments"] === undefined) continue;
       const data = { toolCallId: block.id, arguments: item["arguments"] };
-      this.add(`${this.keyOf(item)} arguments`, time, custom("codex.arguments", data));
+      this.add(`${this.makeKey(item)} arguments`, time, makeCustom("codex.arguments", data));
     }
   }
 
@@ -101,22 +101,22 @@ export class ThreadWriter extends EntryThread {
     const { calls, outcomes } = this.#context;
     const time = value["timestamp"];
     this.#open = undefined;
-    const named = textOf(item["call_id"]) ?? "";
+    const named = toNonemptyText(item["call_id"]) ?? "";
     const call = calls.get(named);
     const outcome = outcomes.get(named);
-    const { content, isError, details } = resultOf(item);
+    const { content, isError, details } = toResult(item);
     const toolCallId = call?.id ?? named;
-    const result = toolResult({
+    const result = makeToolResult({
       toolCallId,
-      toolName: call?.name ?? textOf(item["name"]) ?? "unknown",
+      toolName: call?.name ?? toNonemptyText(item["name"]) ?? "unknown",
       content,
-      details: ifFilled({ ...details, ...outcome?.details }),
+      details: toFilled({ ...details, ...outcome?.details }),
       isError: isError === true || outcome?.isError === true,
     });
-    this.addMessage(this.keyOf(item), time, result);
-    const agentId = startedAgentIn(textsOf(content).join(""));
+    this.addMessage(this.makeKey(item), time, result);
+    const agentId = findStartedAgent(getTexts(content).join(""));
     if (agentId === undefined) return;
-    this.add(`codex agent ${agentId}`, time, subagentLink({ agentId, toolCallId, sessionId: agentId }));
+    this.add(`codex agent ${agentId}`, time, makeSubagentLink({ agentId, toolCallId, sessionId: agentId }));
   }
 
   addPrompt(record: SourceRecord, key: string, content: UserMessage["content"]): void {
@@ -135,29 +135,30 @@ export class ThreadWriter extends EntryThread {
   /** Adds what the program or another agent reports where the model sees it. */
   note(record: SourceRecord, item: JsonRecord, kind: string): void {
     this.#open = undefined;
-    const body = customMessage(`codex.${kind}`, inputBlocks(item["content"]), true);
-    this.add(this.keyOf(item), record.value["timestamp"], body);
+    const body = makeCustomMessage(`codex.${kind}`, convertInput(item["content"]), true);
+    this.add(this.makeKey(item), record.value["timestamp"], body);
   }
 
   /** Keeps a text of the program itself. */
   keepText(record: SourceRecord, item: JsonRecord, kind: string): void {
     this.#open = undefined;
-    const content = inputBlocks(item["content"]);
-    this.keep(this.keyOf(item), record.value["timestamp"], kind, { content });
+    const content = convertInput(item["content"]);
+    this.keep(this.makeKey(item), record.value["timestamp"], kind, { content });
   }
 
   addImage(record: SourceRecord, item: JsonRecord): void {
     const { result, ...rest } = item;
-    const image = imageOfDataUrl(result) ?? imageOfDataUrl(`data:image/png;base64,${textOf(result) ?? ""}`);
+    const image =
+      parseDataUrl(result) ?? parseDataUrl(`data:image/png;base64,${toNonemptyText(result) ?? ""}`);
     this.#open = undefined;
-    const content = textOf(result) === undefined || image === undefined ? [] : [image];
-    const body = customMessage("codex.image_generation_call", content, true, rest);
-    this.add(this.keyOf(item), record.value["timestamp"], body);
+    const content = toNonemptyText(result) === undefined || image === undefined ? [] : [image];
+    const body = makeCustomMessage("codex.image_generation_call", content, true, rest);
+    this.add(this.makeKey(item), record.value["timestamp"], body);
   }
 
   changeSettings({ value }: SourceRecord, { model: named, effort: asked }: JsonRecord): void {
-    const model = textOf(named);
-    const effort = textOf(asked);
+    const model = toNonemptyText(named);
+    const effort = toNonemptyText(asked);
     const { provider = "openai-codex" } = this.#context;
     const parentId = this.state.tip?.id ?? "start";
     if (model !== undefined && model !== this.state.model) {
@@ -166,7 +167,7 @@ export class ThreadWriter extends EntryThread {
       this.state = { ...this.state, model };
     }
     if (effort !== undefined && effort !== this.state.effort) {
-      this.add(`codex effort ${effort} ${parentId}`, value["timestamp"], thinkingChange(effort));
+      this.add(`codex effort ${effort} ${parentId}`, value["timestamp"], makeThinkingChange(effort));
       this.state = { ...this.state, effort };
     }
   }
@@ -184,14 +185,15 @@ export class ThreadWriter extends EntryThread {
     if (answer === undefined || this.state.tip !== answer.draft) return;
     if (reason === "aborted") endAnswer(answer.message, "aborted");
     if (reason === "error" && error !== undefined && error !== null) {
-      const message = textOf(fieldsOf(error)["message"]) ?? textOf(error) ?? encodeParsed(error);
+      const message =
+        toNonemptyText(toRecord(error)["message"]) ?? toNonemptyText(error) ?? encodeParsed(error);
       endAnswer(answer.message, "error", message);
     }
   }
 
   /** Counts the tokens of a call; they follow its answer. */
   count(record: SourceRecord, tokens: JsonRecord, responseId: string | undefined, isCopied: boolean): void {
-    const usage = usageOfTokens(tokens);
+    const usage = convertTokens(tokens);
     const answer = this.#last;
     this.#open = undefined;
     if (answer !== undefined && !answer.isCounted) {
@@ -203,7 +205,7 @@ export class ThreadWriter extends EntryThread {
       const { provider = "openai-codex" } = this.#context;
       const key = `codex usage ${responseId ?? encodeParsed(record.value)}`;
       const model = this.state.model ?? UNKNOWN_NAME;
-      const body = usageEntry("codex.response", provider, model, usage, responseId);
+      const body = makeUsageEntry("codex.response", provider, model, usage, responseId);
       this.add(key, record.value["timestamp"], body);
     }
     this.state = { ...this.state, contextTokens: usage.totalTokens };
@@ -211,14 +213,14 @@ export class ThreadWriter extends EntryThread {
 
   compact(record: SourceRecord, payload: JsonRecord): void {
     const { provider, calls } = this.#context;
-    const told = textOf(payload["message"]) ?? "";
+    const told = toNonemptyText(payload["message"]) ?? "";
     const call = this.#takeBackSummary(told);
-    const timeMs = Date.parse(textOf(record.value["timestamp"]) ?? "");
+    const timeMs = Date.parse(toNonemptyText(record.value["timestamp"]) ?? "");
     const timestamp = Number.isNaN(timeMs) ? 0 : timeMs;
     const { replacement_history: items } = payload;
     const replaced = readReplacement(items, told, { provider, model: this.state.model }, timestamp, calls);
     const hasItems = Array.isArray(items);
-    const key = this.keyOf({ id: payload["compaction_response_id"], message: told });
+    const key = this.makeKey({ id: payload["compaction_response_id"], message: told });
     this.add(key, record.value["timestamp"], {
       type: "compaction",
       summary: told || replaced.summary || "Context compacted by Codex.",
@@ -240,7 +242,7 @@ export class ThreadWriter extends EntryThread {
     this.#open = undefined;
     this.#last = undefined;
     if (answer === undefined || answer.draft !== this.state.tip || !isText(answer.message)) return undefined;
-    const text = textsOf(answer.message.content).join("").trim();
+    const text = getTexts(answer.message.content).join("").trim();
     if (text === "" || !told.trim().endsWith(text) || !this.builder.takeBack(answer.draft)) {
       return undefined;
     }
@@ -249,17 +251,17 @@ export class ThreadWriter extends EntryThread {
   }
 
   /** Derives a record's key from its item's id, else from its content and the number of equal records before it. */
-  keyOf(item: JsonRecord): string {
-    const id = textOf(item["id"]);
+  makeKey(item: JsonRecord): string {
+    const id = toNonemptyText(item["id"]);
     return this.builder.numbered(`codex ${id ?? encodeParsed(item)}`);
   }
 }
 
 /** Reads the id of the agent that a call started from the call's output; undefined if it started none. */
-function startedAgentIn(output: string): string | undefined {
+function findStartedAgent(output: string): string | undefined {
   // Most outputs are not JSON, and trying to parse them takes longer than all the rest.
   const isLikely = output.startsWith("{") && output.includes('"agent_id"');
-  return isLikely ? textOf(fieldsOf(parseJson(output)?.value)["agent_id"]) : undefined;
+  return isLikely ? toNonemptyText(toRecord(parseJson(output)?.value)["agent_id"]) : undefined;
 }
 
 /**
@@ -277,9 +279,9 @@ function readReplacement(
   knownCalls: ReadonlyMap<string, CodexCall>,
 ): { readonly messages: AgentMessage[]; readonly summary: string; readonly isOpaque: boolean } {
   const reader = new ReplacementReader(model, timestamp, knownCalls);
-  const all = listOf(items).map(fieldsOf);
+  const all = toArray(items).map(toRecord);
   const userTexts = all.map((item) =>
-    itemRole(item) === "user" ? textsOf(inputBlocks(item["content"])).join("") : "",
+    classifyItem(item) === "user" ? getTexts(convertInput(item["content"])).join("") : "",
   );
   // The summary comes last; an earlier prompt with the same text is a prompt.
   const at = summary === "" ? -1 : userTexts.lastIndexOf(summary);
@@ -303,13 +305,13 @@ class ReplacementReader {
   }
 
   take(item: JsonRecord): void {
-    const role = itemRole(item);
+    const role = classifyItem(item);
     if (role === "answer") {
       this.#addAnswer(item);
       return;
     }
     if (role === "opaque") this.isOpaque = true;
-    const message = this.#messageOf(role, item);
+    const message = this.#toMessage(role, item);
     if (message === undefined) return;
     this.#answer = undefined;
     this.messages.push(message);
@@ -317,13 +319,13 @@ class ReplacementReader {
 
   #addAnswer(item: JsonRecord): void {
     if (this.#answer === undefined) {
-      this.#answer = emptyAnswer(this.#model, this.#timestamp);
+      this.#answer = makeEmptyAnswer(this.#model, this.#timestamp);
       this.messages.push(this.#answer);
     }
-    const blocks = answerBlocks(item);
+    const blocks = convertAnswerItem(item);
     for (const block of blocks) {
       if (block.type !== "toolCall") continue;
-      const named = textOf(item["call_id"]) ?? block.id;
+      const named = toNonemptyText(item["call_id"]) ?? block.id;
       const { id = block.id } = this.#calls.get(named) ?? {};
       block.id = id;
       this.#calls.set(named, { id, name: block.name });
@@ -331,21 +333,21 @@ class ReplacementReader {
     addBlocks(this.#answer, blocks);
   }
 
-  #messageOf(role: ReturnType<typeof itemRole>, item: JsonRecord): AgentMessage | undefined {
+  #toMessage(role: ReturnType<typeof classifyItem>, item: JsonRecord): AgentMessage | undefined {
     const timestamp = this.#timestamp;
     if (role === "result") {
-      const named = textOf(item["call_id"]) ?? "";
+      const named = toNonemptyText(item["call_id"]) ?? "";
       const { id: toolCallId = named, name: toolName = "unknown" } = this.#calls.get(named) ?? {};
-      const { content, isError = false } = resultOf(item);
+      const { content, isError = false } = toResult(item);
       return { role: "toolResult", toolCallId, toolName, content, isError, timestamp };
     }
     if (role !== "user" && role !== "agent") return undefined;
-    const content = inputBlocks(item["content"]);
-    const own = role === "user" ? readProgramText(textsOf(content).join("")) : undefined;
+    const content = convertInput(item["content"]);
+    const own = role === "user" ? readProgramText(getTexts(content).join("")) : undefined;
     if (role === "user" && own === undefined) return { role: "user", content, timestamp };
     // The program's own texts are in no context.
     if (own?.isReport === false) return undefined;
-    const customType = `codex.${own?.kind ?? itemType(item)}`;
+    const customType = `codex.${own?.kind ?? getItemType(item)}`;
     return { role: "custom", customType, content, display: true, timestamp };
   }
 }
@@ -366,7 +368,7 @@ interface AnsweringModel {
 }
 
 /** Creates an answer without blocks. */
-function emptyAnswer({ provider, model }: AnsweringModel, timestamp: number): AssistantMessage {
+function makeEmptyAnswer({ provider, model }: AnsweringModel, timestamp: number): AssistantMessage {
   return assistantMessage([], {
     api: provider === undefined ? "openai-codex-responses" : "openai-responses",
     provider: provider ?? "openai-codex",
@@ -381,8 +383,8 @@ function isText(message: AssistantMessage): boolean {
 }
 
 /** Converts the tokens of a call; the source's input includes cache reads and writes. */
-function usageOfTokens(tokens: JsonRecord): Usage {
-  return usageOf({
+function convertTokens(tokens: JsonRecord): Usage {
+  return toUsage({
     inputWithCache: tokens["input_tokens"],
     output: tokens["output_tokens"],
     cacheRead: tokens["cached_input_tokens"],

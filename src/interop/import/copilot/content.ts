@@ -1,15 +1,15 @@
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { ToolCall, Usage } from "../../../core/format/content.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { UNKNOWN_NAME } from "../../../core/format/message.ts";
-import { countOf, usageOf } from "../../convert/answer.ts";
+import { toCount, toUsage } from "../../convert/answer.ts";
 import { readAnswerBlock } from "../../convert/anthropic/anthropic-content.ts";
 import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
-import { imageOf, placeholder } from "../../convert/images.ts";
-import { argumentsOf } from "../../convert/tool-arguments.ts";
-import { answerBlocks } from "../codex/response-items.ts";
-import { member, type SourceRecord, textOf } from "../source-text.ts";
-import { addTokens, minTokens, NO_TOKENS, type Tokens } from "../token-sums.ts";
+import { makePlaceholder, toImage } from "../../convert/images.ts";
+import { parseArguments } from "../../convert/tool-arguments.ts";
+import { convertAnswerItem } from "../codex/response-items.ts";
+import { getMember, type SourceRecord, toNonemptyText } from "../source-text.ts";
+import { addTokens, NO_TOKENS, type Tokens, takeLesserTokens } from "../token-sums.ts";
 
 /** A converted answer, or a part of one. */
 export interface Answer {
@@ -20,29 +20,29 @@ export interface Answer {
 }
 
 /** Converts an answer of the model: its reasoning, text and calls. */
-export function answerOf(data: JsonRecord): Answer {
-  const requests = listOf(data["toolRequests"]).map(fieldsOf);
+export function toAnswer(data: JsonRecord): Answer {
+  const requests = toArray(data["toolRequests"]).map(toRecord);
   const calls = requests.map(
     ({ toolCallId, name, arguments: args }): ToolCall => ({
       type: "toolCall",
-      id: textOf(toolCallId) ?? "",
-      name: textOf(name) ?? "unknown",
-      arguments: argumentsOf(args) ?? {},
+      id: toNonemptyText(toolCallId) ?? "",
+      name: toNonemptyText(name) ?? "unknown",
+      arguments: parseArguments(args) ?? {},
     }),
   );
   const unread = requests.filter(
-    ({ arguments: args }) => args !== undefined && argumentsOf(args) === undefined,
+    ({ arguments: args }) => args !== undefined && parseArguments(args) === undefined,
   );
-  const text = textOf(data["content"]);
+  const text = toNonemptyText(data["content"]);
   const content: AnswerBlock[] = [
-    ...reasoningOf(data),
+    ...toReasoning(data),
     ...(text === undefined ? [] : [{ type: "text" as const, text }]),
     ...calls,
   ];
   const { reasoningOpaque, encryptedContent, citations, serverTools } = data;
   const others = {
-    ...(textOf(reasoningOpaque) !== undefined && { reasoningOpaque }),
-    ...(textOf(encryptedContent) !== undefined && { encryptedContent }),
+    ...(toNonemptyText(reasoningOpaque) !== undefined && { reasoningOpaque }),
+    ...(toNonemptyText(encryptedContent) !== undefined && { encryptedContent }),
     ...(citations !== undefined && { citations }),
     ...(serverTools !== undefined && { serverTools }),
     ...(unread.length > 0 && { toolRequests: unread }),
@@ -51,23 +51,23 @@ export function answerOf(data: JsonRecord): Answer {
 }
 
 /** Converts reasoning: as the provider wrote it, with its signatures, else its text. */
-function reasoningOf(data: JsonRecord): AnswerBlock[] {
-  const blocks = listOf(member(data, "reasoningBlocks")["blocks"]).map(fieldsOf);
+function toReasoning(data: JsonRecord): AnswerBlock[] {
+  const blocks = toArray(getMember(data, "reasoningBlocks")["blocks"]).map(toRecord);
   const written = blocks.flatMap((block) =>
-    block["type"] === "reasoning" ? answerBlocks(block) : readAnswerBlock(block),
+    block["type"] === "reasoning" ? convertAnswerItem(block) : readAnswerBlock(block),
   );
-  const thinking = textOf(data["reasoningText"]);
+  const thinking = toNonemptyText(data["reasoningText"]);
   if (written.length > 0 || thinking === undefined) return written;
   return [{ type: "thinking", thinking }];
 }
 
 /** Returns the images that the user attached. */
-export function attachedImages(attachments: unknown, assets: ReadonlyMap<string, string>): UserBlock[] {
-  return listOf(attachments).flatMap((attachment) => imageIn(fieldsOf(attachment), assets) ?? []);
+export function getAttachedImages(attachments: unknown, assets: ReadonlyMap<string, string>): UserBlock[] {
+  return toArray(attachments).flatMap((attachment) => readImage(toRecord(attachment), assets) ?? []);
 }
 
-function imageIn({ mimeType, data, assetId }: JsonRecord, assets: ReadonlyMap<string, string>) {
-  return imageOf(mimeType, data ?? assets.get(textOf(assetId) ?? ""));
+function readImage({ mimeType, data, assetId }: JsonRecord, assets: ReadonlyMap<string, string>) {
+  return toImage(mimeType, data ?? assets.get(toNonemptyText(assetId) ?? ""));
 }
 
 /** How a call ended. */
@@ -84,21 +84,23 @@ export interface CallResult {
 const EXIT = /<(?:shellId: \S+ completed|exited) with exit code (-?\d+)>\s*$/;
 
 /** Converts the result of a call. It succeeded by its exit code, if it has one: the program calls failed commands a success. */
-export function resultOf(data: JsonRecord, assets: ReadonlyMap<string, string>): CallResult {
-  const { content, binaryResultsForLlm, contents, ...rest } = member(data, "result");
-  const { message, code } = member(data, "error");
-  const text = textOf(content) ?? textOf(message) ?? "";
-  const exitCode = exitCodeOf(data, contents, text);
-  const images = listOf(binaryResultsForLlm).map(fieldsOf);
+export function toResult(data: JsonRecord, assets: ReadonlyMap<string, string>): CallResult {
+  const { content, binaryResultsForLlm, contents, ...rest } = getMember(data, "result");
+  const { message, code } = getMember(data, "error");
+  const text = toNonemptyText(content) ?? toNonemptyText(message) ?? "";
+  const exitCode = findExitCode(data, contents, text);
+  const images = toArray(binaryResultsForLlm).map(toRecord);
   const details = {
     ...rest,
     ...(exitCode !== undefined && { exitCode }),
-    ...(textOf(code) !== undefined && { errorCode: code }),
+    ...(toNonemptyText(code) !== undefined && { errorCode: code }),
   };
   return {
     content: [
       ...(text === "" ? [] : [{ type: "text" as const, text }]),
-      ...images.map((image) => imageIn(image, assets) ?? placeholder(textOf(image["mimeType"]) ?? "file")),
+      ...images.map(
+        (image) => readImage(image, assets) ?? makePlaceholder(toNonemptyText(image["mimeType"]) ?? "file"),
+      ),
     ],
     text,
     isError: exitCode === undefined ? data["success"] === false : exitCode !== 0,
@@ -107,8 +109,8 @@ export function resultOf(data: JsonRecord, assets: ReadonlyMap<string, string>):
   };
 }
 
-function exitCodeOf(data: JsonRecord, contents: unknown, text: string): number | undefined {
-  const told = [member(data, "shellExecution"), ...listOf(contents).map(fieldsOf)];
+function findExitCode(data: JsonRecord, contents: unknown, text: string): number | undefined {
+  const told = [getMember(data, "shellExecution"), ...toArray(contents).map(toRecord)];
   const exitCode = told.map((one) => one["exitCode"]).find((one) => typeof one === "number");
   const [, written] = EXIT.exec(text) ?? [];
   return exitCode ?? (written === undefined ? undefined : Number(written));
@@ -119,14 +121,14 @@ function exitCodeOf(data: JsonRecord, contents: unknown, text: string): number |
  *
  * Of the call that wrote a summary, only its bill may tell the cache writes; older versions name its counts otherwise.
  */
-export function usageOfTokens(tokens: JsonRecord): Usage {
-  const bill = listOf(member(tokens, "copilotUsage")["tokenDetails"]).map(fieldsOf);
+export function convertTokens(tokens: JsonRecord): Usage {
+  const bill = toArray(getMember(tokens, "copilotUsage")["tokenDetails"]).map(toRecord);
   const billedWrites = bill.find(({ tokenType }) => tokenType === "cache_write")?.["tokenCount"];
-  return usageOf({
+  return toUsage({
     inputWithCache: tokens["inputTokens"] ?? tokens["input"],
     output: tokens["outputTokens"] ?? tokens["output"],
     cacheRead: tokens["cacheReadTokens"] ?? tokens["cachedInput"],
-    cacheWrite: countOf(tokens["cacheWriteTokens"]) || billedWrites,
+    cacheWrite: toCount(tokens["cacheWriteTokens"]) || billedWrites,
     reasoning: tokens["reasoningTokens"],
   });
 }
@@ -138,13 +140,13 @@ const APIS: ReadonlyMap<unknown, string> = new Map([
 ]);
 
 /** Returns the API of a call, as its tokens tell it. */
-export function apiOf(tokens: JsonRecord | undefined): string {
+export function getApi(tokens: JsonRecord | undefined): string {
   return APIS.get(tokens?.["apiEndpoint"]) ?? "openai-completions";
 }
 
 /** Returns the provider of a call: GitHub, unless the user brought a key. */
-export function providerOf({ isByok, providerType }: JsonRecord): string {
-  return (isByok === true ? textOf(providerType) : undefined) ?? "github-copilot";
+export function getProvider({ isByok, providerType }: JsonRecord): string {
+  return (isByok === true ? toNonemptyText(providerType) : undefined) ?? "github-copilot";
 }
 
 /** Tokens that calls tell, by model: the totals of a session repeat them. */
@@ -158,11 +160,11 @@ export class CountedTokens {
   /** Returns what a model's total has beyond its calls, and counts it. Those of no known model are taken to be its own. */
   takeRest(model: string, total: Tokens): Usage {
     // Totals after a rewind may have less than what is counted.
-    const beyond = usageOf(addTokens(total, this.#get(model), -1));
-    const unnamed = model === UNKNOWN_NAME ? NO_TOKENS : minTokens(this.#get(UNKNOWN_NAME), beyond);
+    const beyond = toUsage(addTokens(total, this.#get(model), -1));
+    const unnamed = model === UNKNOWN_NAME ? NO_TOKENS : takeLesserTokens(this.#get(UNKNOWN_NAME), beyond);
     this.add(UNKNOWN_NAME, addTokens(NO_TOKENS, unnamed, -1));
     this.add(model, addTokens(beyond, NO_TOKENS));
-    return usageOf(addTokens(beyond, unnamed, -1));
+    return toUsage(addTokens(beyond, unnamed, -1));
   }
 
   #get(model: string): Tokens {
@@ -178,8 +180,8 @@ export class NamedModels {
 
   constructor(records: readonly SourceRecord[]) {
     for (const { value } of records) {
-      const data = member(value, "data");
-      const model = modelIn(value["type"], data);
+      const data = getMember(value, "data");
+      const model = findModel(value["type"], data);
       if (model === undefined) continue;
       const { agentId } = value;
       if (!this.#first.has(agentId)) this.#first.set(agentId, model);
@@ -198,7 +200,8 @@ export class NamedModels {
   }
 }
 
-function modelIn(type: unknown, data: JsonRecord): string | undefined {
-  if (type === "assistant.message" || type === "tool.execution_complete") return textOf(data["model"]);
-  return type === "session.shutdown" ? textOf(data["currentModel"]) : undefined;
+function findModel(type: unknown, data: JsonRecord): string | undefined {
+  if (type === "assistant.message" || type === "tool.execution_complete")
+    return toNonemptyText(data["model"]);
+  return type === "session.shutdown" ? toNonemptyText(data["currentModel"]) : undefined;
 }

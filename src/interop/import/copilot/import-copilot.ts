@@ -1,17 +1,17 @@
 import type { UnknownEntry } from "../../../core/format/entry.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
-import { subagentLink } from "../entry-bodies.ts";
+import { makeSubagentLink } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
 import {
+  makeSubagentSessionId,
+  makeSubagentSourceId,
   SessionBuilder,
   type SessionOrigin,
-  subagentSessionId,
-  subagentSourceId,
 } from "../session-builder.ts";
-import { issueAt, member, type SourceRecord, type SourceText, textOf } from "../source-text.ts";
+import { getMember, makeIssue, type SourceRecord, type SourceText, toNonemptyText } from "../source-text.ts";
 import { CountedTokens, NamedModels } from "./content.ts";
-import { type CopilotRows, turnsWithoutEvents } from "./stored-turns.ts";
+import { type CopilotRows, findTurnsWithoutEvents } from "./stored-turns.ts";
 import { type SharedState, ThreadWriter } from "./thread-writer.ts";
 
 /** A session of GitHub Copilot CLI: its events. */
@@ -72,29 +72,29 @@ class CopilotImport {
       counted: new CountedTokens(),
       models: new NamedModels(records),
     };
-    this.#start = member(start?.value ?? {}, "data");
-    this.#sourceId = textOf(this.#start["sessionId"]) ?? input.sourceId ?? "unknown";
+    this.#start = getMember(start?.value ?? {}, "data");
+    this.#sourceId = toNonemptyText(this.#start["sessionId"]) ?? input.sourceId ?? "unknown";
     this.#ownId = input.ownId ?? this.#sourceId;
-    const told = records.map(({ value }) => member(member(value, "data"), "context")["cwd"]);
-    this.#folders = [...told, workspaceField(input.workspace, "cwd")];
+    const told = records.map(({ value }) => getMember(getMember(value, "data"), "context")["cwd"]);
+    this.#folders = [...told, findWorkspaceField(input.workspace, "cwd")];
     const origin = {
       sourceId: this.#sourceId,
       id: this.#ownId,
       forkOf: this.#original(),
       issues: input.issues,
     };
-    const builder = this.#builderOf(records[0], origin);
+    const builder = this.#makeBuilder(records[0], origin);
     const { version = VERSION } = this.#start;
     if (version !== VERSION) {
       const message = `The events are of version ${String(version)}, which is newer than known; they were read as version ${VERSION}. Check the session.`;
-      builder.issues.push(issueAt("VERSION_UNCLEAR", message, start));
+      builder.issues.push(makeIssue("VERSION_UNCLEAR", message, start));
     }
-    const name = workspaceField(input.workspace, "name");
+    const name = findWorkspaceField(input.workspace, "name");
     if (name !== undefined) {
-      const isUsers = workspaceField(input.workspace, "user_named") === "true";
+      const isUsers = findWorkspaceField(input.workspace, "user_named") === "true";
       builder.addName(`copilot name ${name}`, name, isUsers);
     }
-    const turns = turnsWithoutEvents(input.rows, records);
+    const turns = findTurnsWithoutEvents(input.rows, records);
     this.#main = new ThreadWriter(builder, this.#shared, { known: input.known ?? [], turns });
     for (const { value } of records) if (value["type"] === "session.binary_asset") this.#takeAsset(value);
   }
@@ -104,13 +104,13 @@ class CopilotImport {
     return [this.#main, ...this.#subagents.values()].map((thread) => thread.finish());
   }
 
-  #builderOf(
+  #makeBuilder(
     first: SourceRecord | undefined,
     origin: Pick<SessionOrigin, "sourceId" | "id" | "startedBy" | "forkOf" | "issues">,
   ) {
     return new SessionBuilder(this.#input, {
       source: "copilot",
-      sourceVersion: textOf(this.#start["copilotVersion"]),
+      sourceVersion: toNonemptyText(this.#start["copilotVersion"]),
       folders: this.#folders,
       startedAt: first?.value["timestamp"],
       ...origin,
@@ -121,46 +121,46 @@ class CopilotImport {
   #original(): string | undefined {
     for (const { value } of this.#input.records) {
       if (value["type"] !== "session.usage_record" || value["agentId"] !== undefined) continue;
-      const usage = member(member(value, "data"), "usage");
-      const sourceId = textOf(member(usage, "accounting")["sourceSessionId"]);
+      const usage = getMember(getMember(value, "data"), "usage");
+      const sourceId = toNonemptyText(getMember(usage, "accounting")["sourceSessionId"]);
       if (sourceId !== undefined) return sourceId;
     }
     return undefined;
   }
 
   #takeAsset(event: JsonRecord): void {
-    const { assetId, data } = member(event, "data");
+    const { assetId, data } = getMember(event, "data");
     if (typeof assetId === "string" && typeof data === "string") this.#shared.assets.set(assetId, data);
   }
 
   #take(record: SourceRecord): void {
     const { value } = record;
-    const agentId = textOf(value["agentId"]);
-    const thread = agentId === undefined ? this.#main : this.#subagentOf(agentId, record);
-    const id = textOf(value["id"]);
+    const agentId = toNonemptyText(value["agentId"]);
+    const thread = agentId === undefined ? this.#main : this.#getSubagent(agentId, record);
+    const id = toNonemptyText(value["id"]);
     if (id !== undefined && this.#seen.has(id)) thread.drop("repeated");
     else thread.take(record);
     if (id !== undefined) this.#seen.add(id);
   }
 
   /** Returns the thread of a subagent; its first event begins it. */
-  #subagentOf(agentId: string, record: SourceRecord): ThreadWriter {
+  #getSubagent(agentId: string, record: SourceRecord): ThreadWriter {
     const known = this.#subagents.get(agentId);
     if (known !== undefined) return known;
-    const { toolCallId, parentToolCallId, agentName, agentDisplayName, agentDescription } = member(
+    const { toolCallId, parentToolCallId, agentName, agentDisplayName, agentDescription } = getMember(
       record.value,
       "data",
     );
-    const callId = textOf(toolCallId) ?? textOf(parentToolCallId);
+    const callId = toNonemptyText(toolCallId) ?? toNonemptyText(parentToolCallId);
     const callerId = callId === undefined ? undefined : this.#shared.callers.get(callId);
-    const id = subagentSessionId(this.#ownId, agentId);
-    const builder = this.#builderOf(record, {
-      sourceId: subagentSourceId(this.#sourceId, agentId),
+    const id = makeSubagentSessionId(this.#ownId, agentId);
+    const builder = this.#makeBuilder(record, {
+      sourceId: makeSubagentSourceId(this.#sourceId, agentId),
       id,
-      startedBy: callerId === undefined ? this.#sourceId : subagentSourceId(this.#sourceId, callerId),
+      startedBy: callerId === undefined ? this.#sourceId : makeSubagentSourceId(this.#sourceId, callerId),
     });
     const told = { role: agentName, nickname: agentDisplayName, description: agentDescription };
-    builder.addBehind(`${id} link`, undefined, subagentLink({ agentId, toolCallId: callId, ...told }));
+    builder.addBehind(`${id} link`, undefined, makeSubagentLink({ agentId, toolCallId: callId, ...told }));
     if (callId !== undefined) this.#shared.agents.set(callId, { agentId, sessionId: id });
     const thread = new ThreadWriter(builder, this.#shared, undefined, agentId);
     this.#subagents.set(agentId, thread);
@@ -169,9 +169,9 @@ class CopilotImport {
 }
 
 /** Returns a field of `workspace.yaml` that stands on one line; undefined if there is none. */
-function workspaceField(workspace: string | undefined, name: string): string | undefined {
+function findWorkspaceField(workspace: string | undefined, name: string): string | undefined {
   const [, raw = ""] = new RegExp(`^${name}:[ \\t]*(.*?)\\s*$`, "m").exec(workspace ?? "") ?? [];
-  if (raw.startsWith('"')) return textOf(parseJson(raw)?.value);
-  if (raw.startsWith("'")) return textOf(raw.slice(1, -1).replaceAll("''", "'"));
-  return /^[|>]/.test(raw) ? undefined : textOf(raw);
+  if (raw.startsWith('"')) return toNonemptyText(parseJson(raw)?.value);
+  if (raw.startsWith("'")) return toNonemptyText(raw.slice(1, -1).replaceAll("''", "'"));
+  return /^[|>]/.test(raw) ? undefined : toNonemptyText(raw);
 }

@@ -1,6 +1,6 @@
 import type { JsonRecord } from "../../../core/format/json.ts";
 import type { SourceRecord } from "../source-text.ts";
-import { isoTimeOf, member, textOf } from "../source-text.ts";
+import { getMember, toIsoTime, toNonemptyText } from "../source-text.ts";
 
 /** What the program's own database has of a session, whose rows it keeps when the user rewinds. */
 export interface CopilotRows {
@@ -25,21 +25,21 @@ export interface StoredTurn {
 }
 
 /** Returns the turns that the database has beyond the events, earliest first. */
-export function turnsWithoutEvents(
+export function findTurnsWithoutEvents(
   rows: CopilotRows | undefined,
   records: readonly SourceRecord[],
 ): StoredTurn[] {
   if (rows === undefined) return [];
   const calls = rows.calls.flatMap((row) => {
-    const time = timeOf(row["created_at"]);
-    return time === undefined ? [] : [{ time, tokens: tokensOf(row) }];
+    const time = parseSqliteTime(row["created_at"]);
+    return time === undefined ? [] : [{ time, tokens: getTokens(row) }];
   });
   const rowsOfTurns = rows.turns.flatMap((row) => {
-    const time = timeOf(row["timestamp"]);
-    const [prompt, answer] = [textOf(row["user_message"]), textOf(row["assistant_response"])];
+    const time = parseSqliteTime(row["timestamp"]);
+    const [prompt, answer] = [toNonemptyText(row["user_message"]), toNonemptyText(row["assistant_response"])];
     return time === undefined ? [] : [{ prompt, answer, time }];
   });
-  const prompts = promptsIn(records);
+  const prompts = collectPrompts(records);
   // A row is written when the turn ends, or when the next prompt comes.
   let [written, since] = ["", ""];
   return rowsOfTurns.sort(byTime).flatMap(({ prompt, answer, time }) => {
@@ -61,12 +61,12 @@ function byTime(one: Timed, other: Timed): number {
 }
 
 /** Returns the times of prompts by their text, latest first. */
-function promptsIn(records: readonly SourceRecord[]): Map<string, string[]> {
+function collectPrompts(records: readonly SourceRecord[]): Map<string, string[]> {
   const prompts = new Map<string, string[]>();
   for (const { value } of records) {
     if (value["type"] !== "user.message" || value["agentId"] !== undefined) continue;
-    const text = textOf(member(value, "data")["content"]) ?? "";
-    prompts.set(text, [isoTimeOf(value["timestamp"]) ?? "", ...(prompts.get(text) ?? [])]);
+    const text = toNonemptyText(getMember(value, "data")["content"]) ?? "";
+    prompts.set(text, [toIsoTime(value["timestamp"]) ?? "", ...(prompts.get(text) ?? [])]);
   }
   return prompts;
 }
@@ -80,12 +80,12 @@ function takePrompt(prompts: ReadonlyMap<string, string[]>, prompt: string, unti
 }
 
 /** Reads a time that is ISO 8601, or as SQLite writes it: in UTC without saying so. */
-function timeOf(time: unknown): string | undefined {
+function parseSqliteTime(time: unknown): string | undefined {
   const isPlain = typeof time === "string" && /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(time);
-  return isoTimeOf(isPlain ? `${time.replace(" ", "T")}Z` : time);
+  return toIsoTime(isPlain ? `${time.replace(" ", "T")}Z` : time);
 }
 
-function tokensOf(row: JsonRecord): JsonRecord {
+function getTokens(row: JsonRecord): JsonRecord {
   return {
     model: row["model"],
     inputTokens: row["input_tokens"],

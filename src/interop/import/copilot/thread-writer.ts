@@ -1,33 +1,33 @@
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import type { UnknownEntry } from "../../../core/format/entry.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { type AssistantMessage, UNKNOWN_NAME } from "../../../core/format/message.ts";
-import { usageOf } from "../../convert/answer.ts";
+import { toUsage } from "../../convert/answer.ts";
 import {
   addBlocks,
-  custom,
-  customMessage,
   type EntryBody,
-  subagentLink,
-  thinkingChange,
-  toolResult,
-  usageEntry,
+  makeCustom,
+  makeCustomMessage,
+  makeSubagentLink,
+  makeThinkingChange,
+  makeToolResult,
+  makeUsageEntry,
 } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
-import { type Draft, entryIdOf, type SessionBuilder, type UntimedMessage } from "../session-builder.ts";
+import { type Draft, makeEntryId, type SessionBuilder, type UntimedMessage } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
-import { isoTimeOf, member, textIn, textOf } from "../source-text.ts";
+import { getMember, joinContentText, toIsoTime, toNonemptyText } from "../source-text.ts";
 import type { CountedTokens, NamedModels } from "./content.ts";
 import {
   type Answer,
-  answerOf,
-  apiOf,
-  attachedImages,
   type CallResult,
-  providerOf,
-  resultOf,
-  usageOfTokens,
+  convertTokens,
+  getApi,
+  getAttachedImages,
+  getProvider,
+  toAnswer,
+  toResult,
 } from "./content.ts";
 import type { StoredTurn } from "./stored-turns.ts";
 
@@ -129,8 +129,8 @@ export class ThreadWriter {
   }
 
   take(record: SourceRecord): void {
-    const type = textOf(record.value["type"]) ?? "";
-    const data = member(record.value, "data");
+    const type = toNonemptyText(record.value["type"]) ?? "";
+    const data = getMember(record.value, "data");
     const isOfSummary = this.#firstKept !== undefined && type.startsWith("model.");
     const reason = isOfSummary ? "report of a call that a summary tells" : LEFT_OUT.get(type);
     if (type === "session.compaction_start") this.#firstKept = { draft: undefined };
@@ -144,7 +144,7 @@ export class ThreadWriter {
       if (taker === undefined) this.#keep(type, data, record);
       else taker(data, record);
     }
-    this.#time = isoTimeOf(record.value["timestamp"]) ?? this.#time;
+    this.#time = toIsoTime(record.value["timestamp"]) ?? this.#time;
   }
 
   /** Finishes the session; nothing may be taken after this. */
@@ -167,12 +167,16 @@ export class ThreadWriter {
 
   #keep(type: string, data: JsonRecord, record: SourceRecord): void {
     const { timestamp } = record.value;
-    this.#tip = this.#builder.keep(keyOf(record), this.#tip, timestamp, type || "event", data);
+    this.#tip = this.#builder.keep(makeRecordKey(record), this.#tip, timestamp, type || "event", data);
   }
 
   /** Adds a text that the user did not type where the model sees it. */
   #notify(content: unknown, record: SourceRecord): void {
-    this.#add(keyOf(record), record, customMessage("copilot.notification", textOf(content) ?? "", true));
+    this.#add(
+      makeRecordKey(record),
+      record,
+      makeCustomMessage("copilot.notification", toNonemptyText(content) ?? "", true),
+    );
   }
 
   #clear(data: JsonRecord, record: SourceRecord): void {
@@ -186,46 +190,53 @@ export class ThreadWriter {
   }
 
   #addName(title: unknown, record: SourceRecord): void {
-    const name = textOf(title);
-    if (name !== undefined) this.#builder.addName(keyOf(record), name);
+    const name = toNonemptyText(title);
+    if (name !== undefined) this.#builder.addName(makeRecordKey(record), name);
   }
 
   #expectAnswer(data: JsonRecord, record: SourceRecord): void {
     this.#flushTokens();
-    this.#pending = { record, tokens: member(data, "usage") };
+    this.#pending = { record, tokens: getMember(data, "usage") };
   }
 
   #changeSettings({ selectedModel, newModel, reasoningEffort }: JsonRecord, record: SourceRecord): void {
-    const [model, effort] = [textOf(newModel) ?? textOf(selectedModel), textOf(reasoningEffort)];
+    const [model, effort] = [
+      toNonemptyText(newModel) ?? toNonemptyText(selectedModel),
+      toNonemptyText(reasoningEffort),
+    ];
     if (model !== undefined && model !== this.#model && this.#model !== undefined) {
       const body = { type: "model_change", provider: this.#provider, modelId: model };
-      this.#add(keyOf(record), record, body);
+      this.#add(makeRecordKey(record), record, body);
     }
     this.#model = model ?? this.#model;
     if (effort === undefined || effort === this.#effort) return;
     this.#effort = effort;
-    this.#add(`${keyOf(record)} effort`, record, thinkingChange(effort));
+    this.#add(`${makeRecordKey(record)} effort`, record, makeThinkingChange(effort));
   }
 
   #addPrompt(data: JsonRecord, record: SourceRecord): void {
     const { content, transformedContent, source } = data;
-    const text = textOf(content) ?? "";
+    const text = toNonemptyText(content) ?? "";
     // Skills and other parts of the program say something in the user's name.
-    if (textOf(source) !== undefined && !/^(?:user$|agent-)/.test(String(source))) {
-      this.#keep("injected", { content: textOf(transformedContent) ?? text }, record);
+    if (toNonemptyText(source) !== undefined && !/^(?:user$|agent-)/.test(String(source))) {
+      this.#keep("injected", { content: toNonemptyText(transformedContent) ?? text }, record);
       return;
     }
-    const images = attachedImages(data["attachments"], this.#shared.assets);
+    const images = getAttachedImages(data["attachments"], this.#shared.assets);
     const said = images.length === 0 ? text : [{ type: "text" as const, text }, ...images];
-    this.#addMessage(keyOf(record), record, { role: "user", content: said });
-    const attachments = listOf(data["attachments"]);
+    this.#addMessage(makeRecordKey(record), record, { role: "user", content: said });
+    const attachments = toArray(data["attachments"]);
     if (attachments.length > images.length)
-      this.#add(`${keyOf(record)} attachments`, record, custom("copilot.attachments", { attachments }));
+      this.#add(
+        `${makeRecordKey(record)} attachments`,
+        record,
+        makeCustom("copilot.attachments", { attachments }),
+      );
   }
 
   #addAnswer(data: JsonRecord, record: SourceRecord): void {
-    const answer = answerOf(data);
-    const callId = textOf(data["apiCallId"]);
+    const answer = toAnswer(data);
+    const callId = toNonemptyText(data["apiCallId"]);
     for (const { id, name } of answer.calls) {
       this.#openCalls.set(id, { name, args: undefined });
       if (this.#agentId !== undefined) this.#shared.callers.set(id, this.#agentId);
@@ -236,17 +247,17 @@ export class ThreadWriter {
       addBlocks(open.message, answer.content);
     } else this.#beginAnswer(data, answer, record);
     if (answer.others !== undefined)
-      this.#add(`${keyOf(record)} parts`, record, custom("copilot.parts", answer.others));
+      this.#add(`${makeRecordKey(record)} parts`, record, makeCustom("copilot.parts", answer.others));
   }
 
   #beginAnswer(data: JsonRecord, { content, calls }: Answer, record: SourceRecord): void {
-    const callId = textOf(data["apiCallId"]);
+    const callId = toNonemptyText(data["apiCallId"]);
     const tokens = this.#takeTokens(callId);
-    const usage = tokens === undefined ? usageOf({ output: data["outputTokens"] }) : usageOfTokens(tokens);
+    const usage = tokens === undefined ? toUsage({ output: data["outputTokens"] }) : convertTokens(tokens);
     const { models, counted } = this.#shared;
     this.#model =
-      textOf(data["model"]) ??
-      textOf(tokens?.["model"]) ??
+      toNonemptyText(data["model"]) ??
+      toNonemptyText(tokens?.["model"]) ??
       models.findCalled(calls) ??
       this.#model ??
       models.getFirst(this.#agentId);
@@ -254,7 +265,7 @@ export class ThreadWriter {
     const message: AssistantMessage = {
       role: "assistant",
       content,
-      api: apiOf(tokens),
+      api: getApi(tokens),
       provider: this.#provider,
       model: this.#model ?? UNKNOWN_NAME,
       ...(callId !== undefined && { responseId: callId }),
@@ -263,7 +274,7 @@ export class ThreadWriter {
       timestamp: 0,
     };
     counted.add(message.model, usage);
-    this.#addMessage(keyOf(record), record, message);
+    this.#addMessage(makeRecordKey(record), record, message);
     this.#answer = { message, callId };
   }
 
@@ -271,15 +282,15 @@ export class ThreadWriter {
   #takeTokens(callId: string | undefined): JsonRecord | undefined {
     if (this.#pending === undefined) return undefined;
     const { record, tokens } = this.#pending;
-    const named = textOf(tokens["apiCallId"]);
+    const named = toNonemptyText(tokens["apiCallId"]);
     if (named !== undefined && callId !== undefined && named !== callId) {
       this.#flushTokens();
       return undefined;
     }
     this.#pending = undefined;
-    this.#provider = providerOf(tokens);
+    this.#provider = getProvider(tokens);
     // A file that ended before the answer yields it.
-    this.#builder.withdraw(entryIdOf(keyOf(record)));
+    this.#builder.withdraw(makeEntryId(makeRecordKey(record)));
     return tokens;
   }
 
@@ -288,10 +299,10 @@ export class ThreadWriter {
     if (this.#pending === undefined) return;
     const { record, tokens } = this.#pending;
     this.#pending = undefined;
-    this.#provider = providerOf(tokens);
-    const model = textOf(tokens["model"]) ?? this.#model ?? UNKNOWN_NAME;
-    const callId = textOf(tokens["apiCallId"]);
-    this.#addUsage(keyOf(record), "call", model, usageOfTokens(tokens), record, callId);
+    this.#provider = getProvider(tokens);
+    const model = toNonemptyText(tokens["model"]) ?? this.#model ?? UNKNOWN_NAME;
+    const callId = toNonemptyText(tokens["apiCallId"]);
+    this.#addUsage(makeRecordKey(record), "call", model, convertTokens(tokens), record, callId);
   }
 
   #addUsage(
@@ -302,19 +313,19 @@ export class ThreadWriter {
     record: Pick<SourceRecord, "value">,
     note?: string,
   ): void {
-    this.#add(key, record, usageEntry(`copilot.${kind}`, this.#provider, model, usage, note));
+    this.#add(key, record, makeUsageEntry(`copilot.${kind}`, this.#provider, model, usage, note));
     // Totals do not include those of compactions that were not applied, nor of turns that were rewound.
     if (kind === "call") this.#shared.counted.add(model, usage);
   }
 
   #beginCall({ toolCallId, toolName, arguments: args }: JsonRecord): void {
-    const id = textOf(toolCallId);
-    if (id !== undefined) this.#openCalls.set(id, { name: textOf(toolName) ?? "unknown", args });
+    const id = toNonemptyText(toolCallId);
+    if (id !== undefined) this.#openCalls.set(id, { name: toNonemptyText(toolName) ?? "unknown", args });
   }
 
   #addResult(data: JsonRecord, record: SourceRecord): void {
-    const result = resultOf(data, this.#shared.assets);
-    const toolCallId = textOf(data["toolCallId"]) ?? "";
+    const result = toResult(data, this.#shared.assets);
+    const toolCallId = toNonemptyText(data["toolCallId"]) ?? "";
     const call = this.#openCalls.get(toolCallId);
     this.#openCalls.delete(toolCallId);
     if (data["isUserRequested"] === true) this.#addCommand(result, call?.args, record);
@@ -322,21 +333,21 @@ export class ThreadWriter {
       const { content, details, isError } = result;
       const toolName = call?.name ?? "unknown";
       this.#addMessage(
-        keyOf(record),
+        makeRecordKey(record),
         record,
-        toolResult({ toolCallId, toolName, content, details, isError }),
+        makeToolResult({ toolCallId, toolName, content, details, isError }),
       );
     }
     const agent = this.#shared.agents.get(toolCallId);
     if (agent !== undefined)
-      this.#add(`${keyOf(record)} subagent`, record, subagentLink({ ...agent, toolCallId }));
+      this.#add(`${makeRecordKey(record)} subagent`, record, makeSubagentLink({ ...agent, toolCallId }));
   }
 
   /** Adds a command that the user ran. */
   #addCommand({ text, exitCode }: CallResult, args: unknown, record: SourceRecord): void {
-    this.#addMessage(keyOf(record), record, {
+    this.#addMessage(makeRecordKey(record), record, {
       role: "bashExecution",
-      command: textOf(member({ args }, "args")["command"]) ?? "",
+      command: toNonemptyText(getMember({ args }, "args")["command"]) ?? "",
       output: text,
       exitCode,
       cancelled: false,
@@ -345,11 +356,11 @@ export class ThreadWriter {
   }
 
   #compact(data: JsonRecord, record: SourceRecord): void {
-    const tokens = member(data, "compactionTokensUsed");
-    const usage = usageOfTokens(tokens);
+    const tokens = getMember(data, "compactionTokensUsed");
+    const usage = convertTokens(tokens);
     const kept = this.#firstKept?.draft;
     this.#firstKept = undefined;
-    const summary = textOf(data["summaryContent"]);
+    const summary = toNonemptyText(data["summaryContent"]);
     const {
       outcome = "applied",
       success,
@@ -359,13 +370,13 @@ export class ThreadWriter {
       checkpointPath,
     } = data;
     if (success !== true || outcome !== "applied" || summary === undefined) {
-      const model = textOf(tokens["model"]) ?? this.#model ?? UNKNOWN_NAME;
+      const model = toNonemptyText(tokens["model"]) ?? this.#model ?? UNKNOWN_NAME;
       if (usage.totalTokens > 0)
-        this.#addUsage(`${keyOf(record)} tokens`, "compaction", model, usage, record);
+        this.#addUsage(`${makeRecordKey(record)} tokens`, "compaction", model, usage, record);
       this.#keep("session.compaction_complete", data, record);
       return;
     }
-    this.#add(keyOf(record), record, {
+    this.#add(makeRecordKey(record), record, {
       type: "compaction",
       summary,
       firstKeptEntryId: kept?.id,
@@ -380,15 +391,15 @@ export class ThreadWriter {
     const told = [statusCode, errorCode ?? errorType]
       .filter((one) => one !== undefined && one !== null)
       .join(" ");
-    this.#addMessage(keyOf(record), record, {
+    this.#addMessage(makeRecordKey(record), record, {
       role: "assistant",
       content: [],
-      api: apiOf(undefined),
+      api: getApi(undefined),
       provider: this.#provider,
       model: this.#model ?? UNKNOWN_NAME,
-      usage: usageOf(),
+      usage: toUsage(),
       stopReason: "error",
-      errorMessage: [told, textOf(message)].filter(Boolean).join(": "),
+      errorMessage: [told, toNonemptyText(message)].filter(Boolean).join(": "),
     });
   }
 
@@ -401,8 +412,8 @@ export class ThreadWriter {
     for (const [toolCallId, { name: toolName }] of this.#openCalls) {
       const content = [{ type: "text" as const, text: INTERRUPTED }];
       const told = { details: { interrupted: true }, isError: true };
-      const result = toolResult({ toolCallId, toolName, content, ...told });
-      this.#addMessage(`${keyOf(record)} ${toolCallId}`, record, result);
+      const result = makeToolResult({ toolCallId, toolName, content, ...told });
+      this.#addMessage(`${makeRecordKey(record)} ${toolCallId}`, record, result);
     }
     this.#openCalls.clear();
   }
@@ -410,33 +421,34 @@ export class ThreadWriter {
   /** Counts what totals have beyond the calls that are told: versions before 1.0.102 tell only their output. */
   #addTotals(data: JsonRecord, record: SourceRecord): void {
     this.#flushTokens();
-    const models = member(data, "modelMetrics");
+    const models = getMember(data, "modelMetrics");
     for (const model of Object.keys(models)) {
-      const total = usageOfTokens(member(member(models, model), "usage"));
+      const total = convertTokens(getMember(getMember(models, model), "usage"));
       const rest = this.#shared.counted.takeRest(model, total);
-      if (rest.totalTokens > 0) this.#addUsage(`${keyOf(record)} ${model}`, "shutdown", model, rest, record);
+      if (rest.totalTokens > 0)
+        this.#addUsage(`${makeRecordKey(record)} ${model}`, "shutdown", model, rest, record);
     }
     this.#builder.drop("totals of tokens that calls tell");
   }
 
   /** Keeps what was rewound as an earlier import read it, else as the database has it: the program deletes its events. */
   #keepRewound(record: SourceRecord): void {
-    const rewoundAt = isoTimeOf(record.value["timestamp"]) ?? "";
+    const rewoundAt = toIsoTime(record.value["timestamp"]) ?? "";
     const isRewound = (time: string) => time > this.#time && time < rewoundAt;
     const back = this.#tip;
     const known = this.#past.known.filter(
-      ({ id, timestamp }) => isRewound(timestamp) && this.#builder.draftOf(id) === undefined,
+      ({ id, timestamp }) => isRewound(timestamp) && this.#builder.findDraft(id) === undefined,
     );
     for (const { type, id, parentId, timestamp, ...fields } of known) {
-      const parent = (parentId === null ? undefined : this.#builder.draftOf(parentId)) ?? this.#tip;
+      const parent = (parentId === null ? undefined : this.#builder.findDraft(parentId)) ?? this.#tip;
       this.#tip = this.#builder.add(id, parent, timestamp, { type, ...fields }, id);
     }
-    const prompts = known.filter(({ message }) => fieldsOf(message)["role"] === "user");
+    const prompts = known.filter(({ message }) => toRecord(message)["role"] === "user");
     // One that was redacted tells only its time.
     const isKnown = ({ prompt, since, until }: StoredTurn) =>
       prompts.some(({ message, timestamp }) => {
         const isMeanwhile = timestamp > since && timestamp <= until;
-        return isMeanwhile || textIn(fieldsOf(message)["content"]) === prompt;
+        return isMeanwhile || joinContentText(toRecord(message)["content"]) === prompt;
       });
     for (const turn of this.#past.turns) if (isRewound(turn.begun) && !isKnown(turn)) this.#addTurn(turn);
     this.#tip = back;
@@ -447,26 +459,26 @@ export class ThreadWriter {
     const key = `copilot turn ${begun} ${prompt}`;
     const at = (timestamp = begun) => ({ value: { timestamp } });
     this.#addMessage(key, at(), { role: "user", content: prompt });
-    this.#add(`${key} note`, at(), custom("copilot.stored-turn", { calls: calls.length }));
+    this.#add(`${key} note`, at(), makeCustom("copilot.stored-turn", { calls: calls.length }));
     const last = answer === undefined ? undefined : calls.at(-1);
     for (const [i, call] of calls.entries()) {
       if (call === last) continue;
-      const model = textOf(call.tokens["model"]) ?? UNKNOWN_NAME;
-      this.#addUsage(`${key} ${i}`, "stored-turn", model, usageOfTokens(call.tokens), at(call.time));
+      const model = toNonemptyText(call.tokens["model"]) ?? UNKNOWN_NAME;
+      this.#addUsage(`${key} ${i}`, "stored-turn", model, convertTokens(call.tokens), at(call.time));
     }
     if (answer === undefined) return;
     this.#addMessage(`${key} answer`, at(last?.time), {
       role: "assistant",
       content: [{ type: "text", text: answer }],
-      api: apiOf(last?.tokens),
+      api: getApi(last?.tokens),
       provider: this.#provider,
-      model: textOf(last?.tokens["model"]) ?? UNKNOWN_NAME,
-      usage: usageOfTokens(last?.tokens ?? {}),
+      model: toNonemptyText(last?.tokens["model"]) ?? UNKNOWN_NAME,
+      usage: convertTokens(last?.tokens ?? {}),
       stopReason: "stop",
     });
   }
 }
 
-function keyOf({ value, line }: SourceRecord): string {
-  return textOf(value["id"]) ?? `copilot line ${line}`;
+function makeRecordKey({ value, line }: SourceRecord): string {
+  return toNonemptyText(value["id"]) ?? `copilot line ${line}`;
 }

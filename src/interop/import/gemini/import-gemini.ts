@@ -1,21 +1,27 @@
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { UNKNOWN_NAME } from "../../../core/format/message.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
-import { countOf, usageOf } from "../../convert/answer.ts";
-import { custom, subagentLink, toolResult } from "../entry-bodies.ts";
+import { toCount, toUsage } from "../../convert/answer.ts";
+import { makeCustom, makeSubagentLink, makeToolResult } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
-import { type Draft, keyOfId, SessionBuilder } from "../session-builder.ts";
-import { member, readSourceText, type SourceText, textIn, textOf } from "../source-text.ts";
+import { type Draft, makeIdKey, SessionBuilder } from "../session-builder.ts";
+import {
+  getMember,
+  joinContentText,
+  readSourceText,
+  type SourceText,
+  toNonemptyText,
+} from "../source-text.ts";
 import {
   convertModelMessage,
   convertSentParts,
+  findCallResult,
+  getSentResponses,
   isAside,
   type ModelAnswer,
   OpenCalls,
-  resultOfCall,
-  sentResponses,
 } from "./parts.ts";
 import { applyPatches, type LogNode } from "./patch-log.ts";
 
@@ -36,9 +42,9 @@ export interface GeminiInput extends SourceText {
 /** Parses a file of Gemini CLI: a log of patches, or the one JSON object that older versions wrote. */
 export function readGeminiText(text: string): SourceText {
   const whole = parseJson(text)?.value;
-  const isDocument = Array.isArray(fieldsOf(whole)["messages"]);
+  const isDocument = Array.isArray(toRecord(whole)["messages"]);
   return isDocument
-    ? { records: [{ value: fieldsOf(whole), line: 1, offset: 0 }], issues: [] }
+    ? { records: [{ value: toRecord(whole), line: 1, offset: 0 }], issues: [] }
     : readSourceText(text);
 }
 
@@ -54,7 +60,7 @@ export function importGemini(input: GeminiInput): ImportedSession | undefined {
   const texts = [input, ...(input.others ?? [])].sort(byEnd);
   const log = applyPatches(texts.map(({ records }) => records));
   const { metadata } = log;
-  const sourceId = textOf(metadata["sessionId"]);
+  const sourceId = toNonemptyText(metadata["sessionId"]);
   if (sourceId === undefined || !log.nodes.some(({ message: { type } }) => isSaid(type))) return undefined;
   const builder = new SessionBuilder(input, {
     source: "gemini",
@@ -66,7 +72,7 @@ export function importGemini(input: GeminiInput): ImportedSession | undefined {
   builder.counts.records =
     texts.reduce((sum, { records }) => sum + records.length, 0) + log.listed + log.thanks;
   if (input.parentId !== undefined)
-    builder.addBehind(`gemini agent ${sourceId}`, undefined, subagentLink({ agentId: sourceId }));
+    builder.addBehind(`gemini agent ${sourceId}`, undefined, makeSubagentLink({ agentId: sourceId }));
   const drafts = new Map<LogNode, Draft>();
   const open = new OpenCalls();
   for (const node of log.nodes) drafts.set(node, emitNode(node, drafts, builder, open));
@@ -76,25 +82,25 @@ export function importGemini(input: GeminiInput): ImportedSession | undefined {
   builder.drop("thanks for a summary", log.thanks);
   builder.drop("result that its call tells", log.repeated);
   builder.markLeaf(log.tip && drafts.get(log.tip));
-  const name = textOf(metadata["summary"]);
+  const name = toNonemptyText(metadata["summary"]);
   if (name !== undefined) builder.addName(`gemini name ${name}`, name);
   return builder.finish();
 }
 
 function byEnd(one: SourceText, other: SourceText): number {
-  const [first, second] = [endOf(one), endOf(other)];
+  const [first, second] = [getEnd(one), getEnd(other)];
   return first < second ? -1 : first > second ? 1 : 0;
 }
 
-function endOf({ records }: SourceText): string {
+function getEnd({ records }: SourceText): string {
   const times = records.flatMap(({ value }) => [
     value["timestamp"],
-    ...[value, member(value, "$set")].flatMap(({ messages }) =>
-      listOf(messages).map((message) => fieldsOf(message)["timestamp"]),
+    ...[value, getMember(value, "$set")].flatMap(({ messages }) =>
+      toArray(messages).map((message) => toRecord(message)["timestamp"]),
     ),
   ]);
   return times.reduce<string>((latest, time) => {
-    const told = textOf(time) ?? "";
+    const told = toNonemptyText(time) ?? "";
     return told > latest ? told : latest;
   }, "");
 }
@@ -115,29 +121,29 @@ function emitNode(
   if (message["type"] === "gemini") return emitAnswer(node, parent, builder, open);
   if (message["type"] === "user" && !isAside(message)) return emitSent(node, parent, builder, open);
   const { id: _id, timestamp, type, ...data } = message;
-  const kind = type === "user" ? "command" : (textOf(type) ?? "message");
-  return builder.keep(keyOf(node), parent, timestamp, kind, data);
+  const kind = type === "user" ? "command" : (toNonemptyText(type) ?? "message");
+  return builder.keep(makeNodeKey(node), parent, timestamp, kind, data);
 }
 
 /** Adds what was sent: the results of calls that no answer tells, then the prompt. */
 function emitSent(node: LogNode, parent: Draft | undefined, builder: SessionBuilder, open: OpenCalls): Draft {
   const { content, timestamp } = node.message;
   let last = parent;
-  for (const { id, name, ...output } of sentResponses(content)) {
+  for (const { id, name, ...output } of getSentResponses(content)) {
     const toolCallId = open.takeAnswered(id, name)?.id ?? id ?? "";
-    const body = toolResult({ ...output, toolCallId, toolName: name ?? "unknown" });
-    last = builder.addMessage(`${keyOf(node)} result ${id ?? ""}`, last, timestamp, body);
+    const body = makeToolResult({ ...output, toolCallId, toolName: name ?? "unknown" });
+    last = builder.addMessage(`${makeNodeKey(node)} result ${id ?? ""}`, last, timestamp, body);
   }
-  const said = listOf(content).filter((part) => fieldsOf(part)["functionResponse"] === undefined);
+  const said = toArray(content).filter((part) => toRecord(part)["functionResponse"] === undefined);
   if (last !== undefined && last !== parent && said.length === 0) return last;
-  return builder.addMessage(keyOf(node), last, timestamp, {
+  return builder.addMessage(makeNodeKey(node), last, timestamp, {
     role: "user",
     content: typeof content === "string" ? content : convertSentParts(said),
   });
 }
 
-function keyOf({ key }: LogNode): string {
-  return keyOfId("gemini", key);
+function makeNodeKey({ key }: LogNode): string {
+  return makeIdKey("gemini", key);
 }
 
 function emitCompaction(
@@ -147,19 +153,19 @@ function emitCompaction(
   builder: SessionBuilder,
 ): Draft {
   const { message, firstKept } = node;
-  return builder.add(keyOf(node), parent, message["timestamp"], {
+  return builder.add(makeNodeKey(node), parent, message["timestamp"], {
     type: "compaction",
-    summary: textIn(message["content"]),
+    summary: joinContentText(message["content"]),
     firstKeptEntryId: firstKept && drafts.get(firstKept)?.id,
-    tokensBefore: tokensBefore(node),
+    tokensBefore: getTokensBefore(node),
     details: { source: "gemini" },
   });
 }
 
 /** Returns the size of the context according to the previous answer. */
-function tokensBefore({ parent }: LogNode): number {
+function getTokensBefore({ parent }: LogNode): number {
   for (let node = parent; node !== undefined; node = node.parent) {
-    const total = countOf(member(node.message, "tokens")["total"]);
+    const total = toCount(getMember(node.message, "tokens")["total"]);
     if (total > 0) return total;
   }
   return 0;
@@ -173,16 +179,18 @@ function emitAnswer(
 ): Draft {
   const { message, isCopy } = node;
   const answer = convertModelMessage(message);
-  open.begin(answer.calls.filter(({ record }) => record === undefined || resultOfCall(record) === undefined));
-  const responseId = textOf(message["id"]);
-  const draft = builder.addMessage(keyOf(node), parent, message["timestamp"], {
+  open.begin(
+    answer.calls.filter(({ record }) => record === undefined || findCallResult(record) === undefined),
+  );
+  const responseId = toNonemptyText(message["id"]);
+  const draft = builder.addMessage(makeNodeKey(node), parent, message["timestamp"], {
     role: "assistant",
     content: answer.content,
     api: "google-generative-ai",
     provider: "google",
-    model: textOf(message["model"]) ?? UNKNOWN_NAME,
+    model: toNonemptyText(message["model"]) ?? UNKNOWN_NAME,
     ...(responseId !== undefined && { responseId }),
-    usage: isCopy ? usageOf() : usageOfTokens(member(message, "tokens")),
+    usage: isCopy ? toUsage() : convertTokens(getMember(message, "tokens")),
     stopReason: answer.calls.length > 0 ? "toolUse" : "stop",
   });
   return emitResults(node, answer, draft, builder);
@@ -196,31 +204,31 @@ function emitResults(
 ): Draft {
   let last = draft;
   if (answer.others.length > 0) {
-    const body = custom("gemini.parts", { parts: answer.others });
+    const body = makeCustom("gemini.parts", { parts: answer.others });
     last = builder.add(`gemini ${key} parts`, last, message["timestamp"], body);
   }
   for (const { id: toolCallId, name: toolName, record } of answer.calls) {
-    const result = record && resultOfCall(record);
+    const result = record && findCallResult(record);
     if (record === undefined || result === undefined) continue;
     const { status, resultDisplay, displayName, description } = record;
     const details = parseJson(encodeParsed({ status, resultDisplay, displayName, description }))?.value;
     const time = record["timestamp"] ?? message["timestamp"];
-    const output = toolResult({ ...result, toolCallId, toolName, details });
+    const output = makeToolResult({ ...result, toolCallId, toolName, details });
     last = builder.addMessage(`gemini ${key} result ${toolCallId}`, last, time, output);
-    const agentId = textOf(record["agentId"]);
+    const agentId = toNonemptyText(record["agentId"]);
     if (agentId === undefined) continue;
-    const link = subagentLink({ agentId, toolCallId, sessionId: agentId });
+    const link = makeSubagentLink({ agentId, toolCallId, sessionId: agentId });
     last = builder.add(`gemini ${key} agent ${agentId}`, last, time, link);
   }
   return last;
 }
 
 /** Converts the tokens of a call; the source's input includes cached tokens, and its output excludes thoughts. */
-function usageOfTokens(tokens: JsonRecord) {
+function convertTokens(tokens: JsonRecord) {
   const { input, cached, output, thoughts, total } = tokens;
-  return usageOf({
+  return toUsage({
     inputWithCache: input,
-    output: countOf(output) + countOf(thoughts),
+    output: toCount(output) + toCount(thoughts),
     cacheRead: cached,
     reasoning: thoughts,
     total,

@@ -1,21 +1,21 @@
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
 import { readSpokenPart } from "../../convert/gemini/gemini-content.ts";
-import { imageOf, placeholder } from "../../convert/images.ts";
-import { argumentsOf } from "../../convert/tool-arguments.ts";
-import { textIn, textOf } from "../source-text.ts";
+import { makePlaceholder, toImage } from "../../convert/images.ts";
+import { parseArguments } from "../../convert/tool-arguments.ts";
+import { joinContentText, toNonemptyText } from "../source-text.ts";
 
 /** Converts a message of the model: its parts if they include calls and thoughts, else the fields beside its text. */
 export function convertModelMessage(message: JsonRecord): ModelAnswer {
-  const parts = partsOf(message["content"]);
-  const records = listOf(message["toolCalls"]).map(fieldsOf);
+  const parts = toParts(message["content"]);
+  const records = toArray(message["toolCalls"]).map(toRecord);
   const isWhole = parts.some((part) => "functionCall" in part || part["thought"] === true);
-  const answer = new ModelAnswer(textOf(message["id"]) ?? "message", records);
-  if (!isWhole) for (const thought of listOf(message["thoughts"])) answer.addThought(fieldsOf(thought));
+  const answer = new ModelAnswer(toNonemptyText(message["id"]) ?? "message", records);
+  if (!isWhole) for (const thought of toArray(message["thoughts"])) answer.addThought(toRecord(thought));
   for (const part of parts) answer.addPart(part);
-  if (!isWhole) for (const record of records) answer.addCall(fieldsOf(record), record, undefined);
+  if (!isWhole) for (const record of records) answer.addCall(toRecord(record), record, undefined);
   return answer;
 }
 
@@ -66,15 +66,15 @@ export class ModelAnswer {
   }
 
   addThought({ subject, description }: JsonRecord): void {
-    const heading = textOf(subject) === undefined ? "" : `**${String(subject)}** `;
-    this.content.push({ type: "thinking", thinking: `${heading}${textOf(description) ?? ""}` });
+    const heading = toNonemptyText(subject) === undefined ? "" : `**${String(subject)}** `;
+    this.content.push({ type: "thinking", thinking: `${heading}${toNonemptyText(description) ?? ""}` });
   }
 
   addPart(part: JsonRecord): void {
     const { functionCall, thoughtSignature } = part;
     if (functionCall !== undefined) {
-      const call = fieldsOf(functionCall);
-      this.addCall(call, this.#recordFor(call), textOf(thoughtSignature));
+      const call = toRecord(functionCall);
+      this.addCall(call, this.#recordFor(call), toNonemptyText(thoughtSignature));
       return;
     }
     const block = readSpokenPart(part);
@@ -84,14 +84,14 @@ export class ModelAnswer {
   }
 
   addCall(call: JsonRecord, record: JsonRecord | undefined, signature: string | undefined): void {
-    const told = textOf(call["id"]) ?? textOf(record?.["id"]);
+    const told = toNonemptyText(call["id"]) ?? toNonemptyText(record?.["id"]);
     const id = told ?? `${this.#messageId}-${this.calls.length}`;
-    const name = textOf(call["name"]) ?? "unknown";
+    const name = toNonemptyText(call["name"]) ?? "unknown";
     this.content.push({
       type: "toolCall",
       id,
       name,
-      arguments: argumentsOf(call["args"]) ?? {},
+      arguments: parseArguments(call["args"]) ?? {},
       ...(signature !== undefined && { thoughtSignature: signature }),
     });
     this.calls.push({ id, name, record, isNamed: told !== undefined });
@@ -105,30 +105,30 @@ export class ModelAnswer {
   }
 }
 
-function partsOf(content: unknown): JsonRecord[] {
+function toParts(content: unknown): JsonRecord[] {
   const parts = Array.isArray(content) ? content : [content];
   return parts.flatMap((part) => {
     if (typeof part === "string") return part === "" ? [] : [{ text: part }];
-    const fields = fieldsOf(part);
+    const fields = toRecord(part);
     return Object.keys(fields).length === 0 ? [] : [fields];
   });
 }
 
 /** Converts what was sent: texts and images; a text describes each other part. */
 export function convertSentParts(content: unknown): UserBlock[] {
-  return partsOf(content).flatMap(sentBlock);
+  return toParts(content).flatMap(toSentBlocks);
 }
 
-function sentBlock(part: JsonRecord): UserBlock[] {
+function toSentBlocks(part: JsonRecord): UserBlock[] {
   const { text, inlineData, fileData, functionResponse } = part;
   if (typeof text === "string") return text === "" ? [] : [{ type: "text", text }];
   if (inlineData !== undefined) {
-    const { data, mimeType } = fieldsOf(inlineData);
-    return [imageOf(mimeType, data) ?? placeholder(String(mimeType))];
+    const { data, mimeType } = toRecord(inlineData);
+    return [toImage(mimeType, data) ?? makePlaceholder(String(mimeType))];
   }
-  if (fileData !== undefined) return [placeholder("file", String(fieldsOf(fileData)["fileUri"]))];
-  if (functionResponse !== undefined) return responseBlocks(fieldsOf(functionResponse));
-  return [placeholder(Object.keys(part)[0] ?? "part")];
+  if (fileData !== undefined) return [makePlaceholder("file", String(toRecord(fileData)["fileUri"]))];
+  if (functionResponse !== undefined) return toResponseBlocks(toRecord(functionResponse));
+  return [makePlaceholder(Object.keys(part)[0] ?? "part")];
 }
 
 /** What a tool returned, in the form in which it is sent. */
@@ -140,16 +140,16 @@ export interface SentResponse {
 }
 
 /** Returns what tools returned, of what was sent. */
-export function sentResponses(content: unknown): SentResponse[] {
-  return partsOf(content).flatMap(({ functionResponse }) => {
+export function getSentResponses(content: unknown): SentResponse[] {
+  return toParts(content).flatMap(({ functionResponse }) => {
     if (functionResponse === undefined) return [];
-    const response = fieldsOf(functionResponse);
-    const isError = fieldsOf(response["response"])["error"] !== undefined;
+    const response = toRecord(functionResponse);
+    const isError = toRecord(response["response"])["error"] !== undefined;
     return [
       {
-        id: textOf(response["id"]),
-        name: textOf(response["name"]),
-        content: responseBlocks(response),
+        id: toNonemptyText(response["id"]),
+        name: toNonemptyText(response["name"]),
+        content: toResponseBlocks(response),
         isError,
       },
     ];
@@ -158,24 +158,24 @@ export function sentResponses(content: unknown): SentResponse[] {
 
 /** Tells whether a text is not a prompt: a command to the program, or a text that it or a hook put before a prompt. */
 export function isAside({ content }: JsonRecord): boolean {
-  const text = textIn(content).trim();
+  const text = joinContentText(content).trim();
   if (/^[/?]|^<(?:session_context|hook_context)>/.test(text)) return true;
   return text === "" && !Array.isArray(content);
 }
 
-function responseBlocks({ response, parts }: JsonRecord): UserBlock[] {
-  const { output, error } = fieldsOf(response);
+function toResponseBlocks({ response, parts }: JsonRecord): UserBlock[] {
+  const { output, error } = toRecord(response);
   const said = output ?? error ?? response;
   const text = typeof said === "string" ? said : encodeParsed(said ?? {});
   const blocks: UserBlock[] = text === "" ? [] : [{ type: "text", text }];
-  return [...blocks, ...convertSentParts(listOf(parts))];
+  return [...blocks, ...convertSentParts(toArray(parts))];
 }
 
 /** Returns a tool's output, as far as the program kept it; undefined if it kept nothing. */
-export function resultOfCall(record: JsonRecord): { content: UserBlock[]; isError: boolean } | undefined {
+export function findCallResult(record: JsonRecord): { content: UserBlock[]; isError: boolean } | undefined {
   const { result, status, resultDisplay } = record;
   const isError = status === "error" || status === "cancelled";
   if (result !== undefined && result !== null) return { content: convertSentParts(result), isError };
   if (!isError) return undefined;
-  return { content: [{ type: "text", text: textOf(resultDisplay) ?? String(status) }], isError };
+  return { content: [{ type: "text", text: toNonemptyText(resultDisplay) ?? String(status) }], isError };
 }

@@ -1,9 +1,9 @@
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import { groupBy } from "../../../core/format/group-by.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import type { SourceRecord } from "../source-text.ts";
-import { textIn, textOf } from "../source-text.ts";
-import { isAside, resultOfCall, sentResponses } from "./parts.ts";
+import { joinContentText, toNonemptyText } from "../source-text.ts";
+import { findCallResult, getSentResponses, isAside } from "./parts.ts";
 
 /** A message, or a compaction, with its parent. */
 export interface LogNode {
@@ -76,19 +76,19 @@ class PatchLog {
 
   take(record: SourceRecord): void {
     const { value } = record;
-    const rewind = textOf(value["$rewindTo"]);
+    const rewind = toNonemptyText(value["$rewindTo"]);
     const patch = value["$set"];
     if (rewind !== undefined) this.#rewind(rewind);
-    else if (textOf(value["id"]) !== undefined) this.#put(value);
-    else if (patch !== undefined) this.#patch(fieldsOf(patch));
-    else if (textOf(value["sessionId"]) !== undefined) this.#patch(value);
+    else if (toNonemptyText(value["id"]) !== undefined) this.#put(value);
+    else if (patch !== undefined) this.#patch(toRecord(patch));
+    else if (toNonemptyText(value["sessionId"]) !== undefined) this.#patch(value);
     else this.unknown.push(record);
   }
 
   #patch(patch: JsonRecord): void {
     const { messages, ...fields } = patch;
     Object.assign(this.metadata, fields);
-    if (Array.isArray(messages)) this.#checkpoint(listOf(messages).map(fieldsOf));
+    if (Array.isArray(messages)) this.#checkpoint(toArray(messages).map(toRecord));
   }
 
   #rewind(id: string): void {
@@ -104,13 +104,13 @@ class PatchLog {
 
   #put(message: JsonRecord): void {
     const answer = this.#current.findLast((node) => node.message["type"] === "gemini");
-    if (repeatsResults(message, answer?.message)) this.repeated++;
+    if (isRepeatingResults(message, answer?.message)) this.repeated++;
     else if (!this.#update(message)) this.#add(message, {});
   }
 
   #add(message: JsonRecord, options: Partial<Pick<LogNode, "isCompaction" | "firstKept" | "isCopy">>): void {
     if (this.#reuse(message)) return;
-    const id = textOf(message["id"]) ?? `message ${this.nodes.length}`;
+    const id = toNonemptyText(message["id"]) ?? `message ${this.nodes.length}`;
     const times = this.#keys.get(id) ?? 0;
     this.#keys.set(id, times + 1);
     const node: LogNode = {
@@ -156,7 +156,7 @@ class PatchLog {
     let answer: JsonRecord | undefined;
     const told = listed.filter((message) => {
       if (message["type"] === "gemini") answer = message;
-      return !repeatsResults(message, answer);
+      return !isRepeatingResults(message, answer);
     });
     const summaries = this.#current
       .filter(({ isCompaction }) => isCompaction)
@@ -175,7 +175,7 @@ class PatchLog {
     const rest = messages.slice(same);
     const [before, replaced] = [this.nodes.length, this.replaced];
     const [summary] = rest;
-    if (summary !== undefined && textIn(summary["content"]).includes(SNAPSHOT))
+    if (summary !== undefined && joinContentText(summary["content"]).includes(SNAPSHOT))
       this.#compact(summary, rest.slice(1));
     else {
       this.#goTo(this.#current.slice(0, end));
@@ -206,17 +206,18 @@ function isNote({ message }: LogNode): boolean {
 }
 
 /** Tells whether a message has only results of calls that an answer tells with their results. */
-function repeatsResults(message: JsonRecord, answer: JsonRecord | undefined): boolean {
+function isRepeatingResults(message: JsonRecord, answer: JsonRecord | undefined): boolean {
   if (message["type"] !== "user" || answer === undefined) return false;
-  const responses = sentResponses(message["content"]);
-  const calls = listOf(answer["toolCalls"]).map(fieldsOf);
+  const responses = getSentResponses(message["content"]);
+  const calls = toArray(answer["toolCalls"]).map(toRecord);
   return (
     responses.length > 0 &&
-    responses.length === listOf(message["content"]).length &&
+    responses.length === toArray(message["content"]).length &&
     responses.every(({ id, name }) =>
       calls.some(
         (call) =>
-          (id === undefined ? call["name"] === name : call["id"] === id) && resultOfCall(call) !== undefined,
+          (id === undefined ? call["name"] === name : call["id"] === id) &&
+          findCallResult(call) !== undefined,
       ),
     )
   );
@@ -225,6 +226,6 @@ function repeatsResults(message: JsonRecord, answer: JsonRecord | undefined): bo
 /** Returns the messages behind a summary without the first if that thanks for it. */
 function withoutThanks(messages: readonly JsonRecord[]): readonly JsonRecord[] {
   const [first] = messages;
-  const isThanks = first?.["type"] === "gemini" && textIn(first["content"]).startsWith("Got it.");
+  const isThanks = first?.["type"] === "gemini" && joinContentText(first["content"]).startsWith("Got it.");
   return isThanks ? messages.slice(1) : messages;
 }

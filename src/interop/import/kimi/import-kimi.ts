@@ -1,16 +1,16 @@
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
-import { type SubagentLink, subagentLink } from "../entry-bodies.ts";
+import { makeSubagentLink, type SubagentLink } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
 import {
+  makeSessionId,
+  makeSubagentSessionId,
+  makeSubagentSourceId,
   SessionBuilder,
   type SessionOrigin,
-  sessionIdOf,
-  subagentSessionId,
-  subagentSourceId,
 } from "../session-builder.ts";
-import { issueAt, member, readRecords, type SourceText, textOf } from "../source-text.ts";
-import { answerPart, callBlock, errorOf, WireWriter } from "./wire-writer.ts";
+import { getMember, makeIssue, readRecords, type SourceText, toNonemptyText } from "../source-text.ts";
+import { convertAnswerPart, findError, makeCallBlock, WireWriter } from "./wire-writer.ts";
 
 /** The wire log of an agent of Kimi Code, as `readKimiText` reads it. */
 export interface KimiWire extends SourceText {
@@ -65,58 +65,58 @@ function isSpoken({ type }: JsonRecord): boolean {
   return type === "context.append_message" || type === "context.append_loop_event";
 }
 
-function sourceIdOf(sessionId: string, agentId: unknown): string {
+function makeSourceId(sessionId: string, agentId: unknown): string {
   const isMain = agentId === MAIN || typeof agentId !== "string";
-  return isMain ? sessionId : subagentSourceId(sessionId, agentId);
+  return isMain ? sessionId : makeSubagentSourceId(sessionId, agentId);
 }
 
-function idOf(sessionId: string, agentId: string): string {
-  return agentId === MAIN ? sessionIdOf(sessionId) : subagentSessionId(sessionId, agentId);
+function makeAgentId(sessionId: string, agentId: string): string {
+  return agentId === MAIN ? makeSessionId(sessionId) : makeSubagentSessionId(sessionId, agentId);
 }
 
 function importWire(input: KimiInput, wire: KimiWire, spawned: readonly JsonRecord[]): ImportedSession {
   const { sessionId, state } = input;
   const { agentId, records, issues, path } = wire;
-  const fields = fieldsOf(state);
-  const metadata = fieldsOf(records.find(({ value }) => value["type"] === "metadata")?.value);
-  const profile = fieldsOf(records.find(({ value }) => value["type"] === "profile.bind")?.value);
+  const fields = toRecord(state);
+  const metadata = toRecord(records.find(({ value }) => value["type"] === "metadata")?.value);
+  const profile = toRecord(records.find(({ value }) => value["type"] === "profile.bind")?.value);
   const start = spawned.find(({ subagentId }) => subagentId === agentId);
   const builder = new SessionBuilder(input, {
     source: "kimi",
-    sourceId: sourceIdOf(sessionId, agentId),
+    sourceId: makeSourceId(sessionId, agentId),
     sourcePath: path,
-    sourceVersion: textOf(metadata["protocol_version"]),
-    id: idOf(sessionId, agentId),
-    folders: [fields["cwd"], fields["workDir"], member(profile, "environmentDisclosure")["cwd"]],
+    sourceVersion: toNonemptyText(metadata["protocol_version"]),
+    id: makeAgentId(sessionId, agentId),
+    folders: [fields["cwd"], fields["workDir"], getMember(profile, "environmentDisclosure")["cwd"]],
     startedAt: metadata["created_at"] ?? records[0]?.value["time"],
-    ...parentOf(input, agentId, start),
+    ...getOrigin(input, agentId, start),
     issues,
   });
-  builder.issues.push(...versionIssues(metadata));
+  builder.issues.push(...checkVersion(metadata));
   builder.counts.records = records.length;
   if (agentId === MAIN) addTitle(builder, fields);
   else linkParent(builder, agentId, start);
-  const writer = new WireWriter(builder, linksOf(sessionId, agentId, spawned), agentId !== MAIN);
-  for (const { value } of records) take(value, writer);
+  const writer = new WireWriter(builder, makeLinks(sessionId, agentId, spawned), agentId !== MAIN);
+  for (const { value } of records) takeRecord(value, writer);
   writer.finish();
   return builder.finish();
 }
 
 function addTitle(builder: SessionBuilder, { title, isCustomTitle }: JsonRecord): void {
-  const name = textOf(title);
+  const name = toNonemptyText(title);
   if (name !== undefined) builder.addName(`kimi name ${name}`, name, isCustomTitle === true);
 }
 
 function linkParent(builder: SessionBuilder, agentId: string, start: JsonRecord | undefined): void {
   const [toolCallId, role, description] = ["parentToolCallId", "subagentName", "description"].map((name) =>
-    textOf(start?.[name]),
+    toNonemptyText(start?.[name]),
   );
-  const link = subagentLink({ agentId, toolCallId, role, description });
+  const link = makeSubagentLink({ agentId, toolCallId, role, description });
   builder.addBehind(`kimi agent ${agentId}`, undefined, link);
 }
 
 /** Returns the sessions of the agents that an agent has started, by the calls that did. */
-function linksOf(
+function makeLinks(
   sessionId: string,
   agentId: string,
   spawned: readonly JsonRecord[],
@@ -125,30 +125,31 @@ function linksOf(
   for (const { subagentId, parentToolCallId: toolCallId, parentAgentId = MAIN } of spawned) {
     if (typeof toolCallId !== "string" || typeof subagentId !== "string" || parentAgentId !== agentId)
       continue;
-    links.set(toolCallId, { agentId: subagentId, toolCallId, sessionId: idOf(sessionId, subagentId) });
+    links.set(toolCallId, { agentId: subagentId, toolCallId, sessionId: makeAgentId(sessionId, subagentId) });
   }
   return links;
 }
 
-function parentOf(
+function getOrigin(
   { sessionId, state }: KimiInput,
   agentId: string,
   start: JsonRecord | undefined,
 ): Pick<SessionOrigin, "forkOf" | "startedBy"> {
-  const { forkedFrom, agents } = fieldsOf(state);
-  if (agentId === MAIN) return { forkOf: textOf(forkedFrom) ?? textOf(fieldsOf(forkedFrom)["sessionId"]) };
-  const starter = start?.["parentAgentId"] ?? member(fieldsOf(agents), agentId)["parentAgentId"];
+  const { forkedFrom, agents } = toRecord(state);
+  if (agentId === MAIN)
+    return { forkOf: toNonemptyText(forkedFrom) ?? toNonemptyText(toRecord(forkedFrom)["sessionId"]) };
+  const starter = start?.["parentAgentId"] ?? getMember(toRecord(agents), agentId)["parentAgentId"];
   // An agent that started itself: a record about it is damaged.
-  return { startedBy: sourceIdOf(sessionId, starter === agentId ? MAIN : starter) };
+  return { startedBy: makeSourceId(sessionId, starter === agentId ? MAIN : starter) };
 }
 
 /** Versions of the log that are known: 1.x. */
 const KNOWN_VERSION = /^1\./;
 
-function versionIssues({ protocol_version: version }: JsonRecord) {
+function checkVersion({ protocol_version: version }: JsonRecord) {
   if (typeof version !== "string" || KNOWN_VERSION.test(version)) return [];
   const message = `The log states protocol ${version}, which is unknown; it was read as 1.5. Compare what came of it with the program, or import with a newer sessiontree.`;
-  return [issueAt("VERSION_UNCLEAR", message)];
+  return [makeIssue("VERSION_UNCLEAR", message)];
 }
 
 /** Beginnings of types of records that repeat others, or are the program's state. */
@@ -159,18 +160,18 @@ const DROPPED =
 const TAKERS = new Map<unknown, (writer: WireWriter, record: JsonRecord) => void>([
   ["turn.prompt", (writer) => writer.startTurn()],
   ["context.append_message", (writer, record) => writer.takeMessage(record)],
-  ["context.append_loop_event", (writer, record) => takeEvent(member(record, "event"), record, writer)],
+  ["context.append_loop_event", (writer, record) => takeEvent(getMember(record, "event"), record, writer)],
   ["llm.request", (writer, record) => writer.request(record)],
   ["usage.record", (writer, record) => writer.count(record)],
   ["profile.bind", (writer, { thinkingEffort, time }) => writer.think(thinkingEffort, time)],
   ["config.update", (writer, { thinkingEffort, time }) => writer.think(thinkingEffort, time)],
   ["context.undo", (writer, { count }) => writer.undo(count)],
   ["context.apply_compaction", (writer, record) => writer.compact(record)],
-  ["turn.ended", (writer, record) => writer.endTurn(record["reason"], errorOf(record), record)],
+  ["turn.ended", (writer, record) => writer.endTurn(record["reason"], findError(record), record)],
 ]);
 
-function take(record: JsonRecord, writer: WireWriter): void {
-  const type = textOf(record["type"]) ?? "record";
+function takeRecord(record: JsonRecord, writer: WireWriter): void {
+  const type = toNonemptyText(record["type"]) ?? "record";
   const taker = TAKERS.get(type);
   if (taker !== undefined) taker(writer, record);
   else if (DROPPED.test(type)) writer.builder.drop(type);
@@ -180,8 +181,11 @@ function take(record: JsonRecord, writer: WireWriter): void {
 /** What becomes of the events of a loop, by their type; others are kept. */
 const EVENT_TAKERS = new Map<unknown, (writer: WireWriter, event: JsonRecord, time: unknown) => void>([
   ["step.begin", (writer, event) => writer.beginStep(event)],
-  ["content.part", (writer, event, time) => writer.addPart(event, time, answerPart(member(event, "part")))],
-  ["tool.call", (writer, event, time) => writer.addPart(event, time, callBlock(event))],
+  [
+    "content.part",
+    (writer, event, time) => writer.addPart(event, time, convertAnswerPart(getMember(event, "part"))),
+  ],
+  ["tool.call", (writer, event, time) => writer.addPart(event, time, makeCallBlock(event))],
   ["tool.result", (writer, event, time) => writer.addResult(event, time)],
   ["step.end", (writer, event) => writer.endStep(event)],
   ["llm.request", () => undefined],

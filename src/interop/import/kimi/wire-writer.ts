@@ -1,31 +1,31 @@
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { ToolCall, Usage } from "../../../core/format/content.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { type AssistantMessage, UNKNOWN_NAME } from "../../../core/format/message.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
-import { assistantMessage, countOf, usageOf } from "../../convert/answer.ts";
+import { assistantMessage, toCount, toUsage } from "../../convert/answer.ts";
 import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
-import { imageOfDataUrl, placeholder } from "../../convert/images.ts";
-import { argumentsOf } from "../../convert/tool-arguments.ts";
+import { makePlaceholder, parseDataUrl } from "../../convert/images.ts";
+import { parseArguments } from "../../convert/tool-arguments.ts";
 import {
   addBlocks,
-  customMessage,
   endAnswer,
-  ifFilled,
+  makeCustomMessage,
+  makeSubagentLink,
+  makeThinkingChange,
+  makeToolResult,
+  makeUsageEntry,
   type SubagentLink,
-  subagentLink,
-  thinkingChange,
-  toolResult,
-  usageEntry,
+  toFilled,
 } from "../entry-bodies.ts";
 import { EntryThread } from "../entry-thread.ts";
-import { entryIdOf, type SessionBuilder } from "../session-builder.ts";
-import { member, textOf } from "../source-text.ts";
+import { makeEntryId, type SessionBuilder } from "../session-builder.ts";
+import { getMember, toNonemptyText } from "../source-text.ts";
 
 /** A step of an agent: one call of a model. */
 interface Step {
   readonly uuid: string;
-  model: ReturnType<typeof modelOf>;
+  model: ReturnType<typeof getModel>;
   /** Undefined until a part of the answer came. */
   message: AssistantMessage | undefined;
   /** Tokens that no message tells yet. */
@@ -61,36 +61,36 @@ export class WireWriter extends EntryThread {
   }
 
   takeMessage(record: JsonRecord): void {
-    const message = member(record, "message");
-    const { kind = "user", name, variant = name } = member(message, "origin");
-    const content = sentParts(message["content"]);
-    const id = textOf(message["id"]);
-    const key = id === undefined ? this.#keyOf(record) : `kimi ${id}`;
+    const message = getMember(record, "message");
+    const { kind = "user", name, variant = name } = getMember(message, "origin");
+    const content = convertSent(message["content"]);
+    const id = toNonemptyText(message["id"]);
+    const key = id === undefined ? this.#makeKey(record) : `kimi ${id}`;
     if (kind === "user" || (this.#isSubagent && kind === "system_trigger" && name === "subagent")) {
       this.say(key, record["time"], content);
       return;
     }
     const details = variant === undefined ? undefined : { variant };
     if (kind === "injection") this.keep(key, record["time"], kind, { ...details, content });
-    else this.add(key, record["time"], customMessage(`kimi.${String(kind)}`, content, true, details));
+    else this.add(key, record["time"], makeCustomMessage(`kimi.${String(kind)}`, content, true, details));
   }
 
   beginStep({ uuid }: JsonRecord): void {
     this.#endStep();
-    this.#step = { uuid: textOf(uuid) ?? "step", model: {}, message: undefined, usage: undefined };
+    this.#step = { uuid: toNonemptyText(uuid) ?? "step", model: {}, message: undefined, usage: undefined };
   }
 
   request(record: JsonRecord): void {
-    if (this.#step !== undefined && record["kind"] !== "compaction") this.#step.model = modelOf(record);
+    if (this.#step !== undefined && record["kind"] !== "compaction") this.#step.model = getModel(record);
   }
 
   /** Counts the tokens of a call: they come before its answer. */
   count(record: JsonRecord): void {
-    const usage = usageOfTokens(member(record, "usage"));
+    const usage = convertTokens(getMember(record, "usage"));
     const { uuid } = this.#step ?? {};
     const isAside = record["usageScope"] === "session" || uuid === undefined;
     const told = {
-      key: isAside ? this.#keyOf(record) : this.builder.numbered(`${uuid} usage`),
+      key: isAside ? this.#makeKey(record) : this.builder.numbered(`${uuid} usage`),
       time: record["time"],
       usage,
     };
@@ -121,7 +121,7 @@ export class WireWriter extends EntryThread {
     const { usage } = step;
     const message = assistantMessage([], {
       ...step.model,
-      usage: usage?.usage ?? usageOf(),
+      usage: usage?.usage ?? toUsage(),
       timestamp: 0,
     });
     if (usage !== undefined) this.#claim(usage);
@@ -132,24 +132,24 @@ export class WireWriter extends EntryThread {
   }
 
   addResult(event: JsonRecord, time: unknown): void {
-    const toolCallId = textOf(event["toolCallId"]) ?? "";
-    const { output: _, note: __, isError, ...details } = member(event, "result");
-    const result = toolResult({
+    const toolCallId = toNonemptyText(event["toolCallId"]) ?? "";
+    const { output: _, note: __, isError, ...details } = getMember(event, "result");
+    const result = makeToolResult({
       toolCallId,
       toolName: this.#toolNames.get(toolCallId) ?? UNKNOWN_NAME,
-      content: resultParts(member(event, "result")),
-      details: ifFilled(details),
+      content: convertResult(getMember(event, "result")),
+      details: toFilled(details),
       isError: isError === true,
     });
-    this.addMessage(`${textOf(event["parentUuid"])} result`, time, result);
+    this.addMessage(`${toNonemptyText(event["parentUuid"])} result`, time, result);
     const link = this.#agents.get(toolCallId);
-    if (link !== undefined) this.add(`kimi agent ${toolCallId}`, time, subagentLink(link));
+    if (link !== undefined) this.add(`kimi agent ${toolCallId}`, time, makeSubagentLink(link));
   }
 
   endStep({ messageId, finishReason }: JsonRecord): void {
     const message = this.#step?.message;
     if (message === undefined) return;
-    const responseId = textOf(messageId);
+    const responseId = toNonemptyText(messageId);
     if (responseId !== undefined) message.responseId = responseId;
     if (finishReason === "interrupted") endAnswer(message, "aborted");
     if (finishReason === "max_tokens" || finishReason === "truncated") endAnswer(message, "length");
@@ -167,7 +167,7 @@ export class WireWriter extends EntryThread {
   /** Leaves the latest turns, which stay as a branch. */
   undo(count: unknown): void {
     this.#endStep();
-    this.goBack(countOf(count));
+    this.goBack(toCount(count));
   }
 
   compact(record: JsonRecord): void {
@@ -177,28 +177,28 @@ export class WireWriter extends EntryThread {
     if (call !== undefined) this.#claim(call);
     this.#endStep();
     const said = this.saidInOrder();
-    this.add(this.#keyOf(record), record["time"], {
+    this.add(this.#makeKey(record), record["time"], {
       type: "compaction",
-      summary: textOf(summary) ?? textOf(contextSummary) ?? "Context compacted by Kimi Code.",
+      summary: toNonemptyText(summary) ?? toNonemptyText(contextSummary) ?? "Context compacted by Kimi Code.",
       firstKeptEntryId: undefined,
-      tokensBefore: countOf(tokensBefore),
-      details: { source: "kimi", ...(countOf(tokensAfter) > 0 && { tokensAfter }) },
+      tokensBefore: toCount(tokensBefore),
+      details: { source: "kimi", ...(toCount(tokensAfter) > 0 && { tokensAfter }) },
       ...(call !== undefined && { usage: call.usage }),
-      retainedTail: said.slice(Math.max(0, said.length - countOf(kept))),
+      retainedTail: said.slice(Math.max(0, said.length - toCount(kept))),
     });
   }
 
   /** Changes how much the model is to think; that it thinks says nothing about how much. */
   think(effort: unknown, time: unknown): void {
-    const level = textOf(effort);
+    const level = toNonemptyText(effort);
     if (level === undefined || level === "on" || level === this.state.effort) return;
-    this.add(`kimi effort ${level} ${this.state.tip?.id}`, time, thinkingChange(level));
+    this.add(`kimi effort ${level} ${this.state.tip?.id}`, time, makeThinkingChange(level));
     this.state = { ...this.state, effort: level };
   }
 
   keepRecord(record: JsonRecord, name: string): void {
     const { type: _, agentId: __, time, ...data } = record;
-    this.keep(this.#keyOf(record), time, name, data);
+    this.keep(this.#makeKey(record), time, name, data);
   }
 
   finish(): void {
@@ -216,63 +216,64 @@ export class WireWriter extends EntryThread {
   #flush(told: UnclaimedUsage | undefined): void {
     if (told === undefined || told.usage.totalTokens === 0) return;
     const { provider = UNKNOWN_NAME, model = UNKNOWN_NAME } = this.#step?.model ?? {};
-    this.add(told.key, told.time, usageEntry("kimi.call", provider, model, told.usage));
+    this.add(told.key, told.time, makeUsageEntry("kimi.call", provider, model, told.usage));
   }
 
   /** Notes that an entry tells these tokens: a log that ended before it yields an entry for them alone. */
   #claim({ key }: UnclaimedUsage): void {
-    this.builder.withdraw(entryIdOf(key));
+    this.builder.withdraw(makeEntryId(key));
   }
 
   /** Derives a record's key from its content, and the number of equal records before it. */
-  #keyOf(record: JsonRecord): string {
+  #makeKey(record: JsonRecord): string {
     return this.builder.numbered(`kimi ${encodeParsed(record)}`);
   }
 }
 
 /** Converts content that was sent: texts and inline images; a text describes each other part. */
-function sentParts(content: unknown): UserBlock[] {
+function convertSent(content: unknown): UserBlock[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
-  return listOf(content).map(fieldsOf).flatMap(sentPart);
+  return toArray(content).map(toRecord).flatMap(convertSentPart);
 }
 
-function sentPart(part: JsonRecord): UserBlock[] {
+function convertSentPart(part: JsonRecord): UserBlock[] {
   const { type, text, imageUrl, image_url = imageUrl } = part;
   if (typeof text === "string") return text === "" ? [] : [{ type: "text", text }];
-  const url = textOf(fieldsOf(image_url)["url"]) ?? textOf(image_url);
+  const url = toNonemptyText(toRecord(image_url)["url"]) ?? toNonemptyText(image_url);
   return [
-    imageOfDataUrl(url) ?? placeholder(textOf(type)?.replace(/_url$/, "") ?? "part", url?.slice(0, 200)),
+    parseDataUrl(url) ??
+      makePlaceholder(toNonemptyText(type)?.replace(/_url$/, "") ?? "part", url?.slice(0, 200)),
   ];
 }
 
 /** Converts a part of an answer. */
-export function answerPart(part: JsonRecord): AnswerBlock {
+export function convertAnswerPart(part: JsonRecord): AnswerBlock {
   const { type, text, think, encrypted } = part;
   if (type === "think") {
-    const signature = textOf(encrypted);
+    const signature = toNonemptyText(encrypted);
     return {
       type: "thinking",
-      thinking: textOf(think) ?? textOf(text) ?? "",
+      thinking: toNonemptyText(think) ?? toNonemptyText(text) ?? "",
       ...(signature !== undefined && { thinkingSignature: signature }),
     };
   }
-  return { type: "text", text: textOf(text) ?? placeholder(textOf(type) ?? "part").text };
+  return { type: "text", text: toNonemptyText(text) ?? makePlaceholder(toNonemptyText(type) ?? "part").text };
 }
 
 /** Converts a call of a tool. */
-export function callBlock({ toolCallId, name, args }: JsonRecord): ToolCall {
+export function makeCallBlock({ toolCallId, name, args }: JsonRecord): ToolCall {
   return {
     type: "toolCall",
-    id: textOf(toolCallId) ?? "",
-    name: textOf(name) ?? "unknown",
-    arguments: argumentsOf(args) ?? {},
+    id: toNonemptyText(toolCallId) ?? "",
+    name: toNonemptyText(name) ?? "unknown",
+    arguments: parseArguments(args) ?? {},
   };
 }
 
 /** Converts what a tool returned; its note was sent, too. */
-function resultParts(result: JsonRecord): UserBlock[] {
-  const blocks = sentParts(result["output"]);
-  const note = textOf(result["note"]);
+function convertResult(result: JsonRecord): UserBlock[] {
+  const blocks = convertSent(result["output"]);
+  const note = toNonemptyText(result["note"]);
   const last = blocks.at(-1);
   if (note === undefined) return blocks;
   if (last?.type !== "text") return [...blocks, { type: "text", text: note }];
@@ -280,8 +281,8 @@ function resultParts(result: JsonRecord): UserBlock[] {
 }
 
 /** Converts the tokens of a call; the source's input excludes both caches. */
-function usageOfTokens(tokens: JsonRecord): Usage {
-  return usageOf({
+function convertTokens(tokens: JsonRecord): Usage {
+  return toUsage({
     input: tokens["inputOther"],
     output: tokens["output"],
     cacheRead: tokens["inputCacheRead"],
@@ -301,8 +302,8 @@ const APIS: ReadonlyMap<unknown, string> = new Map([
 ]);
 
 /** Returns the model that a request names, as a message does. */
-function modelOf(request: JsonRecord): { provider?: string; model?: string; api?: string } {
-  const [provider, model] = [textOf(request["provider"]), textOf(request["model"])];
+function getModel(request: JsonRecord): { provider?: string; model?: string; api?: string } {
+  const [provider, model] = [toNonemptyText(request["provider"]), toNonemptyText(request["model"])];
   const api = APIS.get(provider);
   return {
     ...(provider !== undefined && { provider }),
@@ -312,6 +313,6 @@ function modelOf(request: JsonRecord): { provider?: string; model?: string; api?
 }
 
 /** Returns what went wrong, as a record of the end of a turn tells it. */
-export function errorOf(record: JsonRecord): string | undefined {
-  return textOf(member(record, "error")["message"]) ?? textOf(record["error"]);
+export function findError(record: JsonRecord): string | undefined {
+  return toNonemptyText(getMember(record, "error")["message"]) ?? toNonemptyText(record["error"]);
 }

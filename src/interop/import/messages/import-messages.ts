@@ -1,4 +1,4 @@
-import { blocksOf, listOf } from "../../../core/context/entry-fields.ts";
+import { toArray, toContentBlocks } from "../../../core/context/entry-fields.ts";
 import type { UnknownEntry } from "../../../core/format/entry.ts";
 import { type MessageDocument, readMessageDocument } from "../../../core/format/foreign-form.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
@@ -16,8 +16,8 @@ import type { ConvertedMessages } from "../../convert/message-history.ts";
 import { fromOpenAIChat } from "../../convert/openai-chat/from-openai-chat.ts";
 import { fromOpenAIResponses } from "../../convert/openai-responses/from-openai-responses.ts";
 import type { ImportedSession } from "../imported-session.ts";
-import { type Draft, entryIdOf, SessionBuilder } from "../session-builder.ts";
-import { isoTimeOf, issueAt, member, textOf } from "../source-text.ts";
+import { type Draft, makeEntryId, SessionBuilder } from "../session-builder.ts";
+import { getMember, makeIssue, toIsoTime, toNonemptyText } from "../source-text.ts";
 
 /** Stored messages of an SDK. */
 export interface MessagesInput {
@@ -48,7 +48,7 @@ export function importMessages(input: MessagesInput): ImportedSession | undefine
   const document = readMessageDocument(input.document);
   if (document === undefined) return undefined;
   const { items, form } = document;
-  const times = timesOf(items, input.startedAt);
+  const times = findTimes(items, input.startedAt);
   const { messages, issues } = convertItems(document, {
     timestamp: (index) => Date.parse(times[index] ?? times[0] ?? input.startedAt),
   });
@@ -61,43 +61,43 @@ export function importMessages(input: MessagesInput): ImportedSession | undefine
   builder.counts.records = items.length;
   let last: Draft | undefined;
   for (const message of messages) {
-    const key = keyOf((last ?? builder.tip).id, message);
+    const key = makeMessageKey((last ?? builder.tip).id, message);
     last = builder.addMessage(key, last, message.timestamp, message);
   }
   const left = issues.filter(({ code }) => code.endsWith("_DROPPED"));
-  builder.issues.push(...left.map(issueOf));
+  builder.issues.push(...left.map(toIssue));
   builder.drop("message", left.filter(({ code }) => code === "MESSAGE_DROPPED").length);
   return builder.finish();
 }
 
 /** Returns the key for a message entry's id, which depends on all messages up to there. */
-function keyOf(parentId: string, message: object): string {
+function makeMessageKey(parentId: string, message: object): string {
   const { timestamp: _, ...said } = { timestamp: undefined, ...message };
   return `message ${parentId} ${encodeParsed(said)}`;
 }
 
 /** Tells whether an entry was made from a message in an array, this one or an older one. */
 export function isOfMessageArray({ id, parentId, message }: UnknownEntry): boolean {
-  return parentId !== null && isJsonRecord(message) && id === entryIdOf(keyOf(parentId, message));
+  return parentId !== null && isJsonRecord(message) && id === makeEntryId(makeMessageKey(parentId, message));
 }
 
 /** Finds the time of each message: its own, else that of the previous one. */
-function timesOf(items: readonly JsonRecord[], startedAt: string): string[] {
+function findTimes(items: readonly JsonRecord[], startedAt: string): string[] {
   let time = startedAt;
   return items.map((item) => {
-    const told = item["createdAt"] ?? item["timestamp"] ?? member(item, "metadata")["createdAt"];
-    time = isoTimeOf(told) ?? time;
+    const told = item["createdAt"] ?? item["timestamp"] ?? getMember(item, "metadata")["createdAt"];
+    time = toIsoTime(told) ?? time;
     return time;
   });
 }
 
-function issueOf({ index, message }: ConversionIssue): SessionIssue {
-  return issueAt("MESSAGE_FOREIGN", `Message ${index}: ${message}`);
+function toIssue({ index, message }: ConversionIssue): SessionIssue {
+  return makeIssue("MESSAGE_FOREIGN", `Message ${index}: ${message}`);
 }
 
 /** Returns the id that a document gives its conversation; undefined if it gives none. */
-export function conversationIdOf(document: unknown): string | undefined {
-  return textOf(readMessageDocument(document)?.id);
+export function findConversationId(document: unknown): string | undefined {
+  return toNonemptyText(readMessageDocument(document)?.id);
 }
 
 type Content = string | readonly { readonly type: string }[];
@@ -105,56 +105,56 @@ type Content = string | readonly { readonly type: string }[];
 /** Converts the messages of a document with the converter of their SDK. */
 function convertItems(document: MessageDocument, options: MessageImportOptions): ConvertedMessages {
   const { form, items } = document;
-  const instructions = textOf(document.instructions);
+  const instructions = toNonemptyText(document.instructions);
   switch (form) {
     case "anthropic": {
-      const system = instructions ?? textBlocks(document.instructions);
+      const system = instructions ?? toTextBlocks(document.instructions);
       const messages = items.map((item, i) =>
-        messageOf(withoutTime(item), i, ["user", "assistant", "system"]),
+        toMessage(withoutTime(item), i, ["user", "assistant", "system"]),
       );
       return fromAnthropic({ messages, ...(system !== undefined && { system }) }, options);
     }
     case "bedrock": {
       const messages = items.map((item) => ({
         ...withoutTime(item),
-        role: textOf(item["role"]),
-        content: blocksOf(item["content"]).filter(isJsonRecord),
+        role: toNonemptyText(item["role"]),
+        content: toContentBlocks(item["content"]).filter(isJsonRecord),
       }));
-      const system = blocksOf(document.instructions).filter(isJsonRecord);
+      const system = toContentBlocks(document.instructions).filter(isJsonRecord);
       return fromBedrock({ messages, system }, options);
     }
     case "openai-chat":
       return fromOpenAIChat(
-        items.map((item, i) => ({ ...item, ...chatFields(item, i) })),
+        items.map((item, i) => ({ ...item, ...normalizeChatFields(item, i) })),
         options,
       );
     case "openai-responses":
       return fromOpenAIResponses(
-        { input: items.map(responsesItem), instructions: instructions ?? null },
+        { input: items.map(normalizeResponsesItem), instructions: instructions ?? null },
         options,
       );
     case "gemini": {
       const contents = items.map((item) => ({
         ...withoutTime(item),
-        role: textOf(item["role"]),
-        parts: listOf(item["parts"]).filter(isJsonRecord),
+        role: toNonemptyText(item["role"]),
+        parts: toArray(item["parts"]).filter(isJsonRecord),
       }));
-      const systemInstruction = instructions ?? geminiText(document.instructions);
+      const systemInstruction = instructions ?? toGeminiText(document.instructions);
       return fromGemini({ contents, ...(systemInstruction !== undefined && { systemInstruction }) }, options);
     }
     case "langchain":
-      return fromLangChain(items.map(langChainMessage), options);
+      return fromLangChain(items.map(normalizeLangChainMessage), options);
     case "model-messages": {
-      const messages = items.map((item, i) => messageOf(item, i, ["system", "user", "assistant", "tool"]));
+      const messages = items.map((item, i) => toMessage(item, i, ["system", "user", "assistant", "tool"]));
       return fromModelMessages({ messages, ...(instructions !== undefined && { instructions }) }, options);
     }
     case "ui-messages":
       return fromUIMessages(
         items.map((item, i) => ({
           ...item,
-          id: textOf(item["id"]) ?? String(i),
-          role: roleOf(item, i, ["system", "user", "assistant"]),
-          parts: listOf(item["parts"]).flatMap(typedBlock),
+          id: toNonemptyText(item["id"]) ?? String(i),
+          role: getRole(item, i, ["system", "user", "assistant"]),
+          parts: toArray(item["parts"]).flatMap(toTypedBlocks),
         })),
         options,
       );
@@ -164,26 +164,26 @@ function convertItems(document: MessageDocument, options: MessageImportOptions):
 }
 
 /** Normalizes a message; what a checkpointer serialized has a type of its own. */
-function langChainMessage(item: JsonRecord) {
+function normalizeLangChainMessage(item: JsonRecord) {
   return { ...item, type: String(item["type"]) };
 }
 
 /** Normalizes an item; messages among them may have no type. */
-function responsesItem(item: JsonRecord, index: number) {
-  const type = textOf(item["type"]);
+function normalizeResponsesItem(item: JsonRecord, index: number) {
+  const type = toNonemptyText(item["type"]);
   return type === undefined
-    ? { ...item, role: String(item["role"]), content: contentOf(item, index) }
+    ? { ...item, role: String(item["role"]), content: toContent(item, index) }
     : { ...item, type };
 }
 
-function roleOf<Role extends string>({ role }: JsonRecord, index: number, roles: readonly Role[]): Role {
+function getRole<Role extends string>({ role }: JsonRecord, index: number, roles: readonly Role[]): Role {
   const found = roles.find((one) => one === role);
   if (found === undefined) throw new TypeError(`Message ${index} has the role ${JSON.stringify(role)}.`);
   return found;
 }
 
-function messageOf<Role extends string>(item: JsonRecord, index: number, roles: readonly Role[]) {
-  return { ...item, role: roleOf(item, index, roles), content: contentOf(item, index) };
+function toMessage<Role extends string>(item: JsonRecord, index: number, roles: readonly Role[]) {
+  return { ...item, role: getRole(item, index, roles), content: toContent(item, index) };
 }
 
 /** Removes the fields that became the time of a message. */
@@ -193,33 +193,33 @@ function withoutTime({ createdAt: _, timestamp: __, ...item }: JsonRecord): Json
 
 const CHAT_ROLES = ["system", "developer", "user", "assistant", "tool", "function"] as const;
 
-function chatFields(item: JsonRecord, index: number) {
+function normalizeChatFields(item: JsonRecord, index: number) {
   const { content } = item;
   const isNone = content === null || content === undefined;
-  return { role: roleOf(item, index, CHAT_ROLES), content: isNone ? null : contentOf(item, index) };
+  return { role: getRole(item, index, CHAT_ROLES), content: isNone ? null : toContent(item, index) };
 }
 
-function contentOf({ content }: JsonRecord, index: number): Content {
+function toContent({ content }: JsonRecord, index: number): Content {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) throw new TypeError(`Message ${index} has no content.`);
-  return content.flatMap(typedBlock);
+  return content.flatMap(toTypedBlocks);
 }
 
 /** Returns a block with a type; drops one without, because its meaning is unknown. */
-function typedBlock(block: unknown): { readonly type: string; readonly [field: string]: unknown }[] {
-  const type = isJsonRecord(block) ? textOf(block["type"]) : undefined;
+function toTypedBlocks(block: unknown): { readonly type: string; readonly [field: string]: unknown }[] {
+  const type = isJsonRecord(block) ? toNonemptyText(block["type"]) : undefined;
   return isJsonRecord(block) && type !== undefined ? [{ ...block, type }] : [];
 }
 
-function textBlocks(value: unknown): { type: "text"; text: string }[] | undefined {
-  const blocks = listOf(value).flatMap((block) => {
-    const text = isJsonRecord(block) ? textOf(block["text"]) : undefined;
+function toTextBlocks(value: unknown): { type: "text"; text: string }[] | undefined {
+  const blocks = toArray(value).flatMap((block) => {
+    const text = isJsonRecord(block) ? toNonemptyText(block["text"]) : undefined;
     return text === undefined ? [] : [{ type: "text" as const, text }];
   });
   return blocks.length === 0 ? undefined : blocks;
 }
 
-function geminiText(value: unknown): { parts: JsonRecord[] } | undefined {
-  const parts = listOf(isJsonRecord(value) ? value["parts"] : undefined).filter(isJsonRecord);
+function toGeminiText(value: unknown): { parts: JsonRecord[] } | undefined {
+  const parts = toArray(isJsonRecord(value) ? value["parts"] : undefined).filter(isJsonRecord);
   return parts.length === 0 ? undefined : { parts };
 }

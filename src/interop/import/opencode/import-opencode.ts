@@ -1,23 +1,23 @@
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
 import { SessionError } from "../../../core/format/errors.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import type { UserBlock } from "../../convert/dialect.ts";
-import { custom, customMessage, type EntryBody, subagentLink } from "../entry-bodies.ts";
+import { type EntryBody, makeCustom, makeCustomMessage, makeSubagentLink } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
-import { type Draft, entryIdOf, SessionBuilder } from "../session-builder.ts";
-import { member, textIn, textOf } from "../source-text.ts";
+import { type Draft, makeEntryId, SessionBuilder } from "../session-builder.ts";
+import { getMember, joinContentText, toNonemptyText } from "../source-text.ts";
 import {
   CLEARED_OUTPUT,
-  fileBlock,
+  convertTokens,
   getSourceCallId,
   isOnlyNamed,
   readResult,
   readStep,
-  stepsOf,
-  usageOfTokens,
+  splitSteps,
+  toFileBlock,
 } from "./parts.ts";
-import { createdMs, type DeletedMessage, readMessages, type StoredMessage } from "./stored-messages.ts";
+import { type DeletedMessage, getCreatedMs, readMessages, type StoredMessage } from "./stored-messages.ts";
 
 /** A session of OpenCode. */
 export interface OpenCodeInput {
@@ -49,14 +49,14 @@ export interface OpenCodeInput {
  */
 export function importOpenCode(input: OpenCodeInput): ImportedSession | undefined {
   const { messages, issues } = readMessages(input.document, input.deleted ?? []);
-  const info = member(fieldsOf(input.document), "info");
-  if (messages.length === 0 && issues.length > 0) throw newerVersion(input.path);
+  const info = getMember(toRecord(input.document), "info");
+  if (messages.length === 0 && issues.length > 0) throw makeNewerVersionError(input.path);
   if (!messages.some(isSaid)) return undefined;
   return new OpenCodeImport(input, info, messages, issues).run();
 }
 
 /** Returns the error for sessions in a form that is not known. */
-export function newerVersion(path = "It"): SessionError {
+export function makeNewerVersionError(path = "It"): SessionError {
   const message = `${path} holds messages as OpenCode 2 stores them, which this version of sessiontree does not read. Only those of OpenCode 1 can be imported.`;
   return new SessionError("NOT_A_SESSION", message, { details: { path, source: "opencode" } });
 }
@@ -95,27 +95,31 @@ class OpenCodeImport {
   ) {
     this.#info = info;
     this.#messages = messages;
-    this.#summaries = summariesIn(messages);
-    const id = textOf(info["id"]) ?? "unknown";
-    const folders = messages.map((message) => member(message.info, "path")["cwd"]);
+    this.#summaries = findSummaries(messages);
+    const id = toNonemptyText(info["id"]) ?? "unknown";
+    const folders = messages.map((message) => getMember(message.info, "path")["cwd"]);
     const builder = new SessionBuilder(input, {
       source: "opencode",
       sourceId: id,
-      sourceVersion: textOf(info["version"]),
+      sourceVersion: toNonemptyText(info["version"]),
       folders: [info["directory"], ...folders],
-      startedAt: member(info, "time")["created"] ?? messages.map(createdMs)[0],
-      startedBy: textOf(info["parentID"]),
+      startedAt: getMember(info, "time")["created"] ?? messages.map(getCreatedMs)[0],
+      startedBy: toNonemptyText(info["parentID"]),
       forkOf: input.forkedFrom,
       issues: [...(input.issues ?? []), ...issues],
     });
     this.#builder = builder;
-    this.#writer = new MessageWriter(builder, textOf(info["projectID"]) ?? "");
+    this.#writer = new MessageWriter(builder, toNonemptyText(info["projectID"]) ?? "");
     builder.counts.records = messages.reduce((sum, { parts }) => sum + 1 + parts.length, 0);
-    if (textOf(info["parentID"]) !== undefined) {
-      const link = subagentLink({ agentId: id, toolCallId: input.toolCallId, role: textOf(info["agent"]) });
+    if (toNonemptyText(info["parentID"]) !== undefined) {
+      const link = makeSubagentLink({
+        agentId: id,
+        toolCallId: input.toolCallId,
+        role: toNonemptyText(info["agent"]),
+      });
       builder.addBehind(`opencode agent ${id}`, undefined, link);
     }
-    const title = textOf(info["title"]);
+    const title = toNonemptyText(info["title"]);
     if (title !== undefined && !UNNAMED.test(title)) builder.addName(`opencode name ${title}`, title);
   }
 
@@ -131,22 +135,22 @@ class OpenCodeImport {
 
   /** Returns the state in which the program goes on, if the user has reverted the messages behind it. */
   #revertedTo(): MessageState | undefined {
-    const { messageID, partID } = member(this.#info, "revert");
+    const { messageID, partID } = getMember(this.#info, "revert");
     const from = this.#messages.find(({ info }) => info["id"] === messageID);
     if (from === undefined) return undefined;
-    return this.#stateOf(partID === undefined ? from.parent : from);
+    return this.#getMessageState(partID === undefined ? from.parent : from);
   }
 
-  #stateOf(message: StoredMessage | undefined): MessageState {
+  #getMessageState(message: StoredMessage | undefined): MessageState {
     return (message && this.#states.get(message)) ?? START;
   }
 
   /** Adds the edits of the context that precede a message, or the end; returns the state in front of it. */
   #clearBefore(message: StoredMessage | undefined): MessageState {
     const parent = message === undefined ? this.#messages.findLast((one) => !one.isDeleted) : message.parent;
-    const state = this.#stateOf(parent);
+    const state = this.#getMessageState(parent);
     if (message?.isDeleted === true) return state;
-    const beforeMs = message === undefined ? Number.POSITIVE_INFINITY : createdMs(message);
+    const beforeMs = message === undefined ? Number.POSITIVE_INFINITY : getCreatedMs(message);
     const last = this.#writer.clearOutputs(state.last, beforeMs);
     const cleared = { ...state, last };
     if (parent !== undefined) this.#states.set(parent, cleared);
@@ -162,26 +166,26 @@ class OpenCodeImport {
       info["role"] === "assistant"
         ? this.#writer.addAnswer(message, before.last)
         : this.#writer.addPrompt(message, before.last);
-    const { totalTokens } = usageOfTokens(member(info, "tokens"));
+    const { totalTokens } = convertTokens(getMember(info, "tokens"));
     return { ...made, contextTokens: totalTokens || before.contextTokens };
   }
 
   #emitCompaction(asked: StoredMessage, summary: StoredMessage, state: MessageState): MessageState {
-    const part = fieldsOf(asked.parts.find(isCompaction));
+    const part = toRecord(asked.parts.find(isCompaction));
     const kept = this.#messages.find(({ info }) => info["id"] === part["tail_start_id"]);
-    const key = this.#writer.keyOf(asked);
+    const key = this.#writer.makeKey(asked);
     const { cost, tokens } = summary.info;
-    const draft = this.#builder.add(key, state.last, createdMs(asked), {
+    const draft = this.#builder.add(key, state.last, getCreatedMs(asked), {
       type: "compaction",
-      summary: summaryIn(summary),
-      firstKeptEntryId: this.#stateOf(kept).first?.id,
+      summary: getSummary(summary),
+      firstKeptEntryId: this.#getMessageState(kept).first?.id,
       tokensBefore: state.contextTokens,
       details: { source: "opencode", trigger: part["auto"] === true ? "auto" : "manual" },
-      usage: usageOfTokens(fieldsOf(tokens), cost),
+      usage: convertTokens(toRecord(tokens), cost),
     });
     // While it was being written, it was an answer like any other, to a message with a part like any other.
-    const before = [this.#writer.keyOf(summary), ...asked.parts.map((_, n) => partKey(key, n))];
-    for (const one of before) this.#builder.withdraw(entryIdOf(one));
+    const before = [this.#writer.makeKey(summary), ...asked.parts.map((_, n) => makePartKey(key, n))];
+    for (const one of before) this.#builder.withdraw(makeEntryId(one));
     return { first: draft, last: draft, contextTokens: 0 };
   }
 }
@@ -190,18 +194,18 @@ function isCompaction({ type }: JsonRecord): boolean {
   return type === "compaction";
 }
 
-function summaryIn({ parts }: StoredMessage): string {
-  return textIn(parts.filter(({ type }) => type === "text"));
+function getSummary({ parts }: StoredMessage): string {
+  return joinContentText(parts.filter(({ type }) => type === "text"));
 }
 
 /** Finds the summaries that were written to their end, and the messages that asked for them. */
-function summariesIn(messages: readonly StoredMessage[]): Map<StoredMessage, StoredMessage> {
+function findSummaries(messages: readonly StoredMessage[]): Map<StoredMessage, StoredMessage> {
   const summaries = new Map<StoredMessage, StoredMessage>();
   for (const message of messages) {
     const { summary, finish, error } = message.info;
     const asked = message.parent;
     if (summary !== true || finish === undefined || error !== undefined) continue;
-    if (asked?.parts.some(isCompaction) === true && summaryIn(message) !== "") summaries.set(asked, message);
+    if (asked?.parts.some(isCompaction) === true && getSummary(message) !== "") summaries.set(asked, message);
   }
   return summaries;
 }
@@ -236,16 +240,16 @@ class MessageWriter {
   }
 
   /** Derives a message's key from what a fork copies, since ids differ there. */
-  keyOf({ info }: StoredMessage): string {
-    const created = createdMs({ info });
+  makeKey({ info }: StoredMessage): string {
+    const created = getCreatedMs({ info });
     const mark = created > 0 ? `${this.#projectId} ${String(info["role"])} ${created}` : String(info["id"]);
     return `opencode ${mark}`;
   }
 
   addPrompt(message: StoredMessage, before: Draft | undefined): MessageEntries {
-    const key = this.keyOf(message);
-    const time = createdMs(message);
-    const blocks = message.parts.map(promptBlock);
+    const key = this.makeKey(message);
+    const time = getCreatedMs(message);
+    const blocks = message.parts.map(toPromptBlock);
     const content = blocks.filter((block) => block !== undefined);
     const [only] = content;
     const position = blocks.findIndex((block) => block !== undefined);
@@ -256,9 +260,9 @@ class MessageWriter {
         last = this.#builder.addMessage(key, last, time, { role: "user", content: said });
         first ??= last;
       }
-      const body = this.#noteOf(part, blocks[n]);
+      const body = this.#makeNote(part, blocks[n]);
       if (body === undefined) continue;
-      last = this.#builder.add(partKey(key, n), last, time, body);
+      last = this.#builder.add(makePartKey(key, n), last, time, body);
       first ??= last;
     }
     return { first: first ?? before, last };
@@ -266,13 +270,13 @@ class MessageWriter {
 
   addAnswer(message: StoredMessage, before: Draft | undefined): MessageEntries {
     const { info, parts } = message;
-    const key = this.keyOf(message);
-    const steps = stepsOf(parts);
+    const key = this.makeKey(message);
+    const steps = splitSteps(parts);
     let [first, last]: (Draft | undefined)[] = [undefined, before];
     for (const [n, step] of steps.entries()) {
       const answer = readStep(info, step, steps.length === 1);
       const { content, usage, errorMessage } = answer;
-      const time = n === 0 ? createdMs(message) : undefined;
+      const time = n === 0 ? getCreatedMs(message) : undefined;
       const stepKey = n === 0 ? key : `${key} step ${n}`;
       if (content.length > 0 || usage.totalTokens > 0 || errorMessage !== undefined) {
         last = this.#builder.addMessage(stepKey, last, time, answer);
@@ -317,59 +321,61 @@ class MessageWriter {
     const result = readResult(part);
     if (result === undefined) return last;
     const { toolCallId } = result;
-    const state = member(part, "state");
-    const { end, compacted } = member(state, "time");
+    const state = getMember(part, "state");
+    const { end, compacted } = getMember(state, "time");
     const draft = this.#builder.addMessage(`${key} result ${getSourceCallId(part)}`, last, end, result);
     if (typeof compacted === "number" && !isDeleted) {
       this.#cleared.push({ result: draft, timeMs: compacted });
       this.#clearedMs = Math.min(this.#clearedMs, compacted);
     }
-    const sessionId = part["tool"] === "task" ? textOf(member(state, "metadata")["sessionId"]) : undefined;
+    const sessionId =
+      part["tool"] === "task" ? toNonemptyText(getMember(state, "metadata")["sessionId"]) : undefined;
     if (sessionId === undefined) return draft;
-    const link = subagentLink({ agentId: sessionId, toolCallId, sessionId });
+    const link = makeSubagentLink({ agentId: sessionId, toolCallId, sessionId });
     return this.#builder.add(`${key} agent ${sessionId}`, draft, end, link);
   }
 
   /** Adds which states of the files, in the program's own store of snapshots, an answer begins and ends with. */
   #addSnapshots(key: string, step: readonly JsonRecord[], last: Draft | undefined): Draft | undefined {
-    const treeIn = (type: string) => textOf(step.find((part) => part["type"] === type)?.["snapshot"]);
-    const [before, after] = [treeIn("step-start"), treeIn("step-finish")];
+    const getTree = (type: string) =>
+      toNonemptyText(step.find((part) => part["type"] === type)?.["snapshot"]);
+    const [before, after] = [getTree("step-start"), getTree("step-finish")];
     const patches = step.filter(({ type }) => type === "patch");
     this.#builder.counts.kept += patches.length;
     if (patches.length === 0 && (after === undefined || before === after)) return last;
     const files = patches.flatMap(({ files }) => files);
     const data = { gitTreeBefore: before, gitTreeAfter: after, files };
-    return this.#builder.add(`${key} snapshots`, last, undefined, custom("opencode.snapshots", data));
+    return this.#builder.add(`${key} snapshots`, last, undefined, makeCustom("opencode.snapshots", data));
   }
 
   /** Returns what a part of a prompt is beside the message; undefined if it is in the message as it is. */
-  #noteOf(part: JsonRecord, block: UserBlock | undefined): EntryBody | undefined {
+  #makeNote(part: JsonRecord, block: UserBlock | undefined): EntryBody | undefined {
     const { type, text, synthetic, ignored } = part;
     if (block?.type === "image" || (block !== undefined && type === "text")) return undefined;
     if (type === "text" && ignored !== true) {
       if (text === "") this.#builder.drop("empty text");
       if (synthetic !== true || text === "") return undefined;
-      if (!REMINDER.test(String(text))) return customMessage("opencode.synthetic", text, false);
+      if (!REMINDER.test(String(text))) return makeCustomMessage("opencode.synthetic", text, false);
       this.#builder.counts.kept++;
-      return custom("opencode.synthetic", { content: text });
+      return makeCustom("opencode.synthetic", { content: text });
     }
-    if (type === "subtask") return customMessage("opencode.subtask", SUBTASK, false, fieldsOfPart(part));
+    if (type === "subtask") return makeCustomMessage("opencode.subtask", SUBTASK, false, getPartFields(part));
     return this.#keep(part);
   }
 
   #keep(part: JsonRecord): EntryBody {
     this.#builder.counts.kept++;
-    return custom(`opencode.${textOf(part["type"]) ?? "part"}`, fieldsOfPart(part));
+    return makeCustom(`opencode.${toNonemptyText(part["type"]) ?? "part"}`, getPartFields(part));
   }
 }
 
 /** Returns the key of the entry for a part of a prompt. */
-function partKey(key: string, number: number): string {
+function makePartKey(key: string, number: number): string {
   return `${key} part ${number}`;
 }
 
 /** Returns a part without its type and its owners. */
-function fieldsOfPart({
+function getPartFields({
   id: _,
   type: __,
   sessionID: ___,
@@ -379,9 +385,9 @@ function fieldsOfPart({
   return fields;
 }
 
-function promptBlock(part: JsonRecord): UserBlock | undefined {
+function toPromptBlock(part: JsonRecord): UserBlock | undefined {
   const { type, text, synthetic, ignored } = part;
-  if (type === "file") return isOnlyNamed(part) ? undefined : fileBlock(part);
+  if (type === "file") return isOnlyNamed(part) ? undefined : toFileBlock(part);
   const isSaid = type === "text" && typeof text === "string" && text !== "";
   return isSaid && synthetic !== true && ignored !== true ? { type, text } : undefined;
 }

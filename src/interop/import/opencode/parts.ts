@@ -1,18 +1,18 @@
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { Usage } from "../../../core/format/content.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { type AssistantMessage, type ToolResultMessage, UNKNOWN_NAME } from "../../../core/format/message.ts";
 import { STOP_REASONS } from "../../convert/ai-sdk/from-model-messages.ts";
 import { readAnswer } from "../../convert/ai-sdk/model-parts.ts";
-import { familyOfParts, identityOfFamily, readCallState } from "../../convert/ai-sdk/provider-state.ts";
-import { stopOrToolUse, usageOf } from "../../convert/answer.ts";
+import { findFamilyOfParts, getFamilyIdentity, readCallState } from "../../convert/ai-sdk/provider-state.ts";
+import { chooseStopReason, toUsage } from "../../convert/answer.ts";
 import type { UserBlock } from "../../convert/dialect.ts";
-import { imageOfDataUrl, placeholder } from "../../convert/images.ts";
-import { ifFilled, toolResult } from "../entry-bodies.ts";
-import { member, textOf } from "../source-text.ts";
+import { makePlaceholder, parseDataUrl } from "../../convert/images.ts";
+import { makeToolResult, toFilled } from "../entry-bodies.ts";
+import { getMember, toNonemptyText } from "../source-text.ts";
 
 /** Splits the parts of an answer into calls of a model: one, even without parts; in old versions several. */
-export function stepsOf(parts: readonly JsonRecord[]): JsonRecord[][] {
+export function splitSteps(parts: readonly JsonRecord[]): JsonRecord[][] {
   const steps: JsonRecord[][] = [[]];
   for (const part of parts) {
     const isNext = part["type"] === "step-start" && steps.at(-1)?.some(({ type }) => type === "step-finish");
@@ -28,31 +28,31 @@ export function readStep(
   parts: readonly JsonRecord[],
   isOnly: boolean,
 ): Omit<AssistantMessage, "timestamp"> {
-  const said = parts.flatMap(sdkPart);
+  const said = parts.flatMap(toSdkParts);
   const content = readAnswer(said);
-  const told = isOnly ? info : fieldsOf(parts.find(({ type }) => type === "step-finish"));
-  const provider = textOf(info["providerID"]) ?? UNKNOWN_NAME;
+  const told = isOnly ? info : toRecord(parts.find(({ type }) => type === "step-finish"));
+  const provider = toNonemptyText(info["providerID"]) ?? UNKNOWN_NAME;
   const finish = isOnly ? info["finish"] : told["reason"];
   return {
     role: "assistant",
     content,
     api: UNKNOWN_NAME,
-    ...identityOfFamily(familyOfParts(said), { timestamp: 0, provider }),
+    ...getFamilyIdentity(findFamilyOfParts(said), { timestamp: 0, provider }),
     provider,
-    model: textOf(info["modelID"]) ?? UNKNOWN_NAME,
-    usage: usageOfTokens(member(told, "tokens"), told["cost"]),
-    stopReason: stopOrToolUse(STOP_REASONS.get(finish) ?? "stop", content),
-    ...(isOnly && failureOf(info)),
+    model: toNonemptyText(info["modelID"]) ?? UNKNOWN_NAME,
+    usage: convertTokens(getMember(told, "tokens"), told["cost"]),
+    stopReason: chooseStopReason(STOP_REASONS.get(finish) ?? "stop", content),
+    ...(isOnly && findFailure(info)),
   };
 }
 
 /** Converts the tokens of a call; the source's input leaves out the caches, and its output the reasoning. */
-export function usageOfTokens({ input, output, reasoning, total, cache }: JsonRecord, cost?: unknown): Usage {
-  const { read, write } = fieldsOf(cache);
-  const thought = usageOf({ output: reasoning }).output;
-  return usageOf({
+export function convertTokens({ input, output, reasoning, total, cache }: JsonRecord, cost?: unknown): Usage {
+  const { read, write } = toRecord(cache);
+  const thought = toUsage({ output: reasoning }).output;
+  return toUsage({
     input,
-    output: usageOf({ output }).output + thought,
+    output: toUsage({ output }).output + thought,
     reasoning,
     cacheRead: read,
     cacheWrite: write,
@@ -62,19 +62,19 @@ export function usageOfTokens({ input, output, reasoning, total, cache }: JsonRe
 }
 
 /** Returns a part of an answer as the SDK has it from which the program made it. */
-function sdkPart(part: JsonRecord): JsonRecord[] {
+function toSdkParts(part: JsonRecord): JsonRecord[] {
   const { type, text, tool, metadata } = part;
   const state = metadata === undefined ? {} : { providerMetadata: metadata };
   if (type === "text" || type === "reasoning")
     return text === "" && !metadata ? [] : [{ type, text, ...state }];
   if (type !== "tool") return [];
-  const { input } = member(part, "state");
+  const { input } = getMember(part, "state");
   return [{ type: "tool-call", toolCallId: getSourceCallId(part), toolName: tool, input, ...state }];
 }
 
 /** Returns the program's id of a call. */
 export function getSourceCallId({ callID, id }: JsonRecord): string {
-  return textOf(callID) ?? String(id);
+  return toNonemptyText(callID) ?? String(id);
 }
 
 /** Returns our id of a call, which its result must name whole: the program's, and that of its item if it has one. */
@@ -82,12 +82,12 @@ export function getToolCallId(part: JsonRecord): string {
   return readCallState({ providerMetadata: part["metadata"] }, getSourceCallId(part)).id;
 }
 
-function failureOf(info: JsonRecord): Pick<AssistantMessage, "stopReason" | "errorMessage"> | undefined {
-  const { name, data } = member(info, "error");
+function findFailure(info: JsonRecord): Pick<AssistantMessage, "stopReason" | "errorMessage"> | undefined {
+  const { name, data } = getMember(info, "error");
   if (typeof name !== "string") return undefined;
   const stopReason =
     name === "MessageAbortedError" ? "aborted" : name === "MessageOutputLengthError" ? "length" : "error";
-  return { stopReason, errorMessage: textOf(fieldsOf(data)["message"]) ?? name };
+  return { stopReason, errorMessage: toNonemptyText(toRecord(data)["message"]) ?? name };
 }
 
 /** What stands in a request for an output that the program has cleared to save room. */
@@ -95,36 +95,36 @@ export const CLEARED_OUTPUT = "[Old tool result content cleared]";
 
 /** Converts the result of a tool; undefined while it runs, and if it was killed. */
 export function readResult(part: JsonRecord): Omit<ToolResultMessage, "timestamp"> | undefined {
-  const state = member(part, "state");
+  const state = getMember(part, "state");
   const { status, output, error, title } = state;
   if (status !== "completed" && status !== "error") return undefined;
-  const { output: shown, ...metadata } = member(state, "metadata");
+  const { output: shown, ...metadata } = getMember(state, "metadata");
   const details = {
-    ...(textOf(title) !== undefined && { title }),
+    ...(toNonemptyText(title) !== undefined && { title }),
     ...metadata,
     // Commands repeat their output here.
     ...(shown !== undefined && shown !== output && { output: shown }),
   };
-  const text = textOf(status === "error" ? error : output);
-  const files = listOf(state["attachments"]).map((file) => fileBlock(fieldsOf(file)));
-  return toolResult({
+  const text = toNonemptyText(status === "error" ? error : output);
+  const files = toArray(state["attachments"]).map((file) => toFileBlock(toRecord(file)));
+  return makeToolResult({
     toolCallId: getToolCallId(part),
-    toolName: textOf(part["tool"]) ?? "unknown",
+    toolName: toNonemptyText(part["tool"]) ?? "unknown",
     content: [...(text === undefined ? [] : [{ type: "text" as const, text }]), ...files],
-    details: ifFilled(details),
+    details: toFilled(details),
     isError: isFailed(part, metadata),
   });
 }
 
 /** The program says `completed` of commands that failed or were ended, and of calls of unknown tools, too. */
 function isFailed(part: JsonRecord, metadata: JsonRecord): boolean {
-  if (member(part, "state")["status"] === "error" || part["tool"] === "invalid") return true;
+  if (getMember(part, "state")["status"] === "error" || part["tool"] === "invalid") return true;
   return "exit" in metadata && metadata["exit"] !== 0;
 }
 
 /** Converts a file: an image, or the text that names it. */
-export function fileBlock({ mime, url, filename }: JsonRecord): UserBlock {
-  return imageOfDataUrl(url) ?? placeholder(textOf(mime) ?? "file", filename);
+export function toFileBlock({ mime, url, filename }: JsonRecord): UserBlock {
+  return parseDataUrl(url) ?? makePlaceholder(toNonemptyText(mime) ?? "file", filename);
 }
 
 /** Tells whether a file is only named: the program reads it, and puts what it has read beside it as text. */

@@ -1,7 +1,7 @@
-import { fieldsOf, listOf, numberOf } from "../../../core/context/entry-fields.ts";
+import { toArray, toNumber, toRecord } from "../../../core/context/entry-fields.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
-import { leftOut, member, textOf } from "../source-text.ts";
+import { getMember, makeLeftOutIssue, toNonemptyText } from "../source-text.ts";
 
 /** A message that the program has deleted, because the user went on from before it. */
 export interface DeletedMessage {
@@ -35,18 +35,18 @@ export function readMessages(
   // A redactor may have made ids equal.
   const byIdAndTime = new Map<string, ReadMessage>();
   const take = (value: unknown, fate: Omit<ReadMessage, "info" | "parts">) => {
-    const { info, parts } = fieldsOf(value);
-    const id = textOf(fieldsOf(info)["id"]);
+    const { info, parts } = toRecord(value);
+    const id = toNonemptyText(toRecord(info)["id"]);
     if (!isJsonRecord(info) || id === undefined) {
-      issues.push(leftOut("A message without an id was left out."));
+      issues.push(makeLeftOutIssue("A message without an id was left out."));
       return;
     }
-    const key = `${id} ${createdMs({ info })}`;
+    const key = `${id} ${getCreatedMs({ info })}`;
     if (byIdAndTime.has(key))
-      issues.push(leftOut(`The message ${id} stands twice; the first one was imported.`));
-    else byIdAndTime.set(key, { info, parts: listOf(parts).filter(isJsonRecord), ...fate });
+      issues.push(makeLeftOutIssue(`The message ${id} stands twice; the first one was imported.`));
+    else byIdAndTime.set(key, { info, parts: toArray(parts).filter(isJsonRecord), ...fate });
   };
-  for (const value of listOf(fieldsOf(document)["messages"]))
+  for (const value of toArray(toRecord(document)["messages"]))
     take(value, { isDeleted: false, createdSeq: 0, deletedSeq: Number.POSITIVE_INFINITY });
   for (const { message, createdSeq, deletedSeq } of deleted)
     take(message, { isDeleted: true, createdSeq, deletedSeq });
@@ -54,13 +54,13 @@ export function readMessages(
 }
 
 /** Returns when a message was made, Unix milliseconds. */
-export function createdMs({ info }: Pick<StoredMessage, "info">): number {
-  return numberOf(member(info, "time")["created"]);
+export function getCreatedMs({ info }: Pick<StoredMessage, "info">): number {
+  return toNumber(getMember(info, "time")["created"]);
 }
 
 function byCreation(one: ReadMessage, other: ReadMessage): number {
   const [id, otherId] = [String(one.info["id"]), String(other.info["id"])];
-  return createdMs(one) - createdMs(other) || (id < otherId ? -1 : 1);
+  return getCreatedMs(one) - getCreatedMs(other) || (id < otherId ? -1 : 1);
 }
 
 /** Finds what each message followed: of those before it, the last one that was not deleted by then. */
@@ -78,18 +78,20 @@ function withParents(ordered: readonly ReadMessage[]): StoredMessage[] {
 }
 
 /** Counts the messages that two documents begin with in common: a fork copies all but their ids. */
-export function sharedMessages(one: unknown, other: unknown): number {
+export function countSharedMessages(one: unknown, other: unknown): number {
   const [own, others] = [one, other].map((document) => readMessages(document, []).messages);
   let count = 0;
   for (const message of own ?? []) {
     const twin = others?.[count];
-    if (twin === undefined || fingerprintOf(message) !== fingerprintOf(twin)) break;
+    if (twin === undefined || makeFingerprint(message) !== makeFingerprint(twin)) break;
     count++;
   }
   return count;
 }
 
-function fingerprintOf({ info, parts }: StoredMessage): string {
-  const said = parts.flatMap(({ type, text, callID }) => (type === "text" ? [text] : (textOf(callID) ?? [])));
-  return JSON.stringify([info["role"], createdMs({ info }), said]);
+function makeFingerprint({ info, parts }: StoredMessage): string {
+  const said = parts.flatMap(({ type, text, callID }) =>
+    type === "text" ? [text] : (toNonemptyText(callID) ?? []),
+  );
+  return JSON.stringify([info["role"], getCreatedMs({ info }), said]);
 }

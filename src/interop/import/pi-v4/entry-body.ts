@@ -1,10 +1,10 @@
-import { isStoredMessage, listOf, numberOf } from "../../../core/context/entry-fields.ts";
+import { isStoredMessage, toArray, toNumber } from "../../../core/context/entry-fields.ts";
 import { projectContextEntry } from "../../../core/context/project-entry.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import type { EntryBody } from "../entry-bodies.ts";
 import type { Draft } from "../session-builder.ts";
-import { textOf } from "../source-text.ts";
+import { toNonemptyText } from "../source-text.ts";
 
 /** Answers that pi leaves out of a context, and so of what a compaction retains. */
 const FAILED: ReadonlySet<unknown> = new Set(["error", "aborted", "deferred"]);
@@ -16,7 +16,7 @@ const FAILED: ReadonlySet<unknown> = new Set(["error", "aborted", "deferred"]);
  * @param parents - What each entry before it hangs on.
  * @returns Undefined if it is no entry that pi knows.
  */
-export function entryBodyOf(
+export function makeEntryBody(
   record: JsonRecord,
   parent: Draft | undefined,
   parents: ReadonlyMap<Draft, Draft | undefined>,
@@ -26,7 +26,7 @@ export function entryBodyOf(
     case "message":
       return isStoredMessage(fields["message"]) ? { type, ...fields } : undefined;
     case "custom":
-      return textOf(fields["customType"]) === undefined ? undefined : { type, ...fields };
+      return toNonemptyText(fields["customType"]) === undefined ? undefined : { type, ...fields };
     case "model_change":
       return hasTexts(fields, "provider", "modelId") ? { type, ...fields } : undefined;
     case "thinking_level_change":
@@ -35,18 +35,20 @@ export function entryBodyOf(
       return Array.isArray(fields["activeToolNames"]) ? { type, ...fields } : undefined;
     case "branch_summary": {
       const { fromId, ...rest } = fields;
-      return hasTexts(fields, "summary") ? { type, ...rest, fromId: textOf(fromId) ?? "root" } : undefined;
+      return hasTexts(fields, "summary")
+        ? { type, ...rest, fromId: toNonemptyText(fromId) ?? "root" }
+        : undefined;
     }
     case "compaction": {
       if (!hasTexts(fields, "summary")) return undefined;
       const { retainedTail, tokensBefore, ...rest } = fields;
-      const tail = listOf(retainedTail);
-      const firstKeptEntryId = firstKeptOf(tail, parent, parents);
+      const tail = toArray(retainedTail);
+      const firstKeptEntryId = findFirstKept(tail, parent, parents);
       return {
         type,
         ...rest,
-        tokensBefore: numberOf(tokensBefore),
-        firstKeptEntryId: firstKeptEntryId ?? textOf(id) ?? "",
+        tokensBefore: toNumber(tokensBefore),
+        firstKeptEntryId: firstKeptEntryId ?? toNonemptyText(id) ?? "",
         ...(firstKeptEntryId === undefined && tail.length > 0 && { retainedTail: tail }),
       };
     }
@@ -60,7 +62,7 @@ function hasTexts(fields: JsonRecord, ...names: readonly string[]): boolean {
 }
 
 /** Finds the first of those last entries before a compaction whose messages are the ones that it retains. */
-function firstKeptOf(
+function findFirstKept(
   tail: readonly unknown[],
   parent: Draft | undefined,
   parents: ReadonlyMap<Draft, Draft | undefined>,

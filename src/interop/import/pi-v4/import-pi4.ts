@@ -1,12 +1,19 @@
-import { fieldsOf } from "../../../core/context/entry-fields.ts";
+import { toRecord } from "../../../core/context/entry-fields.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { isVersion4Header, VERSION_4_FORM } from "../../../core/jsonl/foreign-source.ts";
-import { custom, type EntryBody } from "../entry-bodies.ts";
+import { type EntryBody, makeCustom } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
-import { type Draft, entryIdOf, SessionBuilder } from "../session-builder.ts";
-import { issueAt, leftOut, readRecords, type SourceRecord, type SourceText, textOf } from "../source-text.ts";
-import { entryBodyOf } from "./entry-body.ts";
+import { type Draft, makeEntryId, SessionBuilder } from "../session-builder.ts";
+import {
+  makeIssue,
+  makeLeftOutIssue,
+  readRecords,
+  type SourceRecord,
+  type SourceText,
+  toNonemptyText,
+} from "../source-text.ts";
+import { makeEntryBody } from "./entry-body.ts";
 import { UsageRows } from "./usage-rows.ts";
 
 /** A session of pi's version 4: its file, as `readPi4Text` reads it. */
@@ -55,17 +62,17 @@ class Pi4Import {
   #isOrdered = true;
 
   constructor(input: Pi4Input) {
-    const header = headerOf(input.records);
+    const header = findHeader(input.records);
     const { id, createdAt, cwd, parentSessionId } = header?.value ?? {};
     this.#input = input;
-    this.#dialect = dialectOf(input.records);
+    this.#dialect = detectDialect(input.records);
     this.#builder = new SessionBuilder(input, {
       source: "pi-v4",
-      sourceId: textOf(id) ?? input.sourceId ?? "unknown",
+      sourceId: toNonemptyText(id) ?? input.sourceId ?? "unknown",
       sourceVersion: `${VERSION}${this.#dialect}`,
       folders: [cwd],
       startedAt: createdAt,
-      forkOf: textOf(parentSessionId),
+      forkOf: toNonemptyText(parentSessionId),
       issues: input.issues,
     });
     this.#builder.counts.records = input.records.length;
@@ -89,12 +96,12 @@ class Pi4Import {
     const { version, v = version, storageVersion = STORAGE_VERSION } = record.value;
     if (v !== VERSION || storageVersion !== STORAGE_VERSION) {
       const message = `The header states version ${String(v)}, storage ${String(storageVersion)}, which no pi wrote; it was read as version 4.`;
-      this.#builder.issues.push(issueAt("VERSION_UNCLEAR", message, record));
+      this.#builder.issues.push(makeIssue("VERSION_UNCLEAR", message, record));
     }
     const { metadata, parentSessionId, legacyParentSessionPath } = record.value;
     const told = { metadata, parentSessionId, legacyParentSessionPath };
     if (Object.values(told).some((value) => value !== undefined))
-      this.#builder.addBehind("pi-v4 header", undefined, custom("pi-v4.header", told));
+      this.#builder.addBehind("pi-v4 header", undefined, makeCustom("pi-v4.header", told));
   }
 
   #take(record: SourceRecord): void {
@@ -128,7 +135,7 @@ class Pi4Import {
         break;
       default: {
         const message = `Records of the kind ${JSON.stringify(kind)} are unknown; this one was left out.`;
-        this.#builder.issues.push(issueAt("NOT_AN_ENTRY", message, record));
+        this.#builder.issues.push(makeIssue("NOT_AN_ENTRY", message, record));
         this.#builder.drop("unknown record");
       }
     }
@@ -144,18 +151,18 @@ class Pi4Import {
     if (isNext || !this.#isOrdered) return;
     this.#isOrdered = false;
     const message = `Record ${String(record.value["seq"])} is out of order, so pi refuses the file; all records were imported.`;
-    this.#builder.issues.push(issueAt("SEQUENCE_BROKEN", message, record));
+    this.#builder.issues.push(makeIssue("SEQUENCE_BROKEN", message, record));
   }
 
   #takeEntry(record: SourceRecord): void {
     const { value } = record;
     const { parentId, lane, type, timestamp, seq } = value;
-    const id = textOf(value["id"]);
-    const parent = this.#parentOf(record, parentId);
+    const id = toNonemptyText(value["id"]);
+    const parent = this.#findParent(record, parentId);
     if (id !== undefined && this.#drafts.has(id))
       this.#report("ID_DUPLICATE", `The id ${id} is used before; this entry gets another one.`, record);
     this.#rows.flush(value);
-    let body = entryBodyOf(value, parent, this.#parents);
+    let body = makeEntryBody(value, parent, this.#parents);
     if (body === undefined) {
       this.#report(
         "NOT_AN_ENTRY",
@@ -163,7 +170,7 @@ class Pi4Import {
         record,
       );
       this.#builder.counts.kept++;
-      body = custom("pi-v4.entry", value);
+      body = makeCustom("pi-v4.entry", value);
     }
     const draft = this.#builder.add(`pi-v4 entry ${id} ${String(seq)}`, parent, timestamp, body, id);
     if (id !== undefined && !this.#drafts.has(id)) this.#drafts.set(id, draft);
@@ -172,7 +179,7 @@ class Pi4Import {
   }
 
   /** Finds the parent of an entry; the entry before it may stand for one that was lost. */
-  #parentOf(record: SourceRecord, parentId: unknown): Draft | undefined {
+  #findParent(record: SourceRecord, parentId: unknown): Draft | undefined {
     if (typeof parentId !== "string") return undefined;
     const found = this.#drafts.get(parentId);
     if (found !== undefined) return found;
@@ -190,7 +197,7 @@ class Pi4Import {
     message: string,
     record: SourceRecord,
   ): void {
-    this.#builder.issues.push(issueAt(code, message, record));
+    this.#builder.issues.push(makeIssue(code, message, record));
   }
 
   /** Takes a value or a list of dialect B. */
@@ -237,7 +244,7 @@ class Operations {
   /** Takes a record of dialect A. */
   takeRecord({ type, id, runId, entryId, target }: JsonRecord): void {
     this.#steps++;
-    const targetId = textOf(fieldsOf(target)["id"]);
+    const targetId = toNonemptyText(toRecord(target)["id"]);
     if (type === "operation_started") this.#running.add(String(id));
     else if (type === "operation_finished") this.#running.delete(String(runId));
     else if (type === "queue_cancelled") this.#waiting.delete(String(entryId));
@@ -259,7 +266,9 @@ class Operations {
   finish(drafts: ReadonlyMap<string, Draft>, builder: SessionBuilder): void {
     for (const id of this.#waiting) {
       if (!drafts.has(id))
-        builder.issues.push(leftOut(`Left out ${id}, which was being written or waited for its turn.`));
+        builder.issues.push(
+          makeLeftOutIssue(`Left out ${id}, which was being written or waited for its turn.`),
+        );
     }
     builder.drop("running operation", this.#running.size);
     builder.drop("step of an operation", this.#steps - this.#running.size);
@@ -307,7 +316,7 @@ class Branches {
     const branch = this.#branches.get(name);
     if (branch === undefined) return;
     // A shorter version of the file ends here.
-    for (const { key } of entriesOf(name, branch)) this.#builder.withdraw(entryIdOf(key));
+    for (const { key } of makeBranchEntries(name, branch)) this.#builder.withdraw(makeEntryId(key));
     this.#branches.delete(name);
   }
 
@@ -321,28 +330,28 @@ class Branches {
     for (const [name, branch] of this.#branches) {
       // Without a tip it has only settings.
       if (branch.tip === undefined) continue;
-      const tip = textOf(branch.tip);
+      const tip = toNonemptyText(branch.tip);
       let last = tip === undefined ? undefined : drafts.get(tip);
       if (tip !== undefined && last === undefined) {
         const message = `Branch ${JSON.stringify(name)} ends at ${tip}, which is not there; it is named at the beginning.`;
-        this.#builder.issues.push(issueAt("PARENT_MISSING", message));
+        this.#builder.issues.push(makeIssue("PARENT_MISSING", message));
       }
-      for (const { key, body } of entriesOf(name, branch))
+      for (const { key, body } of makeBranchEntries(name, branch))
         last = this.#builder.add(key, last, branch.time, body);
     }
   }
 }
 
 /** Returns the entries that say what is in force at the tip of a branch, with their keys. */
-function entriesOf(name: string, { tip, config, seq }: Branch): { key: string; body: EntryBody }[] {
-  const { model, thinkingLevel, activeToolNames } = fieldsOf(config);
-  const { provider, modelId } = fieldsOf(model);
+function makeBranchEntries(name: string, { tip, config, seq }: Branch): { key: string; body: EntryBody }[] {
+  const { model, thinkingLevel, activeToolNames } = toRecord(config);
+  const { provider, modelId } = toRecord(model);
   const bodies: EntryBody[] = [];
   if (typeof provider === "string" && typeof modelId === "string")
     bodies.push({ type: "model_change", provider, modelId });
   if (typeof thinkingLevel === "string") bodies.push({ type: "thinking_level_change", thinkingLevel });
   if (Array.isArray(activeToolNames)) bodies.push({ type: "active_tools_change", activeToolNames });
-  bodies.push(custom(BRANCH_TYPE, { name, leafId: textOf(tip) ?? null }));
+  bodies.push(makeCustom(BRANCH_TYPE, { name, leafId: toNonemptyText(tip) ?? null }));
   return bodies.map((body) => ({ key: `pi-v4 ${body.type} ${name} ${String(seq)}`, body }));
 }
 
@@ -370,7 +379,7 @@ export function readPi4Text(input: string | Uint8Array): SourceText {
   const text = readRecords(bytes, { ...VERSION_4_FORM, hasLists: true });
   const end = bytes.lastIndexOf(LF) + 1;
   const torn = text.records.find(({ offset }) => offset >= end);
-  if (torn === undefined || dialectOf(text.records) === "A") return text;
+  if (torn === undefined || detectDialect(text.records) === "A") return text;
   const isWhole = ({ offset }: { readonly offset: number }) => offset < end;
   const issue: SessionIssue = {
     code: "TAIL_TORN",
@@ -383,13 +392,13 @@ export function readPi4Text(input: string | Uint8Array): SourceText {
 }
 
 /** Detects the dialect of a file, by its header, else by its other records. */
-function dialectOf(records: readonly SourceRecord[]): Pi4Dialect {
-  const header = headerOf(records);
+function detectDialect(records: readonly SourceRecord[]): Pi4Dialect {
+  const header = findHeader(records);
   if (header !== undefined) return header.value["v"] === undefined ? "A" : "B";
   return records.some(({ value }) => KINDS_OF_B.has(value["kind"])) ? "B" : "A";
 }
 
 /** Returns the header; undefined if the file has lost it. */
-export function headerOf(records: readonly SourceRecord[]): SourceRecord | undefined {
+export function findHeader(records: readonly SourceRecord[]): SourceRecord | undefined {
   return records.find(({ value }) => isVersion4Header(value));
 }

@@ -1,7 +1,7 @@
-import { fieldsOf, numberOf } from "../../../core/context/entry-fields.ts";
+import { toNumber, toRecord } from "../../../core/context/entry-fields.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import type { Draft, SessionBuilder } from "../session-builder.ts";
-import { textOf } from "../source-text.ts";
+import { toNonemptyText } from "../source-text.ts";
 import { COUNTED } from "../token-sums.ts";
 
 /** Tokens of a call of a model, beside the entries. */
@@ -35,19 +35,19 @@ export class UsageRows {
   flush(next: JsonRecord = {}): void {
     const rows = this.#rows;
     this.#rows = [];
-    const first = rows.length - toldBySummary(rows, next);
+    const first = rows.length - countToldBySummary(rows, next);
     for (const [place, row] of rows.entries()) {
       const { id, usage, details, entryId } = row.record;
       const entry =
         entryId !== undefined && entryId === next["id"] ? next : this.#drafts.get(String(entryId));
-      const told = fieldsOf(entry?.["message"])["usage"] ?? entry?.["usage"];
-      if (fieldsOf(details)["source"] === SUM_OF_IMPORT) this.#builder.drop("sum of the tokens of messages");
+      const told = toRecord(entry?.["message"])["usage"] ?? entry?.["usage"];
+      if (toRecord(details)["source"] === SUM_OF_IMPORT) this.#builder.drop("sum of the tokens of messages");
       else if (!isJsonRecord(usage)) this.#builder.drop("row without tokens");
-      else if (place >= first || (isJsonRecord(told) && isSame(tokensOf(told), tokensOf(usage)))) {
+      else if (place >= first || (isJsonRecord(told) && isSame(getTokens(told), getTokens(usage)))) {
         this.#builder.drop("tokens that an entry tells");
         // A file that ended before the entry yields it.
-        this.#builder.withdraw(textOf(id) ?? "");
-      } else this.#add(row, fieldsOf(entry?.["message"]));
+        this.#builder.withdraw(toNonemptyText(id) ?? "");
+      } else this.#add(row, toRecord(entry?.["message"]));
     }
   }
 
@@ -55,30 +55,30 @@ export class UsageRows {
     const { id, usage, details, seq, cause, adjustment } = record;
     const body = {
       type: "usage",
-      kind: textOf(cause) ?? (adjustment === true ? "adjustment" : "call"),
-      provider: textOf(message["provider"]) ?? "unknown",
-      model: textOf(message["model"]) ?? "unknown",
+      kind: toNonemptyText(cause) ?? (adjustment === true ? "adjustment" : "call"),
+      provider: toNonemptyText(message["provider"]) ?? "unknown",
+      model: toNonemptyText(message["model"]) ?? "unknown",
       usage,
       ...(details !== undefined && { details }),
     };
-    this.#builder.addBehind(`pi-v4 usage ${String(seq)}`, time, body, textOf(id));
+    this.#builder.addBehind(`pi-v4 usage ${String(seq)}`, time, body, toNonemptyText(id));
   }
 }
 
 /** Returns how many of the latest rows are the calls that wrote a summary. */
-function toldBySummary(rows: readonly UsageRow[], { message, usage }: JsonRecord): number {
+function countToldBySummary(rows: readonly UsageRow[], { message, usage }: JsonRecord): number {
   if (message !== undefined || !isJsonRecord(usage)) return 0;
   const sum = COUNTED.map(() => 0);
   for (const [back, { record }] of [...rows].reverse().entries()) {
     if (record["entryId"] !== undefined) return 0;
-    for (const [i, tokens] of tokensOf(record["usage"]).entries()) sum[i] = (sum[i] ?? 0) + tokens;
-    if (isSame(sum, tokensOf(usage))) return back + 1;
+    for (const [i, tokens] of getTokens(record["usage"]).entries()) sum[i] = (sum[i] ?? 0) + tokens;
+    if (isSame(sum, getTokens(usage))) return back + 1;
   }
   return 0;
 }
 
-function tokensOf(usage: unknown): number[] {
-  return COUNTED.map((name) => numberOf(fieldsOf(usage)[name]));
+function getTokens(usage: unknown): number[] {
+  return COUNTED.map((name) => toNumber(toRecord(usage)[name]));
 }
 
 function isSame(one: readonly number[], other: readonly number[]): boolean {

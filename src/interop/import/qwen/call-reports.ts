@@ -1,9 +1,9 @@
 import type { Usage } from "../../../core/format/content.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { UNKNOWN_NAME } from "../../../core/format/message.ts";
-import { countOf, usageOf } from "../../convert/answer.ts";
+import { toCount, toUsage } from "../../convert/answer.ts";
 import type { RecordNode } from "../claude-code/record-graph.ts";
-import { member, textOf } from "../source-text.ts";
+import { getMember, toNonemptyText } from "../source-text.ts";
 
 /** What the program reports of a call of a model, before the answer. */
 export interface CallReport {
@@ -29,11 +29,11 @@ export class CallReports {
   constructor(nodes: readonly RecordNode[], agents: ReadonlyMap<string, unknown>) {
     let open: CallReport | undefined;
     for (const node of nodes) {
-      const event = responseEventOf(node);
+      const event = findResponseEvent(node);
       if (event !== undefined) {
-        const report = reportOf(node.uuid, event);
+        const report = toReport(node.uuid, event);
         this.#reports.set(node, report);
-        const agentId = agentIdOf(event);
+        const agentId = findAgentId(event);
         if (report.agent === undefined) open = report;
         else report.isTold = agentId !== undefined && agents.has(agentId);
       } else if (open !== undefined && isTeller(node, open)) {
@@ -56,44 +56,44 @@ export class CallReports {
 }
 
 /** Returns what the program reports of a call; undefined if the record is no such report. */
-export function responseEventOf({ value }: RecordNode): JsonRecord | undefined {
-  const event = member(member(value, "systemPayload"), "uiEvent");
+export function findResponseEvent({ value }: RecordNode): JsonRecord | undefined {
+  const event = getMember(getMember(value, "systemPayload"), "uiEvent");
   return event["event.name"] === "qwen-code.api_response" ? event : undefined;
 }
 
 /** Returns the subagent of a call; undefined for the main agent. */
-export function agentIdOf({ prompt_id: id }: JsonRecord): string | undefined {
-  return textOf(textOf(id)?.split("#")[1]);
+export function findAgentId({ prompt_id: id }: JsonRecord): string | undefined {
+  return toNonemptyText(toNonemptyText(id)?.split("#")[1]);
 }
 
 /** Tells whether a record is the answer or the summary of the call that was reported before it. */
 function isTeller({ type, value }: RecordNode, { usage }: CallReport): boolean {
   if (value["subtype"] === "chat_compression") return true;
-  const { totalTokenCount } = member(value, "usageMetadata");
-  return type === "assistant" && countOf(totalTokenCount) === usage.totalTokens;
+  const { totalTokenCount } = getMember(value, "usageMetadata");
+  return type === "assistant" && toCount(totalTokenCount) === usage.totalTokens;
 }
 
-function reportOf(uuid: string, event: JsonRecord): CallReport {
+function toReport(uuid: string, event: JsonRecord): CallReport {
   return {
     uuid,
-    usage: usageOfCounts({
+    usage: convertCounts({
       input: event["input_token_count"],
       output: event["output_token_count"],
       cached: event["cached_content_token_count"],
       thoughts: event["thoughts_token_count"],
       total: event["total_token_count"],
     }),
-    model: textOf(event["model"]) ?? UNKNOWN_NAME,
-    responseId: textOf(event["response_id"]),
-    authType: textOf(event["auth_type"]),
-    agent: textOf(event["subagent_name"]),
+    model: toNonemptyText(event["model"]) ?? UNKNOWN_NAME,
+    responseId: toNonemptyText(event["response_id"]),
+    authType: toNonemptyText(event["auth_type"]),
+    agent: toNonemptyText(event["subagent_name"]),
     isTold: false,
   };
 }
 
 /** Converts the tokens of an answer. */
-export function usageOfAnswer(tokens: JsonRecord): Usage {
-  return usageOfCounts({
+export function convertAnswerTokens(tokens: JsonRecord): Usage {
+  return convertCounts({
     input: tokens["promptTokenCount"],
     output: tokens["candidatesTokenCount"],
     cached: tokens["cachedContentTokenCount"],
@@ -103,13 +103,13 @@ export function usageOfAnswer(tokens: JsonRecord): Usage {
 }
 
 /** The input includes cached tokens; whether the output includes thoughts depends on the provider, and the total tells it. */
-function usageOfCounts(
+function convertCounts(
   counts: Readonly<Record<"input" | "output" | "cached" | "thoughts" | "total", unknown>>,
 ) {
   const { input, output, cached, thoughts, total } = counts;
-  const all = countOf(output) + countOf(thoughts);
-  const isApart = countOf(total) >= countOf(input) + all;
-  return usageOf({
+  const all = toCount(output) + toCount(thoughts);
+  const isApart = toCount(total) >= toCount(input) + all;
+  return toUsage({
     inputWithCache: input,
     output: isApart ? all : output,
     cacheRead: cached,
@@ -127,6 +127,6 @@ const IDENTITIES: ReadonlyMap<unknown, { readonly api: string; readonly provider
 ]);
 
 /** Returns the API and the provider of a call, by how the user signed in; by default, Qwen's own. */
-export function identityOf(authType: unknown): { readonly api: string; readonly provider: string } {
+export function getIdentity(authType: unknown): { readonly api: string; readonly provider: string } {
   return IDENTITIES.get(authType) ?? { api: "openai-completions", provider: "qwen" };
 }

@@ -1,16 +1,16 @@
 import { SessionError } from "../../../core/format/errors.ts";
 import { addTo } from "../../../core/format/group-by.ts";
 import { isSidechain, linkRecords, type RecordNode } from "../claude-code/record-graph.ts";
-import { subagentLink } from "../entry-bodies.ts";
+import { makeSubagentLink } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
 import {
+  makeSubagentSessionId,
+  makeSubagentSourceId,
   SessionBuilder,
   type SessionOrigin,
-  subagentSessionId,
-  subagentSourceId,
 } from "../session-builder.ts";
-import { fieldOf, firstText, member, type SourceText, textOf } from "../source-text.ts";
-import { agentIdOf, responseEventOf } from "./call-reports.ts";
+import { findFirstText, getMember, pluckField, type SourceText, toNonemptyText } from "../source-text.ts";
+import { findAgentId, findResponseEvent } from "./call-reports.ts";
 import { emitThread, type Subagent } from "./thread-entries.ts";
 
 /** A session of Qwen Code: its file. */
@@ -40,7 +40,7 @@ const MAIN = "";
  */
 export function importQwen(input: QwenInput): ImportedSession[] {
   const { records, path } = input;
-  if (records.some(({ value }) => textOf(value["subtype"])?.startsWith("managed_session_"))) {
+  if (records.some(({ value }) => toNonemptyText(value["subtype"])?.startsWith("managed_session_"))) {
     const message = `${path ?? "The file"} is the log of a managed session of Qwen Code, which is a format of its own. Update sessiontree, or import sessions that are not managed.`;
     throw new SessionError("VERSION_TOO_NEW", message);
   }
@@ -57,11 +57,11 @@ class QwenImport {
 
   constructor(input: QwenInput) {
     this.#input = input;
-    this.#sourceId = firstText(input.records, "sessionId") ?? input.sourceId ?? "unknown";
+    this.#sourceId = findFirstText(input.records, "sessionId") ?? input.sourceId ?? "unknown";
     this.#ownId = input.ownId ?? this.#sourceId;
     this.#graph = linkRecords(input.records);
     for (const node of this.#graph.nodes) {
-      const agentId = isSidechain(node) ? (textOf(node.value["agentId"]) ?? "unknown") : MAIN;
+      const agentId = isSidechain(node) ? (toNonemptyText(node.value["agentId"]) ?? "unknown") : MAIN;
       addTo(this.#lanes, agentId, node);
     }
   }
@@ -79,16 +79,16 @@ class QwenImport {
     const agents = new Map<string, Subagent>();
     for (const [agentId, [first]] of this.#lanes) {
       if (agentId === MAIN) continue;
-      const nickname = textOf(first?.value["agentName"]);
+      const nickname = toNonemptyText(first?.value["agentName"]);
       // Its id is made of its name and of the call that started it.
       const isNamed = nickname !== undefined && agentId.startsWith(`${nickname}-`);
-      const toolCallId = isNamed ? textOf(agentId.slice(nickname.length + 1)) : undefined;
-      const sessionId = subagentSessionId(this.#ownId, agentId);
+      const toolCallId = isNamed ? toNonemptyText(agentId.slice(nickname.length + 1)) : undefined;
+      const sessionId = makeSubagentSessionId(this.#ownId, agentId);
       agents.set(agentId, { agentId, sessionId, toolCallId, nickname, calls: {} });
     }
     for (const node of this.#graph.nodes) {
-      const event = responseEventOf(node) ?? {};
-      const agent = agents.get(agentIdOf(event) ?? MAIN);
+      const event = findResponseEvent(node) ?? {};
+      const agent = agents.get(findAgentId(event) ?? MAIN);
       if (agent !== undefined) agent.calls = event;
     }
     return agents;
@@ -103,12 +103,12 @@ class QwenImport {
     const { sessionId: id = this.#ownId, toolCallId, nickname, calls = {} } = agents.get(agentId) ?? {};
     const builder = new SessionBuilder(this.#input, {
       source: "qwen",
-      sourceId: agentId === MAIN ? this.#sourceId : subagentSourceId(this.#sourceId, agentId),
-      sourceVersion: firstText(records, "version"),
+      sourceId: agentId === MAIN ? this.#sourceId : makeSubagentSourceId(this.#sourceId, agentId),
+      sourceVersion: findFirstText(records, "version"),
       id,
-      folders: fieldOf(records, "cwd"),
+      folders: pluckField(records, "cwd"),
       startedAt: nodes[0]?.value["timestamp"],
-      ...(agentId === MAIN ? this.#parentOf(nodes) : { startedBy: this.#sourceId }),
+      ...(agentId === MAIN ? this.#getOrigin(nodes) : { startedBy: this.#sourceId }),
       issues: agentId === MAIN ? [...issues, ...this.#graph.issues] : [],
     });
     if (agentId === MAIN) {
@@ -117,18 +117,18 @@ class QwenImport {
       builder.drop("record without an id", records.length - this.#graph.nodes.length - this.#graph.repeated);
     } else {
       builder.counts.records = nodes.length;
-      builder.addBehind(`${id} link`, undefined, subagentLink({ agentId, toolCallId, nickname }));
+      builder.addBehind(`${id} link`, undefined, makeSubagentLink({ agentId, toolCallId, nickname }));
     }
     emitThread(nodes, { builder, agents, calls });
     return builder.finish();
   }
 
   /** Returns the session that this one was copied from, or that started it. */
-  #parentOf(nodes: readonly RecordNode[]): Pick<SessionOrigin, "forkOf" | "startedBy"> {
+  #getOrigin(nodes: readonly RecordNode[]): Pick<SessionOrigin, "forkOf" | "startedBy"> {
     for (const { value } of nodes) {
-      const forkOf = textOf(member(value, "forkedFrom")["sessionId"]);
+      const forkOf = toNonemptyText(getMember(value, "forkedFrom")["sessionId"]);
       if (forkOf !== undefined && forkOf !== this.#sourceId) return { forkOf };
-      const startedBy = textOf(member(value, "systemPayload")["parentSessionId"]);
+      const startedBy = toNonemptyText(getMember(value, "systemPayload")["parentSessionId"]);
       if (startedBy !== undefined && value["subtype"] === "parent_session") return { startedBy };
     }
     return {};

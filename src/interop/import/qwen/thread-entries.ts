@@ -1,17 +1,24 @@
-import { textsOf } from "../../../core/context/content-text.ts";
-import { fieldsOf, listOf } from "../../../core/context/entry-fields.ts";
+import { getTexts } from "../../../core/context/content-text.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import { type AssistantMessage, UNKNOWN_NAME } from "../../../core/format/message.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
-import { stopOrToolUse, usageOf } from "../../convert/answer.ts";
+import { chooseStopReason, toUsage } from "../../convert/answer.ts";
 import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
 import { fromGemini } from "../../convert/gemini/from-gemini.ts";
 import { findLeaf, type RecordNode } from "../claude-code/record-graph.ts";
-import { addBlocks, custom, customMessage, subagentLink, toolResult, usageEntry } from "../entry-bodies.ts";
+import {
+  addBlocks,
+  makeCustom,
+  makeCustomMessage,
+  makeSubagentLink,
+  makeToolResult,
+  makeUsageEntry,
+} from "../entry-bodies.ts";
 import { convertModelMessage, convertSentParts, OpenCalls } from "../gemini/parts.ts";
-import { type Draft, entryIdOf, type SessionBuilder } from "../session-builder.ts";
-import { isoTimeOf, member, textIn, textOf } from "../source-text.ts";
-import { type CallReport, CallReports, identityOf, usageOfAnswer } from "./call-reports.ts";
+import { type Draft, makeEntryId, type SessionBuilder } from "../session-builder.ts";
+import { getMember, joinContentText, toIsoTime, toNonemptyText } from "../source-text.ts";
+import { type CallReport, CallReports, convertAnswerTokens, getIdentity } from "./call-reports.ts";
 
 /** The target of an agent's entries. */
 interface Target {
@@ -92,10 +99,10 @@ class ThreadEmitter {
     for (let at: RecordNode | undefined = node; at !== undefined && !this.#emitted.has(at); ) {
       this.#emitted.set(at, NOTHING);
       line.push(at);
-      at = this.#parentOf(at);
+      at = this.#findParent(at);
     }
     for (const one of line.reverse()) {
-      const parent = this.#parentOf(one);
+      const parent = this.#findParent(one);
       const above = parent && this.#emitted.get(parent)?.last;
       const made = this.#emit(one, above);
       this.#emitted.set(one, { first: made.first ?? above, last: made.last ?? above });
@@ -103,7 +110,7 @@ class ThreadEmitter {
   }
 
   /** Returns the nearest record above another one that is of the same agent. */
-  #parentOf({ parent }: RecordNode): RecordNode | undefined {
+  #findParent({ parent }: RecordNode): RecordNode | undefined {
     let at = parent;
     while (at !== undefined && !this.#own.has(at)) at = at.parent;
     return at;
@@ -126,7 +133,7 @@ class ThreadEmitter {
 
   #keep(node: RecordNode, above: Draft | undefined, kind: string): Emitted {
     const { systemPayload, message } = node.value;
-    return whole(this.#builder.keep(node.uuid, above, timeOf(node), kind, systemPayload ?? message));
+    return emitWhole(this.#builder.keep(node.uuid, above, getTime(node), kind, systemPayload ?? message));
   }
 
   #drop(reason: string): Emitted {
@@ -138,10 +145,10 @@ class ThreadEmitter {
     const { subtype } = node.value;
     const content = convertSentParts(node.message["parts"]);
     if (!TYPED.has(subtype)) {
-      const body = customMessage(`qwen.${textOf(subtype) ?? "note"}`, content, true);
-      return whole(this.#builder.add(node.uuid, above, timeOf(node), body));
+      const body = makeCustomMessage(`qwen.${toNonemptyText(subtype) ?? "note"}`, content, true);
+      return emitWhole(this.#builder.add(node.uuid, above, getTime(node), body));
     }
-    return whole(this.#builder.addMessage(node.uuid, above, timeOf(node), { role: "user", content }));
+    return emitWhole(this.#builder.addMessage(node.uuid, above, getTime(node), { role: "user", content }));
   }
 
   #emitAnswer(node: RecordNode, above: Draft | undefined): Emitted {
@@ -152,55 +159,55 @@ class ThreadEmitter {
     if (isRest && answer.content.length > 0 && this.#answer !== undefined && this.#answer.draft === above) {
       addBlocks(this.#answer.message, answer.content);
       this.#open.add(answer.calls);
-      return whole(above);
+      return emitWhole(above);
     }
-    const report = this.#reportOf(node);
+    const report = this.#takeReport(node);
     const { responseId, authType = this.#calls["auth_type"] } = report ?? {};
     const said = {
       role: "assistant" as const,
       content: answer.content,
-      ...identityOf(authType),
-      model: textOf(value["model"]) ?? textOf(this.#calls["model"]) ?? UNKNOWN_NAME,
+      ...getIdentity(authType),
+      model: toNonemptyText(value["model"]) ?? toNonemptyText(this.#calls["model"]) ?? UNKNOWN_NAME,
       ...(responseId !== undefined && { responseId }),
-      usage: usageOfAnswer(member(value, "usageMetadata")),
-      stopReason: stopOrToolUse("stop", answer.content),
+      usage: convertAnswerTokens(getMember(value, "usageMetadata")),
+      stopReason: chooseStopReason("stop", answer.content),
     };
-    const first = this.#builder.addMessage(node.uuid, above, timeOf(node), said);
+    const first = this.#builder.addMessage(node.uuid, above, getTime(node), said);
     this.#answer = { draft: first, message: said };
     this.#open.begin(answer.calls);
-    if (answer.others.length === 0) return whole(first);
-    const body = custom("qwen.parts", { parts: answer.others });
-    return { first, last: this.#builder.add(`${node.uuid} parts`, first, timeOf(node), body) };
+    if (answer.others.length === 0) return emitWhole(first);
+    const body = makeCustom("qwen.parts", { parts: answer.others });
+    return { first, last: this.#builder.add(`${node.uuid} parts`, first, getTime(node), body) };
   }
 
   /** Returns the report of the call that a record tells. A file that ends before the record has an entry for the report. */
-  #reportOf(node: RecordNode): CallReport | undefined {
+  #takeReport(node: RecordNode): CallReport | undefined {
     const report = this.#reports.ofTeller(node);
-    if (report !== undefined) this.#builder.withdraw(entryIdOf(report.uuid));
+    if (report !== undefined) this.#builder.withdraw(makeEntryId(report.uuid));
     return report;
   }
 
   #emitResults(node: RecordNode, above: Draft | undefined): Emitted {
-    const { callId, status, ...rest } = member(node.value, "toolCallResult");
-    const parts = listOf(node.message["parts"]).map(fieldsOf);
+    const { callId, status, ...rest } = getMember(node.value, "toolCallResult");
+    const parts = toArray(node.message["parts"]).map(toRecord);
     const responses = parts.filter((part) => part["functionResponse"] !== undefined);
     const others = convertSentParts(parts.filter((part) => part["functionResponse"] === undefined));
     let emitted: Emitted = { first: undefined, last: above };
     for (const [i, part] of responses.entries()) {
-      const { id, name } = member(part, "functionResponse");
-      const named = textOf(id) ?? textOf(callId);
+      const { id, name } = getMember(part, "functionResponse");
+      const named = toNonemptyText(id) ?? toNonemptyText(callId);
       const isLast = i === responses.length - 1;
       const content = [...convertSentParts([part]), ...(isLast ? others : [])];
-      const toolName = textOf(name) ?? "unknown";
-      const result = toolResult({
-        toolCallId: this.#open.takeAnswered(named, textOf(name))?.id ?? named ?? "",
+      const toolName = toNonemptyText(name) ?? "unknown";
+      const result = makeToolResult({
+        toolCallId: this.#open.takeAnswered(named, toNonemptyText(name))?.id ?? named ?? "",
         toolName,
         content,
         details: isLast ? { status, ...rest } : undefined,
         isError: status === "error" || status === "cancelled" || hasFailed(toolName, content),
       });
       const key = i === 0 ? node.uuid : `${node.uuid} ${i}`;
-      const draft = this.#builder.addMessage(key, emitted.last, timeOf(node), result);
+      const draft = this.#builder.addMessage(key, emitted.last, getTime(node), result);
       emitted = { first: emitted.first ?? draft, last: this.#linkAgent(result.toolCallId, draft) };
     }
     return emitted.first === undefined ? this.#keep(node, above, "tool_result") : emitted;
@@ -211,16 +218,16 @@ class ThreadEmitter {
     const agent = this.#started.get(toolCallId);
     if (agent === undefined) return result;
     const { agentId, sessionId } = agent;
-    const link = subagentLink({ agentId, toolCallId, sessionId });
+    const link = makeSubagentLink({ agentId, toolCallId, sessionId });
     return this.#builder.add(`qwen agent ${agentId}`, result, undefined, link);
   }
 
   #emitSystem(node: RecordNode, above: Draft | undefined): Emitted {
-    const payload = member(node.value, "systemPayload");
-    const subtype = textOf(node.value["subtype"]) ?? "system";
+    const payload = getMember(node.value, "systemPayload");
+    const subtype = toNonemptyText(node.value["subtype"]) ?? "system";
     switch (subtype) {
       case "ui_telemetry":
-        return this.#emitTelemetry(node, member(payload, "uiEvent"), above);
+        return this.#emitTelemetry(node, getMember(payload, "uiEvent"), above);
       case "chat_compression":
         return this.#emitCompaction(node, payload, above);
       case "rewind":
@@ -229,9 +236,9 @@ class ThreadEmitter {
         return this.#emitName(node, payload);
       case "session_model": {
         const { modelId, authType } = payload;
-        if (textOf(modelId) === undefined) return this.#keep(node, above, subtype);
-        const body = { type: "model_change", provider: identityOf(authType).provider, modelId };
-        return whole(this.#builder.add(node.uuid, above, timeOf(node), body));
+        if (toNonemptyText(modelId) === undefined) return this.#keep(node, above, subtype);
+        const body = { type: "model_change", provider: getIdentity(authType).provider, modelId };
+        return emitWhole(this.#builder.add(node.uuid, above, getTime(node), body));
       }
       default: {
         const reason = LEFT_OUT.get(subtype);
@@ -242,7 +249,7 @@ class ThreadEmitter {
 
   /** Names the session; the program repeats the name at each start. */
   #emitName(node: RecordNode, { customTitle, titleSource }: JsonRecord): Emitted {
-    const name = textOf(customTitle);
+    const name = toNonemptyText(customTitle);
     if (name === undefined || name === this.#name) return this.#drop("repeated title");
     this.#name = name;
     this.#builder.addName(node.uuid, name, titleSource !== "auto");
@@ -254,9 +261,9 @@ class ThreadEmitter {
     if (report !== undefined) {
       if (report.isTold) return this.#drop("report of a call that an answer tells");
       const { usage, model, agent, responseId, authType } = report;
-      const { provider } = identityOf(authType);
-      const body = usageEntry(`qwen.${agent ?? "call"}`, provider, model, usage, responseId);
-      return whole(this.#builder.add(node.uuid, above, timeOf(node), body));
+      const { provider } = getIdentity(authType);
+      const body = makeUsageEntry(`qwen.${agent ?? "call"}`, provider, model, usage, responseId);
+      return emitWhole(this.#builder.add(node.uuid, above, getTime(node), body));
     }
     if (event["event.name"] !== "qwen-code.api_error")
       return this.#drop("report of a call that an answer tells");
@@ -265,47 +272,47 @@ class ThreadEmitter {
 
   #emitError(node: RecordNode, event: JsonRecord, above: Draft | undefined): Emitted {
     const { error_message: message, error_type: type, auth_type: authType } = event;
-    const draft = this.#builder.addMessage(node.uuid, above, timeOf(node), {
+    const draft = this.#builder.addMessage(node.uuid, above, getTime(node), {
       role: "assistant",
       content: [],
-      ...identityOf(authType),
-      model: textOf(event["model"]) ?? UNKNOWN_NAME,
-      usage: usageOf(),
+      ...getIdentity(authType),
+      model: toNonemptyText(event["model"]) ?? UNKNOWN_NAME,
+      usage: toUsage(),
       stopReason: String(type).includes("Abort") ? "aborted" : "error",
-      errorMessage: textOf(message) ?? textOf(type) ?? "The call failed.",
+      errorMessage: toNonemptyText(message) ?? toNonemptyText(type) ?? "The call failed.",
     });
-    return whole(draft);
+    return emitWhole(draft);
   }
 
   #emitCompaction(node: RecordNode, payload: JsonRecord, above: Draft | undefined): Emitted {
-    const [summary = {}, ...rest] = listOf(payload["compressedHistory"]).map(fieldsOf);
+    const [summary = {}, ...rest] = toArray(payload["compressedHistory"]).map(toRecord);
     const kept = isThanks(rest[0]) ? rest.slice(1) : rest;
     const firstKept = kept.length === 0 ? undefined : this.#firstKept(node, kept);
-    const report = this.#reportOf(node);
-    const { originalTokenCount, newTokenCount } = member(payload, "info");
-    const draft = this.#builder.add(node.uuid, above, timeOf(node), {
+    const report = this.#takeReport(node);
+    const { originalTokenCount, newTokenCount } = getMember(payload, "info");
+    const draft = this.#builder.add(node.uuid, above, getTime(node), {
       type: "compaction",
-      summary: textIn(summary["parts"]),
+      summary: joinContentText(summary["parts"]),
       firstKeptEntryId: firstKept?.id,
       tokensBefore: typeof originalTokenCount === "number" ? originalTokenCount : 0,
       details: { source: "qwen", ...(typeof newTokenCount === "number" && { postTokens: newTokenCount }) },
       ...(report !== undefined && { usage: report.usage }),
     });
     if (kept.length > 0 && firstKept === undefined) {
-      const timestamp = Date.parse(isoTimeOf(timeOf(node)) ?? "") || 0;
+      const timestamp = Date.parse(toIsoTime(getTime(node)) ?? "") || 0;
       const contents = kept.map(({ role, parts }) => ({
-        role: textOf(role),
-        parts: listOf(parts).filter(isJsonRecord),
+        role: toNonemptyText(role),
+        parts: toArray(parts).filter(isJsonRecord),
       }));
       draft["retainedTail"] = fromGemini(contents, { timestamp }).messages;
     }
-    return whole(draft);
+    return emitWhole(draft);
   }
 
   /** Finds the first of those last messages before a compaction that are what it keeps. */
   #firstKept(compaction: RecordNode, kept: readonly JsonRecord[]): Draft | undefined {
     const rest = [...kept];
-    for (let at = this.#parentOf(compaction); at !== undefined; at = this.#parentOf(at)) {
+    for (let at = this.#findParent(compaction); at !== undefined; at = this.#findParent(at)) {
       if (!Array.isArray(at.message["parts"])) continue;
       if (encodeParsed(at.message["parts"]) !== encodeParsed(rest.at(-1)?.["parts"] ?? null))
         return undefined;
@@ -320,28 +327,28 @@ function isCall({ type }: AnswerBlock): boolean {
   return type === "toolCall";
 }
 
-function whole(draft: Draft): Emitted {
+function emitWhole(draft: Draft): Emitted {
   return { first: draft, last: draft };
 }
 
-function timeOf({ value }: RecordNode): unknown {
+function getTime({ value }: RecordNode): unknown {
   return value["timestamp"];
 }
 
 function hasResponse(message: JsonRecord): boolean {
-  return listOf(message["parts"]).some((part) => fieldsOf(part)["functionResponse"] !== undefined);
+  return toArray(message["parts"]).some((part) => toRecord(part)["functionResponse"] !== undefined);
 }
 
 /** Tells whether a content is the thanks for a summary, which the model did not say. */
 function isThanks(content: JsonRecord | undefined): boolean {
-  return content?.["role"] === "model" && textIn(content["parts"]).startsWith("Got it.");
+  return content?.["role"] === "model" && joinContentText(content["parts"]).startsWith("Got it.");
 }
 
 /** The program calls a command a success whatever its exit code, which it writes behind the output. */
 function hasFailed(toolName: string, content: readonly UserBlock[]): boolean {
   if (toolName !== "run_shell_command") return false;
   const codes = [
-    ...textsOf(content)
+    ...getTexts(content)
       .join("\n")
       .matchAll(/^Exit Code: (-?\d+)$/gm),
   ];

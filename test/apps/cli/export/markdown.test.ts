@@ -1,10 +1,15 @@
 import { writeFileSync } from "node:fs";
 import MarkdownIt from "markdown-it";
 import { describe, expect, test } from "vitest";
-import { adopted, code, escaped, fenced } from "../../../../src/apps/cli/export/markdown-text.ts";
+import {
+  adoptMarkdown,
+  escapeMarkdown,
+  fenceText,
+  formatCode,
+} from "../../../../src/apps/cli/export/markdown-text.ts";
 import fc from "../../../support/fast-check.ts";
 import { cli, temporaryFolder } from "../support/cli.ts";
-import { idOf, Scribe, userLine, writeLines } from "../support/sessions.ts";
+import { makeId, Scribe, userLine, writeLines } from "../support/sessions.ts";
 
 const PIXEL =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -91,19 +96,19 @@ describe("a transcript", () => {
   test("survives entries of any kind, damage and nothing", async () => {
     const folder = temporaryFolder();
     const odd = [
-      { ...userLine(idOf(0), null), message: 7 },
+      { ...userLine(makeId(0), null), message: 7 },
       {
-        ...userLine(idOf(1), idOf(0)),
+        ...userLine(makeId(1), makeId(0)),
         message: { role: "toolResult", content: [null, 3, { type: "image" }] },
       },
-      { ...userLine(idOf(2), idOf(1)), message: { role: "\u001b[2Jodd`", content: { deep: true } } },
-      { ...userLine(idOf(3), idOf(2)), type: "compaction", summary: 4, tokensBefore: "many" },
-      { ...userLine(idOf(4), idOf(3)), type: "strange" },
+      { ...userLine(makeId(2), makeId(1)), message: { role: "\u001b[2Jodd`", content: { deep: true } } },
+      { ...userLine(makeId(3), makeId(2)), type: "compaction", summary: 4, tokensBefore: "many" },
+      { ...userLine(makeId(4), makeId(3)), type: "strange" },
     ];
     const path = writeLines(folder, "odd.jsonl", odd);
     writeFileSync(
       path,
-      `{"type":"message","id":"${idOf(5)}","parentId":"${idOf(4)}","timestamp":"2026-02-03T22:01:00.000Z","message":{"role":"user"]}\n`,
+      `{"type":"message","id":"${makeId(5)}","parentId":"${makeId(4)}","timestamp":"2026-02-03T22:01:00.000Z","message":{"role":"user"]}\n`,
       { flag: "a" },
     );
     const text = await markdownOf(path);
@@ -125,7 +130,7 @@ describe("text that others wrote", () => {
     ["`a\\`<b>` \\<i>", "`a\\`&lt;b>` \\<i>"],
     ["<https://example.org/a> <mailto:a@b.c>", "<https://example.org/a> <mailto:a@b.c>"],
   ])("stays in its place: %j", (text, expected) => {
-    expect(adopted(text)).toBe(expected);
+    expect(adoptMarkdown(text)).toBe(expected);
   });
 
   test("is no HTML to a reader of Markdown, and leaves no block open", () => {
@@ -138,7 +143,7 @@ describe("text that others wrote", () => {
       .map((chosen) => chosen.join(""));
     fc.assert(
       fc.property(text, (written) => {
-        const tokens = reader.parse(`${adopted(written)}\n\n# After\n`, {});
+        const tokens = reader.parse(`${adoptMarkdown(written)}\n\n# After\n`, {});
         const all = tokens.flatMap((token) => [token, ...(token.children ?? [])]);
         expect(all.filter(({ type }) => type.startsWith("html_"))).toEqual([]);
         expect(
@@ -152,7 +157,7 @@ describe("text that others wrote", () => {
   test("a fence is longer than any run in its text, and ends on a line of its own", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom("`", "``", "````", "\n", "x", "~~~")), (parts) => {
-        const [open = "", ...rest] = fenced(parts.join(""), "sh").split("\n");
+        const [open = "", ...rest] = fenceText(parts.join(""), "sh").split("\n");
         const fence = open.slice(0, -"sh".length);
         expect(rest.pop()).toBe(fence);
         for (const line of rest) expect(line).not.toContain(fence);
@@ -161,8 +166,8 @@ describe("text that others wrote", () => {
   });
 
   test("short texts are code or escaped, in one line", () => {
-    expect(code("a`b")).toBe("``a`b``");
-    expect(code("`\n")).toBe("`` ` ``");
-    expect(escaped("[a](b)\n<c> | #1 `x`\u001b[2J")).toBe("\\[a\\](b) \\<c\\> \\| \\#1 \\`x\\`␛\\[2J");
+    expect(formatCode("a`b")).toBe("``a`b``");
+    expect(formatCode("`\n")).toBe("`` ` ``");
+    expect(escapeMarkdown("[a](b)\n<c> | #1 `x`\u001b[2J")).toBe("\\[a\\](b) \\<c\\> \\| \\#1 \\`x\\`␛\\[2J");
   });
 });

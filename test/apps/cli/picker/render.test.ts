@@ -1,10 +1,10 @@
 import pc from "picocolors";
 import stringWidth from "string-width";
 import { expect, test } from "vitest";
-import { pickerLayout, renderPicker } from "../../../../src/apps/cli/picker/render.ts";
-import { emptyPicker, type PickerMode, type PickerState } from "../../../../src/apps/cli/picker/state.ts";
+import { makePickerLayout, renderPicker } from "../../../../src/apps/cli/picker/render.ts";
+import { makeEmptyPicker, type PickerMode, type PickerState } from "../../../../src/apps/cli/picker/state.ts";
 import { loadWidths } from "../../../../src/apps/cli/text/width.ts";
-import { plainLine } from "../../../../src/core/facts/plain-text.ts";
+import { toPlainLine } from "../../../../src/core/facts/plain-text.ts";
 import type { FileRow } from "../../../../src/session/files/session-row.ts";
 import fc from "../../../support/fast-check.ts";
 
@@ -29,7 +29,7 @@ function session(number: number, name = "", firstMessage = `Message ${number}`):
 
 function picker(number: number, more: Partial<PickerState> = {}): PickerState {
   const sessions = Array.from({ length: number }, (_, i) => session(i + 1));
-  return { ...emptyPicker("project"), sessions, isComplete: true, ...more };
+  return { ...makeEmptyPicker("project"), sessions, isComplete: true, ...more };
 }
 
 test("shows what is typed, the list, the last messages, and the keys", () => {
@@ -76,7 +76,7 @@ test("ten rows of forty columns are enough", () => {
 
 test("says why nothing is shown", () => {
   const first = (state: PickerState) => renderPicker(state, { columns: 60, rows: 12, ...plain })[2];
-  expect(first(emptyPicker("all"))).toContain("Looking for sessions");
+  expect(first(makeEmptyPicker("all"))).toContain("Looking for sessions");
   expect(first(picker(0))).toContain("tab shows all projects");
   expect(first(picker(2, { filter: "zzz" }))).toContain("Nothing fits");
 });
@@ -127,7 +127,7 @@ test("whatever is in a session and however small the screen is, lines fit and dr
       fc.integer({ min: 1, max: 40 }),
       (text, columns, rows) => {
         const one = { ...session(1, text, text), cwd: `/projects/${text}` };
-        const previews = new Map([[one.path, [{ word: plainLine(text), text: plainLine(text) }]]]);
+        const previews = new Map([[one.path, [{ word: toPlainLine(text), text: toPlainLine(text) }]]]);
         for (const mode of modes(text)) {
           const state: PickerState = {
             ...picker(3),
@@ -152,7 +152,7 @@ test("whatever is in a session and however small the screen is, lines fit and dr
 
 test("the lines of any screen are shared out without a rest", () => {
   for (let rows = 4; rows < 100; rows++) {
-    const { list, preview } = pickerLayout(rows);
+    const { list, preview } = makePickerLayout(rows);
     expect(list).toBeGreaterThan(0);
     expect(3 + list + (preview > 0 ? preview + 1 : 0)).toBe(rows);
   }

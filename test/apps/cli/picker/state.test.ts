@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
 import type { PickerKey } from "../../../../src/apps/cli/picker/state.ts";
 import {
-  emptyPicker,
-  highlighted,
-  matchesOf,
+  findHighlighted,
+  findMatches,
+  makeEmptyPicker,
   type PickerState,
   type PickerTask,
-  pickerKey,
-  step,
+  takeEvent,
+  toPickerKey,
 } from "../../../../src/apps/cli/picker/state.ts";
-import { titleOf } from "../../../../src/core/facts/session-title.ts";
+import { getSessionTitle } from "../../../../src/core/facts/session-title.ts";
 import type { FileRow } from "../../../../src/session/files/session-row.ts";
 import fc from "../../../support/fast-check.ts";
 
@@ -32,8 +32,8 @@ function session(number: number, facts: Partial<FileRow> = {}): FileRow {
 /** A picker with sessions 1 to `number`, all found. */
 function filled(number: number): PickerState {
   const sessions = Array.from({ length: number }, (_, i) => session(i + 1));
-  const { state } = step(emptyPicker("project"), { kind: "found", sessions });
-  return step(state, { kind: "complete" }).state;
+  const { state } = takeEvent(makeEmptyPicker("project"), { kind: "found", sessions });
+  return takeEvent(state, { kind: "complete" }).state;
 }
 
 /** Presses keys; gives the state, and the tasks on the way. */
@@ -41,7 +41,7 @@ function press(state: PickerState, ...keys: PickerKey[]): { state: PickerState; 
   const tasks: PickerTask[] = [];
   let now = state;
   for (const key of keys) {
-    const next = step(now, { kind: "key", key, page: PAGE });
+    const next = takeEvent(now, { kind: "key", key, page: PAGE });
     now = next.state;
     if (next.task !== undefined) tasks.push(next.task);
   }
@@ -49,7 +49,7 @@ function press(state: PickerState, ...keys: PickerKey[]): { state: PickerState; 
 }
 
 const titleAfter = (state: PickerState, ...keys: PickerKey[]) =>
-  titleOf(highlighted(press(state, ...keys).state) ?? {});
+  getSessionTitle(findHighlighted(press(state, ...keys).state) ?? {});
 
 describe("moving", () => {
   test("latest first; up and down stop at the ends", () => {
@@ -64,10 +64,10 @@ describe("moving", () => {
 
   test("what is found later moves nothing away from under the cursor", () => {
     const moved = press(filled(3), "down").state;
-    const { state } = step(moved, { kind: "found", sessions: [session(9), session(0)] });
-    expect(titleOf(highlighted(state) ?? {})).toBe("Message 2");
-    const untouched = step(filled(3), { kind: "found", sessions: [session(9)] }).state;
-    expect(titleOf(highlighted(untouched) ?? {})).toBe("Message 9");
+    const { state } = takeEvent(moved, { kind: "found", sessions: [session(9), session(0)] });
+    expect(getSessionTitle(findHighlighted(state) ?? {})).toBe("Message 2");
+    const untouched = takeEvent(filled(3), { kind: "found", sessions: [session(9)] }).state;
+    expect(getSessionTitle(findHighlighted(untouched) ?? {})).toBe("Message 9");
   });
 });
 
@@ -75,22 +75,22 @@ describe("contents", () => {
   const opened = press(filled(3), { text: "word" }, "contents");
   const line = { word: "user", text: "a word" };
   const hit = (state: PickerState, query: string, path: string) =>
-    step(state, { kind: "hit", query, path, line }).state;
+    takeEvent(state, { kind: "hit", query, path, line }).state;
 
   test("are searched for what was typed; sessions in which it was said are shown, the latest first", () => {
     expect(opened.tasks).toEqual([{ kind: "search", query: "word", scope: "project" }]);
-    expect(matchesOf(opened.state)).toEqual([]);
+    expect(findMatches(opened.state)).toEqual([]);
     const found = hit(hit(opened.state, "word", "/sessions/1.jsonl"), "word", "/sessions/3.jsonl");
-    expect(matchesOf(found).map(({ path }) => path)).toEqual(["/sessions/3.jsonl", "/sessions/1.jsonl"]);
+    expect(findMatches(found).map(({ path }) => path)).toEqual(["/sessions/3.jsonl", "/sessions/1.jsonl"]);
     expect(hit(found, "word", "/sessions/1.jsonl").contents?.found.get("/sessions/1.jsonl")).toHaveLength(2);
-    expect(step(found, { kind: "searched", query: "word" }).state.contents?.isComplete).toBe(true);
+    expect(takeEvent(found, { kind: "searched", query: "word" }).state.contents?.isComplete).toBe(true);
   });
 
   test("are searched anew for each text, and what comes late from the one before is left out", () => {
     const { state, tasks } = press(opened.state, { text: "s" });
     expect(tasks).toEqual([{ kind: "search", query: "words", scope: "project" }]);
     expect(hit(state, "word", "/sessions/1.jsonl")).toBe(state);
-    expect(step(state, { kind: "searched", query: "word" }).state.contents?.isComplete).toBe(false);
+    expect(takeEvent(state, { kind: "searched", query: "word" }).state.contents?.isComplete).toBe(false);
     expect(press(state, "rub-out-all").tasks).toEqual([{ kind: "search", query: "", scope: "project" }]);
   });
 
@@ -115,9 +115,9 @@ describe("the filter", () => {
       session(3, { cwd: "/f/t/b", id: "ftb" }),
       session(4, { firstMessage: `Something else. ${"x".repeat(300)} ftbug` }),
     ];
-    const { state } = step(emptyPicker("all"), { kind: "found", sessions });
+    const { state } = takeEvent(makeEmptyPicker("all"), { kind: "found", sessions });
     const found = (text: string) =>
-      matchesOf(press(state, { text }).state).map(({ path }) => path.slice(10, 11));
+      findMatches(press(state, { text }).state).map(({ path }) => path.slice(10, 11));
     expect(found("fnd bg")[0]).toBe("1");
     expect(found("fnd bg")).not.toContain("3");
     expect(found("ftbug").slice(0, 2)).toEqual(["4", "1"]);
@@ -131,8 +131,8 @@ describe("the filter", () => {
       session(2, { cwd: "/projects/parser" }),
       session(3, { firstMessage: "👩‍👩‍👧 family" }),
     ];
-    const { state } = step(emptyPicker("all"), { kind: "found", sessions });
-    const titles = (...keys: PickerKey[]) => matchesOf(press(state, ...keys).state).map(titleOf);
+    const { state } = takeEvent(makeEmptyPicker("all"), { kind: "found", sessions });
+    const titles = (...keys: PickerKey[]) => findMatches(press(state, ...keys).state).map(getSessionTitle);
     expect(titles({ text: "PARSER" })).toEqual(["Message 2", "Parser"]);
     expect(titles({ text: "message" }, { text: " " }, { text: "1 parser" })).toEqual(["Parser"]);
     expect(titles({ text: "fam " }, { text: "👩‍👩‍👧" })).toEqual(["👩‍👩‍👧 family"]);
@@ -163,7 +163,7 @@ describe("choosing and leaving", () => {
     expect(tasks).toEqual([{ kind: "find", scope: "all" }]);
     expect([state.sessions, state.filter, state.isComplete]).toEqual([[], "mess", false]);
     expect(press(state, "toggle").tasks).toEqual([{ kind: "find", scope: "project" }]);
-    expect(press(emptyPicker("folder"), "toggle").tasks).toEqual([]);
+    expect(press(makeEmptyPicker("folder"), "toggle").tasks).toEqual([]);
   });
 });
 
@@ -172,11 +172,11 @@ describe("changing sessions", () => {
     const path = "/sessions/2.jsonl";
     const { state, tasks } = press(filled(2), "rename", { text: " New " }, { text: "nam" }, "enter");
     expect(tasks).toEqual([{ kind: "rename", path, name: "New nam" }]);
-    const after = step(state, { kind: "renamed", path, name: "New nam" }).state;
-    expect(titleOf(highlighted(after) ?? {})).toBe("New nam");
+    const after = takeEvent(state, { kind: "renamed", path, name: "New nam" }).state;
+    expect(getSessionTitle(findHighlighted(after) ?? {})).toBe("New nam");
     expect(press(after, "rename", "rub-out").state.mode).toMatchObject({ text: "New na" });
-    const cleared = step(after, { kind: "renamed", path, name: "" }).state;
-    expect(titleOf(highlighted(cleared) ?? {})).toBe("Message 2");
+    const cleared = takeEvent(after, { kind: "renamed", path, name: "" }).state;
+    expect(getSessionTitle(findHighlighted(cleared) ?? {})).toBe("Message 2");
   });
 
   test("deleting asks; only y confirms", () => {
@@ -185,14 +185,14 @@ describe("changing sessions", () => {
     const { state, tasks } = press(filled(3), "down", "delete", { text: "y" });
     const path = "/sessions/2.jsonl";
     expect(tasks).toEqual([{ kind: "delete", path }]);
-    const after = step(state, { kind: "deleted", path }).state;
-    expect(matchesOf(after).map(titleOf)).toEqual(["Message 3", "Message 1"]);
-    expect(titleOf(highlighted(after) ?? {})).toBe("Message 1");
+    const after = takeEvent(state, { kind: "deleted", path }).state;
+    expect(findMatches(after).map(getSessionTitle)).toEqual(["Message 3", "Message 1"]);
+    expect(getSessionTitle(findHighlighted(after) ?? {})).toBe("Message 1");
   });
 
   test("what was found meanwhile does not change which one is meant", () => {
     const asked = press(filled(3), "delete").state;
-    const { state } = step(asked, { kind: "found", sessions: [session(9)] });
+    const { state } = takeEvent(asked, { kind: "found", sessions: [session(9)] });
     expect(press(state, { text: "y" }).tasks).toEqual([{ kind: "delete", path: "/sessions/3.jsonl" }]);
   });
 });
@@ -207,14 +207,14 @@ test("whatever is pressed, something that fits is highlighted, and the list is i
     fc.property(fc.array(fc.constantFrom(...keys), { maxLength: 40 }), (pressed) => {
       let state = filled(12);
       for (const key of pressed) {
-        const next = step(state, { kind: "key", key, page: PAGE });
+        const next = takeEvent(state, { kind: "key", key, page: PAGE });
         state = next.state;
         if (next.task?.kind === "delete")
-          state = step(state, { kind: "deleted", path: next.task.path }).state;
+          state = takeEvent(state, { kind: "deleted", path: next.task.path }).state;
         if (next.task?.kind === "find")
-          state = step(state, { kind: "found", sessions: [session(1), session(21)] }).state;
-        const matches = matchesOf(state);
-        expect(highlighted(state) === undefined).toBe(matches.length === 0);
+          state = takeEvent(state, { kind: "found", sessions: [session(1), session(21)] }).state;
+        const matches = findMatches(state);
+        expect(findHighlighted(state) === undefined).toBe(matches.length === 0);
         const times = state.sessions.map(({ modified }) => modified.getTime());
         expect(times).toEqual([...times].sort((a, b) => b - a));
       }
@@ -232,5 +232,5 @@ test.each([
   ["\u009b", { name: undefined }, undefined],
   ["\u0001", { name: "a", ctrl: true }, undefined],
 ] as const)("the key %j %j asks for %j", (text, key, expected) => {
-  expect(pickerKey(text, key)).toEqual(expected);
+  expect(toPickerKey(text, key)).toEqual(expected);
 });

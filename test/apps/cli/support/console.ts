@@ -126,7 +126,7 @@ export class Project {
     for (const line of block.split("\n").filter((one) => one.startsWith("$ "))) {
       lines.push(line);
       const isPiped = line.endsWith(PIPE);
-      const [program, ...words] = wordsOf(line.slice(2, isPiped ? -PIPE.length : undefined));
+      const [program, ...words] = splitWords(line.slice(2, isPiped ? -PIPE.length : undefined));
       if (line === "$ echo $?") lines.push(String(code));
       else if (program !== "sessiontree") throw new Error(`Only sessiontree can be run here: ${line}`);
       else {
@@ -185,7 +185,7 @@ function moved(timeMs: number, days: number): Date {
 }
 
 /** Splits a command line as a shell does, quotes included and nothing else. */
-export function wordsOf(line: string): string[] {
+export function splitWords(line: string): string[] {
   const words = line.match(/(?:[^\s"']+|"[^"]*"|'[^']*')+/g) ?? [];
   return words.map((word) => word.replace(/"([^"]*)"|'([^']*)'/g, "$1$2"));
 }

@@ -1,7 +1,7 @@
 import { gunzipSync } from "node:zlib";
 
 /** Returns what stands in a page as data. */
-export function dataIn(
+export function readData(
   page: string,
   id: "session" | "sessions" = "session",
 ): { readonly [name: string]: unknown } {
@@ -11,7 +11,7 @@ export function dataIn(
 }
 
 /** Returns the bytes of the session in a page, as the page reads them. */
-export function bytesIn(page: string): Buffer {
+export function readBytes(page: string): Buffer {
   const blocks = page.matchAll(/<script type="application\/gzip">([^<]*)<\/script>/g);
   return Buffer.concat(Array.from(blocks, ([, base64 = ""]) => gunzipSync(Buffer.from(base64, "base64"))));
 }

@@ -107,6 +107,6 @@ export function userLine(id: string, parentId: string | null, text = `entry ${id
 }
 
 /** Makes the id of the entry with a number. */
-export function idOf(number: number): string {
+export function makeId(number: number): string {
   return (number + 1).toString(16).padStart(8, "0");
 }

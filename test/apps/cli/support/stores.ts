@@ -15,16 +15,16 @@ const QUICK = { minRetryMs: 1, maxRetryMs: 2, giveUpAfterMs: 50, pollMs: 5 };
 
 /** A database that stays when its stores are closed, and counts them. */
 export class TestDatabase implements CliStores {
-  readonly #backendOf: () => SessionBackend;
+  readonly #makeBackend: () => SessionBackend;
   /** Addresses that were opened, in order. */
   readonly opened: string[] = [];
   closed = 0;
   version = 0;
 
-  /** @param backendOf - Gives a backend for each store; default: one in memory, for all. */
-  constructor(backendOf?: () => SessionBackend) {
+  /** @param makeBackend - Gives a backend for each store; default: one in memory, for all. */
+  constructor(makeBackend?: () => SessionBackend) {
     const inMemory = new MemoryBackend();
-    this.#backendOf = backendOf ?? (() => inMemory);
+    this.#makeBackend = makeBackend ?? (() => inMemory);
   }
 
   async open(url: string): Promise<SessionStore> {
@@ -53,7 +53,7 @@ export class TestDatabase implements CliStores {
 
   /** Gives a store over the same sessions, for tests to look into. */
   store(): SessionStore {
-    return remoteStore(this.#backendOf(), QUICK);
+    return remoteStore(this.#makeBackend(), QUICK);
   }
 
   /** Gives the bytes of a session. */

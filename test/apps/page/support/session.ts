@@ -25,7 +25,7 @@ function sessionText(lines: readonly Line[]): string {
 }
 
 /** Makes the model of a session. */
-export function modelOf(lines: readonly Line[], known?: ReadonlyMap<string, LinkedSession>): SessionModel {
+export function makeModel(lines: readonly Line[], known?: ReadonlyMap<string, LinkedSession>): SessionModel {
   return modelOfText(sessionText(lines), known);
 }
 
@@ -42,12 +42,12 @@ export function modelOfText(
 }
 
 /** Finds what a search through a model finds. */
-export function foundIn(model: SessionModel, text: string, from = 0): SearchHit[] {
+export function searchModel(model: SessionModel, text: string, from = 0): SearchHit[] {
   return [...findEntries(model, text, from)].flatMap(({ hits }) => hits);
 }
 
 /** Returns the entries of a model, in the order of the file. */
-export function entriesOf({ tree, entryAt }: SessionModel): AnySessionEntry[] {
+export function getEntries({ tree, entryAt }: SessionModel): AnySessionEntry[] {
   return Array.from(tree.ordinals(), (ordinal) => entryAt(ordinal)).filter((entry) => entry !== undefined);
 }
 

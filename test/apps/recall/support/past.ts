@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { Recall, type RecallSettings } from "../../../../src/apps/recall/recall.ts";
 import { callRecallTool, RECALL_TOOLS } from "../../../../src/apps/recall/recall-tools.ts";
-import { filesAsSource, type SessionSource } from "../../../../src/apps/recall/session-source.ts";
+import { makeFileSource, type SessionSource } from "../../../../src/apps/recall/session-source.ts";
 import type { SessionStore } from "../../../../src/stores/contract/session-store.ts";
-import { bytesOfFile } from "../../../../src/stores/file/file-store.ts";
+import { readFileBytes } from "../../../../src/stores/file/file-store.ts";
 import { memoryStore } from "../../../../src/stores/remote/remote-store.ts";
 import { NOW_MS, temporaryFolder } from "../../cli/support/cli.ts";
 import { Scribe } from "../../cli/support/sessions.ts";
@@ -65,13 +65,13 @@ export function project() {
   scribe.call("bash", { command: "npm test -- all" }, "c5");
   const worked = scribe.result("12 passing", false, "c5");
   const answered = scribe.assistant("Fixed: round each line of the receipt.");
-  const recall = recallOver(filesAsSource({ sessionDir: sessions }), folder);
+  const recall = recallOver(makeFileSource({ sessionDir: sessions }), folder);
   return { folder, sessions, scribe, recall, asked, failed, failedAgain, worked, answered };
 }
 
 /** Copies sessions into a store in memory. */
-export async function storeOf(...paths: readonly string[]): Promise<SessionStore> {
+export async function copyToStore(...paths: readonly string[]): Promise<SessionStore> {
   const store = memoryStore();
-  for (const path of paths) await store.importBytes(bytesOfFile(path));
+  for (const path of paths) await store.importBytes(readFileBytes(path));
   return store;
 }

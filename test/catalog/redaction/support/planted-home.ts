@@ -12,11 +12,11 @@ import { basename, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { onTestFinished, vi } from "vitest";
 import { canReadDatabases } from "../../../../src/interop/history/sqlite.ts";
-import { isTemporaryName, temporaryPath } from "../../../../src/session/fs/temporary-files.ts";
+import { isTemporaryName, makeTemporaryPath } from "../../../../src/session/fs/temporary-files.ts";
 import { SessionManager } from "../../../../src/session/manager/session-manager.ts";
 import { Scribe, userLine, writeLines } from "../../../apps/cli/support/sessions.ts";
 import { OPENCODE_SCHEMA, writableDatabase } from "../../../interop/history/support/writable-database.ts";
-import { linesOf, part, SESSION_ID, text, user } from "../../../interop/import/support/claude-records.ts";
+import { joinLines, part, SESSION_ID, text, user } from "../../../interop/import/support/claude-records.ts";
 import { meta, numbered, said, THREAD_ID, turn } from "../../../interop/import/support/codex-records.ts";
 import { PROCESS_DATA, PROCESS_HOME } from "../../../support/process-home.ts";
 import { removeFolder } from "../../../support/remove-folder.ts";
@@ -78,15 +78,15 @@ export class PlantedHome {
     ]);
     this.claude = this.#putSource(
       `.claude/projects/-code-project/${SESSION_ID}.jsonl`,
-      linesOf([user("q", null, `the key is ${SECRET}`), part("a", "q", "msg_1", text(`${SECRET} it is`))]),
+      joinLines([user("q", null, `the key is ${SECRET}`), part("a", "q", "msg_1", text(`${SECRET} it is`))]),
     );
     this.#putSource(
       `.codex/sessions/2026/11/22/rollout-2026-11-22T05-00-00-${THREAD_ID}.jsonl`,
-      linesOf(numbered([meta(), ...turn(`use ${SECRET}`, said("assistant", `used ${SECRET}`))])),
+      joinLines(numbered([meta(), ...turn(`use ${SECRET}`, said("assistant", `used ${SECRET}`))])),
     );
     this.#putSource(
       ".codex/session_index.jsonl",
-      linesOf([{ id: THREAD_ID, thread_name: `Using ${SECRET}`, updated_at: "2026-11-22T06:00:00Z" }]),
+      joinLines([{ id: THREAD_ID, thread_name: `Using ${SECRET}`, updated_at: "2026-11-22T06:00:00Z" }]),
     );
     this.database = canReadDatabases() ? this.#putDatabase() : "";
   }
@@ -183,7 +183,7 @@ let dead = 0;
 /** A name for a temporary file of a process of this machine that has ended. */
 function deadName(): string {
   dead++;
-  const [, host = ""] = /^\.([0-9a-f]{8})-/.exec(basename(temporaryPath("/"))) ?? [];
+  const [, host = ""] = /^\.([0-9a-f]{8})-/.exec(basename(makeTemporaryPath("/"))) ?? [];
   return `.${host}-4194305-1-${dead.toString(16).padStart(16, "0")}.tmp`;
 }
 

@@ -1,6 +1,6 @@
 import type { AgentMessage } from "../../../../src/core/format/message.ts";
 
-function callIdsOf(message: AgentMessage): string[] {
+function getCallIds(message: AgentMessage): string[] {
   if (message.role !== "assistant" || !Array.isArray(message.content)) return [];
   return message.content.flatMap((block) => (block?.type === "toolCall" ? [String(block.id)] : []));
 }
@@ -31,7 +31,7 @@ export function pairFaults(messages: readonly AgentMessage[]): string[] {
       return;
     }
     close(at);
-    for (const id of callIdsOf(message)) {
+    for (const id of getCallIds(message)) {
       if (everCalled.has(id)) faults.push(`${id} is called again in message ${at}`);
       if (hasFailed(message)) faults.push(`${id} is called in message ${at}, which failed`);
       everCalled.add(id);

@@ -210,7 +210,7 @@ const header: Required<SessionHeader> = {
   title: "The till",
 };
 
-function shapeIn({ byTag }: AnyVariants, tag: string): AnyObjectShape {
+function findShape({ byTag }: AnyVariants, tag: string): AnyObjectShape {
   const shape = byTag.get(tag);
   if (shape === undefined) throw new Error(`No shape has the tag ${tag}.`);
   return shape;
@@ -227,14 +227,14 @@ function sample(
 
 /** Every message role, whole. */
 export const MESSAGE_SAMPLES: readonly Sample[] = [
-  sample("system", shapeIn(messages.agentMessage, "system"), system, [
+  sample("system", findShape(messages.agentMessage, "system"), system, [
     "sections",
     "toolsAdded",
     "toolsRemoved",
     "details",
   ]),
-  sample("user", shapeIn(messages.agentMessage, "user"), user, ["details"]),
-  sample("assistant", shapeIn(messages.agentMessage, "assistant"), assistant, [
+  sample("user", findShape(messages.agentMessage, "user"), user, ["details"]),
+  sample("assistant", findShape(messages.agentMessage, "assistant"), assistant, [
     "responseModel",
     "responseId",
     "thinkingLevel",
@@ -242,44 +242,46 @@ export const MESSAGE_SAMPLES: readonly Sample[] = [
     "errorMessage",
     "details",
   ]),
-  sample("toolResult", shapeIn(messages.agentMessage, "toolResult"), toolResult, [
+  sample("toolResult", findShape(messages.agentMessage, "toolResult"), toolResult, [
     "details",
     "usage",
     "nestedCalls",
   ]),
-  sample("bashExecution", shapeIn(messages.agentMessage, "bashExecution"), bash, [
+  sample("bashExecution", findShape(messages.agentMessage, "bashExecution"), bash, [
     "exitCode",
     "fullOutputPath",
     "excludeFromContext",
   ]),
-  sample("custom", shapeIn(messages.agentMessage, "custom"), custom, ["details"]),
-  sample("branchSummary", shapeIn(messages.agentMessage, "branchSummary"), branchSummary),
-  sample("compactionSummary", shapeIn(messages.agentMessage, "compactionSummary"), compactionSummary),
+  sample("custom", findShape(messages.agentMessage, "custom"), custom, ["details"]),
+  sample("branchSummary", findShape(messages.agentMessage, "branchSummary"), branchSummary),
+  sample("compactionSummary", findShape(messages.agentMessage, "compactionSummary"), compactionSummary),
 ];
 
 /** Every entry type, whole. */
 export const ENTRY_SAMPLES: readonly Sample[] = [
-  sample("message", shapeIn(entries.sessionEntry, "message"), messageEntry),
-  sample("thinking_level_change", shapeIn(entries.sessionEntry, "thinking_level_change"), levelEntry),
-  sample("model_change", shapeIn(entries.sessionEntry, "model_change"), modelEntry),
-  sample("usage", shapeIn(entries.sessionEntry, "usage"), usageEntry, ["note"]),
-  sample("compaction", shapeIn(entries.sessionEntry, "compaction"), compactionEntry, [
+  sample("message", findShape(entries.sessionEntry, "message"), messageEntry),
+  sample("thinking_level_change", findShape(entries.sessionEntry, "thinking_level_change"), levelEntry),
+  sample("model_change", findShape(entries.sessionEntry, "model_change"), modelEntry),
+  sample("usage", findShape(entries.sessionEntry, "usage"), usageEntry, ["note"]),
+  sample("compaction", findShape(entries.sessionEntry, "compaction"), compactionEntry, [
     "details",
     "fromHook",
     "usage",
     "systemMessage",
     "retainedTail",
   ]),
-  sample("branch_summary", shapeIn(entries.sessionEntry, "branch_summary"), branchEntry, [
+  sample("branch_summary", findShape(entries.sessionEntry, "branch_summary"), branchEntry, [
     "details",
     "fromHook",
     "usage",
   ]),
-  sample("custom", shapeIn(entries.sessionEntry, "custom"), customEntry, ["data"]),
-  sample("custom_message", shapeIn(entries.sessionEntry, "custom_message"), customMessageEntry, ["details"]),
-  sample("context_edit", shapeIn(entries.sessionEntry, "context_edit"), editEntry),
-  sample("label", shapeIn(entries.sessionEntry, "label"), labelEntry, ["label"]),
-  sample("session_info", shapeIn(entries.sessionEntry, "session_info"), infoEntry, ["name"]),
+  sample("custom", findShape(entries.sessionEntry, "custom"), customEntry, ["data"]),
+  sample("custom_message", findShape(entries.sessionEntry, "custom_message"), customMessageEntry, [
+    "details",
+  ]),
+  sample("context_edit", findShape(entries.sessionEntry, "context_edit"), editEntry),
+  sample("label", findShape(entries.sessionEntry, "label"), labelEntry, ["label"]),
+  sample("session_info", findShape(entries.sessionEntry, "session_info"), infoEntry, ["name"]),
 ];
 
 /** The header, whole. */

@@ -19,13 +19,13 @@ export function entryLine(id: unknown, parentId: unknown, more: Fields = {}): st
 }
 
 /** A file of lines, each ended by a line break. */
-export function fileOf(...lines: readonly string[]): string {
+export function joinFile(...lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join("");
 }
 
 /** A version-3 file of these lines behind its header. */
-export function sessionOf(...lines: readonly string[]): string {
-  return fileOf(headerLine(), ...lines);
+export function joinSession(...lines: readonly string[]): string {
+  return joinFile(headerLine(), ...lines);
 }
 
 /** A file that grows, and the index that reads it. */
@@ -102,6 +102,6 @@ export function codes({ issues }: SessionIndex): string[] {
 }
 
 /** Id of the leaf, or null. */
-export function leafOf({ tree, storedLeaf }: SessionIndex): string | null {
+export function getLeaf({ tree, storedLeaf }: SessionIndex): string | null {
   return storedLeaf === NONE ? null : tree.idAt(storedLeaf);
 }

@@ -11,12 +11,12 @@ export const HEADER = {
 };
 
 /** Spells a session file. */
-export function fileOf(...records: readonly object[]): string {
+export function joinFile(...records: readonly object[]): string {
   return [HEADER, ...records].map((record) => `${JSON.stringify(record)}\n`).join("");
 }
 
 /** The head of an entry; minutes tell when it was written. */
-function headOf(type: string, id: string, parentId: string | null, minute: number) {
+function makeHead(type: string, id: string, parentId: string | null, minute: number) {
   return {
     type,
     id,
@@ -27,22 +27,22 @@ function headOf(type: string, id: string, parentId: string | null, minute: numbe
 
 /** A user message. */
 export function said(id: string, parentId: string | null, minute: number, content = id) {
-  return { ...headOf("message", id, parentId, minute), message: { role: "user", content, timestamp: 1 } };
+  return { ...makeHead("message", id, parentId, minute), message: { role: "user", content, timestamp: 1 } };
 }
 
 /** A label on an entry. */
 export function label(id: string, parentId: string, minute: number, targetId: string, text: string) {
-  return { ...headOf("label", id, parentId, minute), targetId, label: text };
+  return { ...makeHead("label", id, parentId, minute), targetId, label: text };
 }
 
 /** A name of the session. */
 export function named(id: string, parentId: string, minute: number, name: string) {
-  return { ...headOf("session_info", id, parentId, minute), name };
+  return { ...makeHead("session_info", id, parentId, minute), name };
 }
 
 /** A compaction that keeps what comes from an entry on. */
 export function compaction(id: string, parentId: string, minute: number, firstKeptEntryId: string) {
-  return { ...headOf("compaction", id, parentId, minute), summary: "s", firstKeptEntryId, tokensBefore: 1 };
+  return { ...makeHead("compaction", id, parentId, minute), summary: "s", firstKeptEntryId, tokensBefore: 1 };
 }
 
 /** Merges two copies and reads what came out. */

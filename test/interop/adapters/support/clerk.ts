@@ -83,7 +83,7 @@ export function clerk(
 export const CART = { configurable: { thread_id: "cart/17" } };
 
 /** Returns the states of a thread as plain JSON, the latest first: values with all messages, tasks, times and addresses. */
-export async function statesOf(graph: ReturnType<typeof clerk>): Promise<unknown[]> {
+export async function readStates(graph: ReturnType<typeof clerk>): Promise<unknown[]> {
   const states = [];
   for await (const state of graph.getStateHistory(CART)) states.push(state);
   const copy: unknown[] = JSON.parse(JSON.stringify(states));

@@ -41,7 +41,7 @@ async function pass(delay: number): Promise<void> {
 }
 
 /** Returns the code of a rejection; undefined if the work is done. */
-async function refusalOf(work: Promise<unknown>): Promise<string | undefined> {
+async function catchRefusal(work: Promise<unknown>): Promise<string | undefined> {
   try {
     await work;
     return undefined;
@@ -51,7 +51,7 @@ async function refusalOf(work: Promise<unknown>): Promise<string | undefined> {
   }
 }
 
-async function notesOf(store: SessionStore, id: string): Promise<unknown[]> {
+async function readNotes(store: SessionStore, id: string): Promise<unknown[]> {
   const notes: unknown[] = [];
   for await (const { checkpoint } of new SessionTreeSaver(store).list(thread(id)))
     notes.push(checkpoint.channel_values["note"]);
@@ -68,15 +68,15 @@ export function testDeletion(name: string, newPlace: () => DeletionPlace | Promi
         const id = `t${delay}`;
         const first = await put(saver, thread(id), "secret");
         const config = await put(saver, first, "second");
-        const putting = refusalOf(put(saver, config, "late"));
-        const writing = refusalOf(saver.putWrites(config, [["note", "late"]], "task"));
+        const putting = catchRefusal(put(saver, config, "late"));
+        const writing = catchRefusal(saver.putWrites(config, [["note", "late"]], "task"));
         await pass(delay);
         await other.deleteThread(id);
         expect([undefined, "SESSION_NOT_FOUND"]).toContain(await putting);
         expect([undefined, "SESSION_NOT_FOUND"]).toContain(await writing);
-        expect(await notesOf(theirs, id)).toEqual([]);
+        expect(await readNotes(theirs, id)).toEqual([]);
       }
-      expect(await idsIn(theirs)).toEqual([]);
+      expect(await listIds(theirs)).toEqual([]);
       await Promise.all([ours.close(), theirs.close()]);
     });
 
@@ -86,24 +86,24 @@ export function testDeletion(name: string, newPlace: () => DeletionPlace | Promi
       for (const delay of DELAYS) {
         const id = `t${delay}`;
         const config = await put(saver, thread(id), "secret");
-        const putting = refusalOf(put(saver, config, "secret, too"));
+        const putting = catchRefusal(put(saver, config, "secret, too"));
         const inner = { configurable: { thread_id: id, checkpoint_ns: "inner" } };
         await pass(delay);
         await other.deleteThread(id);
         await put(other, thread(id), "fresh");
         expect([undefined, "SESSION_NOT_FOUND"]).toContain(await putting);
-        expect(await refusalOf(put(saver, config, "late"))).toBe("SESSION_NOT_FOUND");
-        expect(await refusalOf(saver.putWrites(config, [["note", "late"]], "task"))).toBe(
+        expect(await catchRefusal(put(saver, config, "late"))).toBe("SESSION_NOT_FOUND");
+        expect(await catchRefusal(saver.putWrites(config, [["note", "late"]], "task"))).toBe(
           "SESSION_NOT_FOUND",
         );
         const parents = { "": String(config.configurable?.["checkpoint_id"]) };
         const late = { ...emptyCheckpoint(), id: uuid6(++clock), channel_values: { note: "late" } };
         const putInner = () => saver.put(inner, late, { ...metadata, parents }, { note: 1 });
-        expect(await refusalOf(putInner())).toBe("SESSION_NOT_FOUND");
-        expect(await notesOf(theirs, id)).toEqual(["fresh"]);
+        expect(await catchRefusal(putInner())).toBe("SESSION_NOT_FOUND");
+        expect(await readNotes(theirs, id)).toEqual(["fresh"]);
         await other.deleteThread(id);
-        expect(await refusalOf(putInner())).toBe("SESSION_NOT_FOUND");
-        expect(await idsIn(theirs)).toEqual([]);
+        expect(await catchRefusal(putInner())).toBe("SESSION_NOT_FOUND");
+        expect(await listIds(theirs)).toEqual([]);
       }
       await Promise.all([ours.close(), theirs.close()]);
     });
@@ -113,9 +113,9 @@ export function testDeletion(name: string, newPlace: () => DeletionPlace | Promi
       const savers = [new SessionTreeSaver(ours), new SessionTreeSaver(theirs)];
       for (const id of ["a", "b", "c"]) {
         await Promise.all(savers.map((saver, at) => put(saver, thread(id), at)));
-        expect((await notesOf(ours, id)).sort()).toEqual([0, 1]);
+        expect((await readNotes(ours, id)).sort()).toEqual([0, 1]);
       }
-      expect(await idsIn(ours)).toHaveLength(3);
+      expect(await listIds(ours)).toHaveLength(3);
       await Promise.all([ours.close(), theirs.close()]);
     });
 
@@ -127,7 +127,7 @@ export function testDeletion(name: string, newPlace: () => DeletionPlace | Promi
         await store.append(AGENT, [record(`secret${delay}`)]);
         const other1 = { ...AGENT, subpath: `subagents/agent-${delay}` };
         const appending = [MAIN, AGENT, other1].map((key) =>
-          refusalOf(store.append(key, [record(`late${delay}`)])),
+          catchRefusal(store.append(key, [record(`late${delay}`)])),
         );
         await pass(delay);
         await other.delete(MAIN);
@@ -139,14 +139,14 @@ export function testDeletion(name: string, newPlace: () => DeletionPlace | Promi
         expect(listed).toHaveLength(main === null ? 0 : 1);
         await other.delete(MAIN);
         // The index of the project is all that is left.
-        expect(await idsIn(theirs)).toHaveLength(1);
+        expect(await listIds(theirs)).toHaveLength(1);
       }
       await Promise.all([ours.close(), theirs.close()]);
     });
   });
 }
 
-async function idsIn(store: SessionStore): Promise<string[]> {
+async function listIds(store: SessionStore): Promise<string[]> {
   const ids: string[] = [];
   for await (const { id } of store.list()) ids.push(id);
   return ids;

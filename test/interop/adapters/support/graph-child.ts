@@ -5,12 +5,12 @@ import { HumanMessage } from "@langchain/core/messages";
 import { Command } from "@langchain/langgraph";
 import { openPostgresStore } from "sessiontree/postgres";
 import { fileStore } from "sessiontree/stores";
-import { CART, clerk, statesOf } from "./clerk.ts";
+import { CART, clerk, readStates } from "./clerk.ts";
 
 const [step = "", address = ""] = process.argv.slice(2);
 
 /** Returns what the graph gets: to go on from where another process ended, nothing. */
-function inputOf(step: string): Parameters<ReturnType<typeof clerk>["invoke"]>[0] {
+function makeInput(step: string): Parameters<ReturnType<typeof clerk>["invoke"]>[0] {
   if (step === "resume") return new Command({ resume: "yes" });
   if (step === "continue") return null;
   return { messages: [new HumanMessage({ id: "h1", content: "Why is the cart empty?" })] };
@@ -37,7 +37,7 @@ async function neverRead(): Promise<string> {
 const isFolder = !address.startsWith("postgres:");
 const store = isFolder ? fileStore({ sessionDir: address }) : await openPostgresStore(address);
 const graph = clerk(store, step === "begin" ? neverRead : undefined);
-await graph.invoke(inputOf(step), { ...CART, durability: "sync" });
-say(await statesOf(graph));
+await graph.invoke(makeInput(step), { ...CART, durability: "sync" });
+say(await readStates(graph));
 await dismissal();
 await store.close();

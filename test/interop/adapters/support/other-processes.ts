@@ -1,7 +1,7 @@
 import type { SessionStore } from "sessiontree/stores";
 import { expect, test } from "vitest";
 import { Children } from "../../../fault/support/children.ts";
-import { CART, clerk, statesOf, texts } from "./clerk.ts";
+import { CART, clerk, readStates, texts } from "./clerk.ts";
 
 /** A place that processes share: a folder, or the address of a database. */
 interface SharedPlace {
@@ -21,7 +21,7 @@ export function testOtherProcesses(newPlace: () => SharedPlace | Promise<SharedP
     expect(await reading.ended).toBe("SIGKILL");
 
     const asking = children.start("continue", [address]);
-    const interrupted = listOf(await asking.hear());
+    const interrupted = toArray(await asking.hear());
     expect(interrupted.length).toBeGreaterThan(2);
     asking.process.kill("SIGKILL");
     expect(await asking.ended).toBe("SIGKILL");
@@ -33,7 +33,7 @@ export function testOtherProcesses(newPlace: () => SharedPlace | Promise<SharedP
 
     const store = openStore();
     const graph = clerk(store);
-    expect(await statesOf(graph)).toEqual(done);
+    expect(await readStates(graph)).toEqual(done);
     // All that was there at the interrupt is as the process said that was killed there.
     expect(done).toEqual(expect.arrayContaining(interrupted.slice(1)));
     const { values, next } = await graph.getState(CART);
@@ -49,6 +49,6 @@ export function testOtherProcesses(newPlace: () => SharedPlace | Promise<SharedP
   });
 }
 
-function listOf(value: unknown): unknown[] {
+function toArray(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }

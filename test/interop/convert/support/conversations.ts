@@ -88,12 +88,12 @@ export function sayable(form: Sayable): fc.Arbitrary<Message[]> {
         instructions === null ? [] : [{ role: "system", content: instructions, timestamp: 0 }];
       messages.push({ role: "user", content: first, timestamp: 0 });
       const used = new Set<string>();
-      for (const one of parts) messages.push(...messagesOf(one, form, used, messages.at(-1)?.role));
+      for (const one of parts) messages.push(...makeMessages(one, form, used, messages.at(-1)?.role));
       return messages;
     });
 }
 
-function messagesOf(
+function makeMessages(
   part: Part,
   form: Sayable,
   used: Set<string>,
@@ -109,7 +109,7 @@ function messagesOf(
   const calls = part.calls.filter(({ id }) => !used.has(id) && used.add(id) !== undefined);
   if (last === "assistant" && !form.repeatsRoles) return [];
   if (calls.length === 0 && part.texts.length === 0) return [];
-  const answer = answerOf([...part.thinking, ...part.texts, ...calls], form.identity);
+  const answer = makeAnswer([...part.thinking, ...part.texts, ...calls], form.identity);
   return [
     answer,
     ...calls.map(({ id, name }, at): ToolResultMessage => {
@@ -120,7 +120,7 @@ function messagesOf(
 }
 
 /** Makes an answer as an import makes it. */
-export function answerOf(
+export function makeAnswer(
   content: AssistantMessage["content"],
   fields: Partial<AnswerFields> = {},
 ): AssistantMessage {

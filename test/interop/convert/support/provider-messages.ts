@@ -322,7 +322,7 @@ export function geminiContents(): fc.Arbitrary<{ role: "user" | "model"; parts: 
   );
 }
 
-const itemOf = (family: string, one: string) => ({ [family]: { itemId: one } });
+const makeItem = (family: string, one: string) => ({ [family]: { itemId: one } });
 
 /** UI messages of the AI SDK with every kind of part and state. */
 export function uiMessages(): fc.Arbitrary<
@@ -361,13 +361,13 @@ export function uiMessages(): fc.Arbitrary<
       input: { q: 1 },
       ...given,
       providerExecuted: true,
-      callProviderMetadata: itemOf("openai", `ws_${one}`),
+      callProviderMetadata: makeItem("openai", `ws_${one}`),
     },
   ]);
   const reasoning = fc
     .tuple(id, words)
     .map(([one, thought]): UI[] => [
-      { type: "reasoning", text: thought, providerMetadata: itemOf("openai", `rs_${one}`) },
+      { type: "reasoning", text: thought, providerMetadata: makeItem("openai", `rs_${one}`) },
     ]);
   const step = fc.tuple(
     fc.array(fc.oneof(reasoning, said, hosted, tool, files), { maxLength: 4 }),

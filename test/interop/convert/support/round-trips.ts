@@ -7,7 +7,7 @@ import type {
 } from "../../../../src/interop/convert/conversion-options.ts";
 import type { ConvertedMessages } from "../../../../src/interop/convert/message-history.ts";
 import fc from "../../../support/fast-check.ts";
-import { shareOf } from "../../../support/share.ts";
+import { scaleCount } from "../../../support/share.ts";
 import { hostile, type Sayable, sayable } from "./conversations.ts";
 
 /** The converters of a form, both ways, and the rules of its requests. */
@@ -37,7 +37,7 @@ export function checkSaid<Request, Options extends RequestOptions>(
       expect(check(request, one)).toEqual([]);
       expect(from(request, { timestamp: 0, model })).toEqual({ messages, issues: [] });
     }),
-    { numRuns: shareOf(cases) },
+    { numRuns: scaleCount(cases) },
   );
 }
 
@@ -56,7 +56,7 @@ export function checkHostile<Request, Options extends RequestOptions>({
       expect(issues.every(({ index }) => index >= -1 && index < messages.length)).toBe(true);
       expect(check(request, one)).toEqual([]);
     }),
-    { numRuns: shareOf(1000) },
+    { numRuns: scaleCount(1000) },
   );
 }
 
@@ -72,6 +72,6 @@ export function checkRepeated<Request, Options extends RequestOptions>(
       const read = from(request, { timestamp: 0, ...identity }).messages;
       expect(to(read, { ...one, model, provider }).request).toEqual(request);
     }),
-    { numRuns: shareOf(cases) },
+    { numRuns: scaleCount(cases) },
   );
 }

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
-import type { documentOf, OpenCodeMessage } from "../../import/support/opencode-records.ts";
+import type { makeDocument, OpenCodeMessage } from "../../import/support/opencode-records.ts";
 import type { Places } from "./places.ts";
 import { writableDatabase } from "./writable-database.ts";
 
 /** Folder of the program's data, below the home folder. */
 export const DATA = ".local/share/opencode";
 
-export type Document = ReturnType<typeof documentOf>;
+export type Document = ReturnType<typeof makeDocument>;
 
 /** The tables of OpenCode 1, and the first one of OpenCode 2. */
 export const SCHEMA = `

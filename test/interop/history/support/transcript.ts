@@ -1,5 +1,13 @@
 import { rmSync } from "node:fs";
-import { call, linesOf, part, result, SESSION_ID, text, user } from "../../import/support/claude-records.ts";
+import {
+  call,
+  joinLines,
+  part,
+  result,
+  SESSION_ID,
+  text,
+  user,
+} from "../../import/support/claude-records.ts";
 import type { Places } from "./places.ts";
 
 /** Where Claude Code keeps the transcript, below the home folder. */
@@ -20,7 +28,7 @@ export const RECORDS = [
 
 /** Writes the first records of the transcript, and further ones. */
 export function put(places: Places, count = RECORDS.length, more: readonly object[] = []): void {
-  places.put(CLAUDE_PATH, linesOf([...RECORDS.slice(0, count), ...more]));
+  places.put(CLAUDE_PATH, joinLines([...RECORDS.slice(0, count), ...more]));
 }
 
 /** Removes the cache of imports. */

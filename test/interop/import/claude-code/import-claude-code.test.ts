@@ -3,7 +3,7 @@ import { readSourceText } from "../../../../src/interop/import/source-text.ts";
 import {
   call,
   importAll,
-  linesOf,
+  joinLines,
   part,
   record,
   result,
@@ -11,18 +11,18 @@ import {
   user,
   uuid,
 } from "../support/claude-records.ts";
-import { brief, briefMessage, viewOf } from "../support/session-view.ts";
+import { brief, briefMessage, readView } from "../support/session-view.ts";
 
 /** The path to the leaf in short, what says where the session is from left out. */
 function pathOf(records: Parameters<typeof importAll>[0]): string[] {
   const [session] = importAll(records);
-  return session === undefined ? [] : viewOf(session).path.map(brief).slice(1);
+  return session === undefined ? [] : readView(session).path.map(brief).slice(1);
 }
 
 function mainOf(records: Parameters<typeof importAll>[0]) {
   const [session] = importAll(records);
   if (session === undefined) throw new Error("no session was made");
-  return viewOf(session);
+  return readView(session);
 }
 
 const QUESTION = user("q", null, "hello");
@@ -513,7 +513,7 @@ function compactedWithSubagent({ agentAt = [2.5, 6.5], isThere = true } = {}) {
     ),
   ]);
   const subagents = isThere
-    ? [{ agentId: "abc", meta: { toolUseId: "t1" }, ...readSourceText(linesOf(agent)) }]
+    ? [{ agentId: "abc", meta: { toolUseId: "t1" }, ...readSourceText(joinLines(agent)) }]
     : [];
   // The first totals stand behind the result, at 2, before the answer at 4; the second behind the summary, before that at 8.
   const records = [
@@ -720,7 +720,7 @@ test("every record is mapped, kept or counted as left out", () => {
 });
 
 test("damaged lines are issues, and what is whole on them is imported", () => {
-  const file = `\uFEFF\n${linesOf([QUESTION]).trimEnd()}${linesOf([part("a1", "q", "m", text("glued"))])}nonsense\n${linesOf(
+  const file = `\uFEFF\n${joinLines([QUESTION]).trimEnd()}${joinLines([part("a1", "q", "m", text("glued"))])}nonsense\n${joinLines(
     [user("p", "a1", "more")],
   )}{"type":"user","torn`;
   const [session] = importAll(file);
@@ -747,7 +747,7 @@ test("subagents in the same file are sessions of their own, linked on both sides
     part("v1", "u1", "msg_s", text("seen"), side),
     result("r1", "a1", "t1", "it was seen"),
   ]);
-  const [main, agent] = sessions.map(viewOf);
+  const [main, agent] = sessions.map(readView);
   expect(main?.path.map(brief).slice(1)).toEqual([
     "user hello",
     "assistant t1",
@@ -778,7 +778,7 @@ test("a subagent whose call was not told its id is linked by what was told when 
     user("n", "r1", done),
     user("u1", null, "look", side),
     part("v1", "u1", "msg_s", text("seen"), side),
-  ]).map(viewOf);
+  ]).map(readView);
   expect(agent?.path[1]).toMatchObject({ data: { agentId: "abc", toolCallId: "t1" } });
 });
 
@@ -798,7 +798,7 @@ test("a subagent of a subagent is linked with that, and what both repeat counts 
   const read = (agentId: string, records: readonly object[], meta?: object) => ({
     agentId,
     ...(meta && { meta }),
-    ...readSourceText(linesOf(records)),
+    ...readSourceText(joinLines(records)),
   });
   const main = [
     QUESTION,
@@ -811,7 +811,7 @@ test("a subagent of a subagent is linked with that, and what both repeat counts 
     [read("outer", outerRecords), read("inner", innerRecords)],
     [read("outer", outerRecords), read("inner", innerRecords, { toolUseId: "gone", parentAgentId: "outer" })],
   ]) {
-    const [mainView, outerView, innerView] = importAll(main, { subagents }).map(viewOf);
+    const [mainView, outerView, innerView] = importAll(main, { subagents }).map(readView);
     const sourceId = mainView?.session.sourceId;
     expect(mainView?.session.parent).toBeUndefined();
     expect(outerView?.session.parent).toEqual({ sourceId, relation: "subagent" });
@@ -843,7 +843,7 @@ test("what a subagent repeats of its main agent's messages counts no tokens", ()
     user("u1", null, "hello", side),
     part("v1", "u1", "msg_1", text("one"), { ...side, requestId: "req_other" }),
     part("v2", "v1", "msg_2", text("two"), side),
-  ]).map(viewOf);
+  ]).map(readView);
   const usages = agent?.messages.flatMap((message) =>
     message.role === "assistant" ? [message.usage.output] : [],
   );

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { importCline } from "../../../../src/interop/import/cline/import-cline.ts";
 import { detectSource } from "../../../../src/interop/import/detect-source.ts";
-import { brief, briefMessage, viewOf } from "../support/session-view.ts";
+import { brief, briefMessage, readView } from "../support/session-view.ts";
 
 const importedAt = "2027-01-01T00:00:00.000Z";
 const START = Date.UTC(2026, 10, 23);
@@ -56,7 +56,7 @@ const MESSAGES = [
 function cli(messages: readonly unknown[], more: Partial<Parameters<typeof importCline>[0]> = {}) {
   const document = { version: 1, agent: "lead", sessionId: "17_ab", origin: { version: "3.0.65" }, messages };
   const sessions = importCline({ document, sessionId: "17_ab", importedAt, ...more });
-  return sessions.map(viewOf);
+  return sessions.map(readView);
 }
 
 function one(messages: readonly unknown[], more: Partial<Parameters<typeof importCline>[0]> = {}) {

@@ -17,7 +17,7 @@ import {
   usage,
   viewThread,
 } from "../support/codex-records.ts";
-import { brief, briefMessage, viewOf } from "../support/session-view.ts";
+import { brief, briefMessage, readView } from "../support/session-view.ts";
 
 const reasoning = (fields: object = {}) =>
   item("reasoning", {
@@ -278,7 +278,7 @@ test("a fork that holds only its own part has its beginning from the file it nam
   expect(view.session.parent).toEqual({ sourceId: THREAD_ID, relation: "fork" });
   const alone = importThread([], { rollouts: [forkFile] });
   expect(alone?.issues).toMatchObject([{ code: "PARENT_MISSING" }]);
-  expect(alone && viewOf(alone).messages.map(briefMessage)).toEqual(["user mine", "assistant 2"]);
+  expect(alone && readView(alone).messages.map(briefMessage)).toEqual(["user mine", "assistant 2"]);
 });
 
 test("a fork that copied its parent counts no tokens twice, and has the parent's ids", () => {

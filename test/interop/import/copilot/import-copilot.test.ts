@@ -1,25 +1,25 @@
 import { expect, test } from "vitest";
 import type { ImportedSession } from "../../../../src/interop/import/imported-session.ts";
 import { readSourceText } from "../../../../src/interop/import/source-text.ts";
-import { linesOf } from "../support/claude-records.ts";
+import { joinLines } from "../support/claude-records.ts";
 import {
   answer,
   COPILOT_ID,
   type CopilotEvent,
   event,
-  idOf,
   importEvents,
+  makeId,
+  makeTime,
   numbered,
   prompt,
   result,
   start,
-  timeOf,
   tokens,
 } from "../support/copilot-records.ts";
-import { brief, briefMessage, viewOf } from "../support/session-view.ts";
+import { brief, briefMessage, readView } from "../support/session-view.ts";
 
 function views(events: readonly CopilotEvent[], more: Parameters<typeof importEvents>[1] = {}) {
-  const made = importEvents(events, more).map(viewOf);
+  const made = importEvents(events, more).map(readView);
   for (const { problems, read } of made) expect([...problems, ...read.issues]).toEqual([]);
   return made;
 }
@@ -68,7 +68,7 @@ test("an answer has its tokens from the record before it, and a command failed b
     "beginning or end of a turn or run": 1,
     "repeats a call of an answer": 1,
   });
-  expect(session.header).toMatchObject({ id: COPILOT_ID, cwd: "/code/project", timestamp: timeOf(1) });
+  expect(session.header).toMatchObject({ id: COPILOT_ID, cwd: "/code/project", timestamp: makeTime(1) });
   expect(repairs).toEqual([]);
 });
 
@@ -261,7 +261,7 @@ function totalsOf(models: Readonly<Record<string, object>>, currentModel: string
 /** Returns the tokens of all sessions by model, and the models of answers. */
 function sumOf(sessions: readonly ImportedSession[]) {
   const sums: { [model: string]: number[] } = {};
-  for (const entry of sessions.flatMap((session) => viewOf(session).entries)) {
+  for (const entry of sessions.flatMap((session) => readView(session).entries)) {
     const call = entry.type === "message" ? entry.message : entry;
     if (!("usage" in call) || call.usage === undefined) continue;
     const model = "model" in call ? String(call.model) : "summary";
@@ -379,7 +379,7 @@ test("turns that are rewound after an import stay as a branch", () => {
   ]);
   expect(entries.slice(0, 5)).toEqual(known.slice(0, 5).map((entry, i) => (i === 0 ? entries[0] : entry)));
   const again = session.entries.map((entry) => ({ ...entry }));
-  expect(view([...numbered(first), ...rewind], { known: again }).text).toBe(viewOf(session).text);
+  expect(view([...numbered(first), ...rewind], { known: again }).text).toBe(readView(session).text);
 });
 
 test("turns that are rewound before an import come from the program's database, as far as it has them", () => {
@@ -387,14 +387,14 @@ test("turns that are rewound before an import come from the program's database, 
     turn_index: turn,
     user_message,
     assistant_response,
-    timestamp: timeOf(second),
+    timestamp: makeTime(second),
   });
   const call = (input_tokens: number, second: number) => ({
     model: "m-1",
     input_tokens,
     output_tokens: 1,
     cache_read_tokens: 0,
-    created_at: timeOf(second).slice(0, 19).replace("T", " "),
+    created_at: makeTime(second).slice(0, 19).replace("T", " "),
   });
   const first = numbered([start(), prompt("one"), tokens("r1"), answer("r1", "first")]);
   const rest = numbered(
@@ -431,8 +431,8 @@ test("turns that are rewound before an import come from the program's database, 
   expect(inputs).toEqual([7, 9]);
   expect(entries[6]).toMatchObject({ message: { usage: { input: 8, output: 1 } } });
   const known = session.entries.map((entry) => ({ ...entry }));
-  expect(view([...first, ...rest], { rows, known }).text).toBe(viewOf(session).text);
-  expect(view([...first, ...rest], { known }).text).toBe(viewOf(session).text);
+  expect(view([...first, ...rest], { rows, known }).text).toBe(readView(session).text);
+  expect(view([...first, ...rest], { known }).text).toBe(readView(session).text);
 });
 
 test("a prompt without a call that was redacted here does not come back from the row of its turn", () => {
@@ -440,11 +440,11 @@ test("a prompt without a call that was redacted here does not come back from the
   const rewind = numbered([event("session.info", { infoType: "rewind", message: "Rewound." })], 14);
   const { session } = view([...first, ...numbered([prompt("the secret"), event("abort", {})], 7)]);
   const turns = [
-    { user_message: "one", assistant_response: "first", timestamp: timeOf(5) },
-    { user_message: null, assistant_response: null, timestamp: timeOf(6) },
-    { user_message: "the secret", assistant_response: null, timestamp: timeOf(12) },
+    { user_message: "one", assistant_response: "first", timestamp: makeTime(5) },
+    { user_message: null, assistant_response: null, timestamp: makeTime(6) },
+    { user_message: "the secret", assistant_response: null, timestamp: makeTime(12) },
   ];
-  const calls = [{ model: "m-1", input_tokens: 100, output_tokens: 1, created_at: timeOf(3) }];
+  const calls = [{ model: "m-1", input_tokens: 100, output_tokens: 1, created_at: makeTime(3) }];
   const options = { rows: { turns, calls } };
   expect(view([...first, ...rewind], options).text).toContain("the secret");
   const known = session.entries.map((entry) =>
@@ -511,7 +511,7 @@ test("a file that ends between the tokens of a call and its answer counts them, 
   const events = numbered([start(), prompt("one"), tokens("r1"), answer("r1", "first")]);
   const shorter = view(events.slice(0, 3));
   const id = shorter.entries.find(({ type }) => type === "usage")?.id ?? "";
-  expect(id).toBe(idOf(3).slice(0, 8));
+  expect(id).toBe(makeId(3).slice(0, 8));
   const whole = view(events);
   expect(whole.entries.some(({ type }) => type === "usage")).toBe(false);
   expect(whole.session.withdrawnIds.has(id)).toBe(true);
@@ -519,7 +519,7 @@ test("a file that ends between the tokens of a call and its answer counts them, 
 
 test("damage, repeated events, fields of the wrong type and unknown versions are told", () => {
   const events = numbered([start({ version: 7 }), prompt("one"), answer("r1", "first")]);
-  const lines = linesOf([...events, { ...events[2] }, { ...event("user.message"), data: "?", id: 5 }]);
+  const lines = joinLines([...events, { ...events[2] }, { ...event("user.message"), data: "?", id: 5 }]);
   const glued = lines.replace("}\n{", "}{");
   const [session] = importEvents([], readSourceText(`${glued}{"type":"user.mess`));
   expect(session?.issues.map(({ code }) => code)).toEqual(["RECORDS_GLUED", "TAIL_TORN", "VERSION_UNCLEAR"]);

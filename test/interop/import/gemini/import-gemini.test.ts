@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { importGemini, readGeminiText } from "../../../../src/interop/import/gemini/import-gemini.ts";
-import { linesOf } from "../support/claude-records.ts";
-import { brief, briefMessage, viewOf } from "../support/session-view.ts";
+import { joinLines } from "../support/claude-records.ts";
+import { brief, briefMessage, readView } from "../support/session-view.ts";
 
 const importedAt = "2027-01-01T00:00:00.000Z";
 const META = { sessionId: "g-1", projectHash: "abc", startTime: "2026-11-22T05:00:00.000Z", kind: "main" };
@@ -21,9 +21,9 @@ const gemini = (id: string, content: unknown, more: object = {}) => ({
 });
 
 function view(records: readonly object[]) {
-  const session = importGemini({ ...readGeminiText(linesOf(records)), importedAt });
+  const session = importGemini({ ...readGeminiText(joinLines(records)), importedAt });
   if (session === undefined) throw new Error("no session was made");
-  const made = viewOf(session);
+  const made = readView(session);
   expect(made.problems).toEqual([]);
   expect(made.read.issues).toEqual([]);
   return made;
@@ -271,14 +271,14 @@ test("every message of a list counts as a record, and what the program made up i
 });
 
 test("a subagent names its parent, whose call names it; a file without a conversation is no session", () => {
-  const text = readGeminiText(linesOf([{ ...META, kind: "subagent" }, user("u1", "go")]));
+  const text = readGeminiText(joinLines([{ ...META, kind: "subagent" }, user("u1", "go")]));
   const agent = importGemini({ ...text, parentId: "p", importedAt });
   expect(agent?.parent).toEqual({ sourceId: "p", relation: "subagent" });
   expect(agent?.entries[1]).toMatchObject({ customType: "sessiontree.subagent", data: { agentId: "g-1" } });
   const { path } = view([META, gemini("a1", "", { toolCalls: [{ ...DONE, agentId: "g-2" }] })]);
   expect(path.map(brief).slice(1)).toEqual(["assistant c1", "result c1", "sessiontree.subagent"]);
   expect(path[3]).toMatchObject({ data: { agentId: "g-2", toolCallId: "c1", sessionId: "g-2" } });
-  expect(importGemini({ ...readGeminiText(linesOf([META])), importedAt })).toBeUndefined();
+  expect(importGemini({ ...readGeminiText(joinLines([META])), importedAt })).toBeUndefined();
   expect(importGemini({ ...readGeminiText(""), importedAt })).toBeUndefined();
 });
 
@@ -294,7 +294,7 @@ test.skipIf(!existsSync(CORPUS))(
       });
       // One of them holds notes of the program alone.
       expect(session === undefined, name).toBe(name.includes("system_messages"));
-      if (session !== undefined) expect(viewOf(session).problems).toEqual([]);
+      if (session !== undefined) expect(readView(session).problems).toEqual([]);
     }
   },
 );

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { detectSource } from "../../../../src/interop/import/detect-source.ts";
 import { importKimi, readKimiText } from "../../../../src/interop/import/kimi/import-kimi.ts";
-import { brief, briefMessage, viewOf } from "../support/session-view.ts";
+import { brief, briefMessage, readView } from "../support/session-view.ts";
 
 const importedAt = "2027-01-01T00:00:00.000Z";
 const SESSION_ID = "session_7fd4";
@@ -60,7 +60,7 @@ function wire(records: readonly object[], agentId = "main") {
 
 function sessionsOf(records: readonly object[], more: Partial<Parameters<typeof importKimi>[0]> = {}) {
   const input = { sessionId: SESSION_ID, wires: [wire(records)], importedAt, ...more };
-  return importKimi(input).map(viewOf);
+  return importKimi(input).map(readView);
 }
 
 function one(records: readonly object[], more: Partial<Parameters<typeof importKimi>[0]> = {}) {

@@ -2,14 +2,14 @@ import { expect, test } from "vitest";
 import { readMessageDocument } from "../../../../src/core/format/foreign-form.ts";
 import { detectSource } from "../../../../src/interop/import/detect-source.ts";
 import { importMessages } from "../../../../src/interop/import/messages/import-messages.ts";
-import { briefMessage, viewOf } from "../support/session-view.ts";
+import { briefMessage, readView } from "../support/session-view.ts";
 
 const startedAt = "2026-11-22T05:00:00.000Z";
 
 function view(document: unknown) {
   const session = importMessages({ document, sourceId: "chat", startedAt, importedAt: startedAt });
   if (session === undefined) throw new Error("no session was made");
-  return viewOf(session);
+  return readView(session);
 }
 
 const DOCUMENTS: readonly (readonly [form: string, document: unknown])[] = [

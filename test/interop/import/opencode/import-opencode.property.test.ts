@@ -2,8 +2,15 @@ import { expect, test } from "vitest";
 import { importOpenCode } from "../../../../src/interop/import/opencode/import-opencode.ts";
 import fc from "../../../support/fast-check.ts";
 import { damage, damaged, place } from "../support/damage.ts";
-import { answer, call, documentOf, type OpenCodeMessage, prompt, text } from "../support/opencode-records.ts";
-import { partsMade, viewOf } from "../support/session-view.ts";
+import {
+  answer,
+  call,
+  makeDocument,
+  type OpenCodeMessage,
+  prompt,
+  text,
+} from "../support/opencode-records.ts";
+import { partsMade, readView } from "../support/session-view.ts";
 
 const turn = fc.record({
   calls: fc.nat({ max: 3 }),
@@ -49,14 +56,14 @@ test("of OpenCode's messages nothing healthy is lost, doubled or orphaned, whate
       const left = damaged(live, harm);
       const gone = damaged(deleted, harm);
       const session = importOpenCode({
-        document: documentOf(left),
+        document: makeDocument(left),
         deleted: gone,
         importedAt: "2027-01-01T00:00:00.000Z",
       });
       const all = [...new Set([...left, ...gone.map(({ message }) => message)])];
       expect(session !== undefined).toBe(all.length > 0);
       if (session === undefined) return;
-      const view = viewOf(session);
+      const view = readView(session);
       expect(view.read.issues).toEqual([]);
       expect(view.problems).toEqual([]);
       expect(partsMade(view)).toEqual(partsIn(all));
@@ -84,10 +91,10 @@ test("whatever OpenCode's fields hold, what is made of them is a session, and ev
         },
         parts: parts.map((one, n) => (n === other.at ? { ...one, [other.field]: other.value } : one)),
       }));
-      const document = documentOf(messages);
+      const document = makeDocument(messages);
       const session = importOpenCode({ document, deleted, importedAt: "2027-01-01T00:00:00.000Z" });
       if (session === undefined) return;
-      const { read, problems } = viewOf(session);
+      const { read, problems } = readView(session);
       expect([...read.issues, ...problems]).toEqual([]);
       const { counts } = session;
       expect(counts.mapped + counts.kept + counts.dropped).toBe(counts.records);

@@ -3,16 +3,16 @@ import {
   importOpenCode,
   type OpenCodeInput,
 } from "../../../../src/interop/import/opencode/import-opencode.ts";
-import { sharedMessages } from "../../../../src/interop/import/opencode/stored-messages.ts";
-import { answer, call, documentOf, prompt, text } from "../support/opencode-records.ts";
-import { brief, briefMessage, viewOf } from "../support/session-view.ts";
+import { countSharedMessages } from "../../../../src/interop/import/opencode/stored-messages.ts";
+import { answer, call, makeDocument, prompt, text } from "../support/opencode-records.ts";
+import { brief, briefMessage, readView } from "../support/session-view.ts";
 
 const importedAt = "2027-01-01T00:00:00.000Z";
 
 function view(document: unknown, more: Partial<OpenCodeInput> = {}) {
   const session = importOpenCode({ document, importedAt, ...more });
   if (session === undefined) throw new Error("no session was made");
-  const made = viewOf(session);
+  const made = readView(session);
   expect(made.problems).toEqual([]);
   expect(made.read.issues).toEqual([]);
   const { counts } = session;
@@ -35,7 +35,7 @@ test("an answer has its thinking, its calls with their results, and tokens with 
     { type: "step-finish", snapshot: "tree2", tokens: {}, cost: 0.5 },
     { type: "patch", hash: "tree1", files: ["/code/a.txt"] },
   ];
-  const made = view(documentOf([prompt("m1", 1, "go"), answer("m2", 2, parts)]));
+  const made = view(makeDocument([prompt("m1", 1, "go"), answer("m2", 2, parts)]));
   expect(made.messages).toMatchObject([
     { role: "user", content: "go" },
     {
@@ -69,7 +69,9 @@ test.each([
   ["an error", "read", { status: "error", error: "gone" }, true],
   ["a command that worked", "bash", { metadata: { exit: 0 } }, false],
 ])("a call fails by %s", (_what, tool, state, isError) => {
-  const { messages } = view(documentOf([prompt("m1", 1, "go"), answer("m2", 2, [call("c1", tool, state)])]));
+  const { messages } = view(
+    makeDocument([prompt("m1", 1, "go"), answer("m2", 2, [call("c1", tool, state)])]),
+  );
   expect(messages.at(-1)).toMatchObject({ role: "toolResult", isError });
 });
 
@@ -77,7 +79,7 @@ test("a call that still runs has no result; an answer that failed or was ended s
   const none = { tokens: { input: 0, output: 0 } };
   const failed = { ...none, error: { name: "APIError", data: { message: "no", statusCode: 400 } } };
   const { messages } = view(
-    documentOf([
+    makeDocument([
       prompt("m1", 1, "go"),
       answer("m2", 2, [call("c1", "bash", { status: "running" })], {
         ...none,
@@ -94,7 +96,7 @@ test("a call that still runs has no result; an answer that failed or was ended s
 
 test("of a prompt, only what the user said is a message; what the program added is in the context beside it", () => {
   const made = view(
-    documentOf([
+    makeDocument([
       prompt(
         "m1",
         1,
@@ -136,7 +138,7 @@ test("an answer of an old version is taken apart into the calls of the model tha
     text("done"),
     finish(3),
   ];
-  const { messages } = view(documentOf([prompt("m1", 1, "go"), answer("m2", 2, parts)]));
+  const { messages } = view(makeDocument([prompt("m1", 1, "go"), answer("m2", 2, parts)]));
   expect(messages.map(briefMessage)).toEqual(["user go", "assistant c1", "result c1", "assistant done"]);
   expect(messages[1]).toMatchObject({ usage: { output: 2, cost: { total: 0.1 } }, stopReason: "toolUse" });
   expect(messages[3]).toMatchObject({ usage: { output: 3 }, stopReason: "stop" });
@@ -146,10 +148,10 @@ describe("what was reverted is a branch", () => {
   const NEXT = [prompt("m3", 3, "more"), answer("m4", 4, [text("no")])];
 
   test("while it is there, the leaf is before it", () => {
-    const made = view(documentOf([...HELLO, ...NEXT], { revert: { messageID: "m3" } }));
+    const made = view(makeDocument([...HELLO, ...NEXT], { revert: { messageID: "m3" } }));
     expect(made.messages.map(briefMessage)).toEqual(["user hello", "assistant hi"]);
     expect(made.entries.map(brief)).toContain("user more");
-    const all = view(documentOf([...HELLO, ...NEXT], { revert: { messageID: "m1" } }));
+    const all = view(makeDocument([...HELLO, ...NEXT], { revert: { messageID: "m1" } }));
     expect(all.messages).toEqual([]);
   });
 
@@ -160,7 +162,7 @@ describe("what was reverted is a branch", () => {
       createdSeq: n < 2 ? n : n + 10,
       deletedSeq: n < 2 ? 5 : 20,
     }));
-    const made = view(documentOf([...HELLO, prompt("m7", 7, "at last")]), { deleted });
+    const made = view(makeDocument([...HELLO, prompt("m7", 7, "at last")]), { deleted });
     expect(made.messages.map(briefMessage)).toEqual(["user hello", "assistant hi", "user at last"]);
     const parents = new Map(
       made.entries.map((entry) => [brief(entry), made.entries.find(({ id }) => id === entry.parentId)]),
@@ -171,9 +173,9 @@ describe("what was reverted is a branch", () => {
   });
 
   test("the import while it was there, and the one after it was deleted, make the same entries", () => {
-    const before = view(documentOf([...HELLO, ...NEXT], { revert: { messageID: "m3" } }));
+    const before = view(makeDocument([...HELLO, ...NEXT], { revert: { messageID: "m3" } }));
     const deleted = NEXT.map((message, n) => ({ message, createdSeq: n, deletedSeq: 9 }));
-    const after = view(documentOf([...HELLO, prompt("m7", 7, "at last")]), { deleted });
+    const after = view(makeDocument([...HELLO, prompt("m7", 7, "at last")]), { deleted });
     const kept = after.text.split("\n").slice(2, -2);
     expect(before.text.split("\n").slice(2, 2 + kept.length)).toEqual(kept);
   });
@@ -185,7 +187,7 @@ describe("a compaction", () => {
   const next = prompt("m5", 5, "and now");
 
   test("begins the context anew, with the tokens of the call that wrote it", () => {
-    const made = view(documentOf([...HELLO, ask, summary, next]));
+    const made = view(makeDocument([...HELLO, ask, summary, next]));
     expect(made.messages.map(({ role }) => role)).toEqual(["compactionSummary", "user"]);
     expect(made.entries.find(({ type }) => type === "compaction")).toMatchObject({
       summary: "the summary",
@@ -197,15 +199,15 @@ describe("a compaction", () => {
 
   test("keeps what the program kept", () => {
     const kept = prompt("m3", 3, { type: "compaction", auto: false, tail_start_id: "m2" });
-    const { messages } = view(documentOf([...HELLO, kept, summary, next]));
+    const { messages } = view(makeDocument([...HELLO, kept, summary, next]));
     expect(messages.map(({ role }) => role)).toEqual(["compactionSummary", "assistant", "user"]);
   });
 
   test("that is being written, or has failed, changes nothing, and its entries give way to it", () => {
     const { finish: _, ...unfinished } = summary.info;
-    const before = view(documentOf([...HELLO, ask, { ...summary, info: unfinished }]));
+    const before = view(makeDocument([...HELLO, ask, { ...summary, info: unfinished }]));
     expect(before.messages.map(({ role }) => role)).toEqual(["user", "assistant", "assistant"]);
-    const after = view(documentOf([...HELLO, ask, summary]));
+    const after = view(makeDocument([...HELLO, ask, summary]));
     const ids = new Set([...after.entries.map(({ id }) => id), ...after.session.withdrawnIds]);
     expect(before.entries.filter(({ id }) => !ids.has(id)).map(brief)).toEqual([]);
   });
@@ -216,7 +218,7 @@ test("an output that the program has cleared is there, but not in the context fr
   const compacted = Object(state.time.compacted).created + 1;
   const used = answer("m2", 2, [call("c1", "read", { time: { ...state.time, compacted } })]);
   const messages = [prompt("m1", 1, "go"), used, prompt("m3", 3, "one"), prompt("m4", 4, "two")];
-  const made = view(documentOf(messages));
+  const made = view(makeDocument(messages));
   expect(made.messages[2]).toMatchObject({ content: [{ text: "[Old tool result content cleared]" }] });
   expect(made.path.map(brief).slice(-3)).toEqual(["user one", "context_edit", "user two"]);
   const stored = made.entries.find((entry) => brief(entry) === "result c1");
@@ -224,10 +226,10 @@ test("an output that the program has cleared is there, but not in the context fr
 });
 
 test("a fork has the entries of what it copied, and counts as one of the same project", () => {
-  const original = documentOf([...HELLO, prompt("m3", 5, "here")]);
+  const original = makeDocument([...HELLO, prompt("m3", 5, "here")]);
   const copied = HELLO.map((one, n) => ({ ...one, info: { ...one.info, id: `f${n}` } }));
-  const fork = documentOf([...copied, prompt("f3", 9, "there")], { id: "ses_two" });
-  expect(sharedMessages(original, fork)).toBe(2);
+  const fork = makeDocument([...copied, prompt("f3", 9, "there")], { id: "ses_two" });
+  expect(countSharedMessages(original, fork)).toBe(2);
   const [one, two] = [view(original), view(fork, { forkedFrom: "ses_one" })];
   expect(two.session.parent).toEqual({ sourceId: "ses_one", relation: "fork" });
   const idsOf = ({ entries }: typeof one) =>
@@ -238,13 +240,13 @@ test("a fork has the entries of what it copied, and counts as one of the same pr
 
 test("a subagent and the call that started it name each other", () => {
   const started = call("c1", "task", { metadata: { sessionId: "ses_child" } });
-  const parent = view(documentOf([prompt("m1", 1, "go"), answer("m2", 2, [started])]));
+  const parent = view(makeDocument([prompt("m1", 1, "go"), answer("m2", 2, [started])]));
   expect(parent.path.at(-1)).toMatchObject({
     customType: "sessiontree.subagent",
     data: { agentId: "ses_child", toolCallId: "c1", sessionId: "ses_child" },
   });
   const info = { id: "ses_child", parentID: "ses_one", agent: "general" };
-  const child = view(documentOf(HELLO, info), { toolCallId: "c1" });
+  const child = view(makeDocument(HELLO, info), { toolCallId: "c1" });
   expect(child.session.parent).toEqual({ sourceId: "ses_one", relation: "subagent" });
   expect(child.entries[1]).toMatchObject({
     customType: "sessiontree.subagent",
@@ -254,12 +256,12 @@ test("a subagent and the call that started it name each other", () => {
 
 test("what is damaged is reported, and the rest is imported; messages of another form are refused by name", () => {
   const [first] = HELLO;
-  const made = view(documentOf([...HELLO, first, 7, { info: {} }] as never));
+  const made = view(makeDocument([...HELLO, first, 7, { info: {} }] as never));
   expect(made.messages.map(briefMessage)).toEqual(["user hello", "assistant hi"]);
   expect(made.session.issues.map(({ code }) => code)).toEqual(Array(3).fill("SOURCE_LEFT_OUT"));
-  const newer = documentOf([{ type: "user", seq: 1, data: {} }] as never, { version: "2.0.12" });
+  const newer = makeDocument([{ type: "user", seq: 1, data: {} }] as never, { version: "2.0.12" });
   expect(() => importOpenCode({ document: newer, importedAt })).toThrow(/OpenCode 2/);
-  expect(importOpenCode({ document: documentOf([]), importedAt })).toBeUndefined();
+  expect(importOpenCode({ document: makeDocument([]), importedAt })).toBeUndefined();
 });
 
 test("messages whose ids a redactor made equal are told apart by their times, and true repetitions are reported", () => {
@@ -271,9 +273,9 @@ test("messages whose ids a redactor made equal are told apart by their times, an
     twice,
     twice,
   ];
-  const made = importOpenCode({ document: documentOf(messages), importedAt: "2027-01-01T00:00:00.000Z" });
+  const made = importOpenCode({ document: makeDocument(messages), importedAt: "2027-01-01T00:00:00.000Z" });
   if (made === undefined) throw new Error("no session was made");
-  expect(viewOf(made).messages.map(briefMessage)).toEqual([
+  expect(readView(made).messages.map(briefMessage)).toEqual([
     "user one",
     "assistant first",
     "user two",

@@ -7,7 +7,7 @@ import {
   HEADER_A,
   HEADER_B,
   imported,
-  linesOf,
+  joinLines,
   readBack,
   set,
   tip,
@@ -28,7 +28,7 @@ const texts = (messages: readonly object[]) =>
 
 test("lanes are branches, main is the leaf, and ids stay", () => {
   const made = imported(
-    linesOf(
+    joinLines(
       HEADER_A,
       entry(1, "one", null, user("1"), "main"),
       { kind: "lane", seq: 2, lane: "side", leafId: "one" },
@@ -62,7 +62,7 @@ test("lanes are branches, main is the leaf, and ids stay", () => {
 
 test("branches end with their settings; without main, the one written to last is the leaf", () => {
   const made = imported(
-    linesOf(
+    joinLines(
       HEADER_B,
       [
         entry(1, "one", null, user("1")),
@@ -104,7 +104,7 @@ test("a compaction keeps the entries that its tail repeats, else the tail", () =
   const failed = { ...second, stopReason: "error" };
   const elsewhere = { role: "user", content: "elsewhere", timestamp: 1 };
   const made = imported(
-    linesOf(
+    joinLines(
       HEADER_B,
       entry(1, "e1", null, user("1")),
       entry(2, "e2", "e1", assistant("2")),
@@ -131,12 +131,12 @@ test("a compaction keeps the entries that its tail repeats, else the tail", () =
 });
 
 test("the last line without a line break counts in one dialect if it is whole, and in the other never", () => {
-  const a = linesOf(
+  const a = joinLines(
     HEADER_A,
     entry(1, "one", null, user("1"), "main"),
     entry(2, "two", "one", user("2"), "main"),
   );
-  const b = linesOf(HEADER_B, entry(1, "one", null, user("1")), [
+  const b = joinLines(HEADER_B, entry(1, "one", null, user("1")), [
     entry(2, "two", "one", user("2")),
     tip(3, "m", "two"),
   ]);
@@ -165,7 +165,7 @@ test("tokens count once: rows that entries tell are left out", () => {
     ...more,
   });
   const made = imported(
-    linesOf(
+    joinLines(
       HEADER_B,
       entry(1, "e1", null, assistant("1")),
       row(2, tokens(2, 1), { entryId: "e1" }),
@@ -188,7 +188,7 @@ test("tokens count once: rows that entries tell are left out", () => {
 
 test("operations are counted, what waited is reported, and what an application stored is kept", () => {
   const a = imported(
-    linesOf(
+    joinLines(
       HEADER_A,
       entry(1, "one", null, user("1"), "main"),
       { kind: "record", id: "o1", lane: "main", type: "operation_started", seq: 2 },
@@ -207,7 +207,7 @@ test("operations are counted, what waited is reported, and what an application s
     op: "append",
   });
   const b = imported(
-    linesOf(
+    joinLines(
       HEADER_B,
       entry(1, "one", null, user("1")),
       [set(2, "pi.op.meta", "op", {}), set(3, "app", "k", 1), set(4, "app", "k", 2)],
@@ -232,7 +232,7 @@ test("operations are counted, what waited is reported, and what an application s
 
 test("what pi refuses is reported, and everything legible is read", () => {
   const made = imported(
-    `${linesOf({ ...HEADER_B, v: 5 }, entry(1, "one", null, user("1")))}{"kind":"entry"\n${linesOf(
+    `${joinLines({ ...HEADER_B, v: 5 }, entry(1, "one", null, user("1")))}{"kind":"entry"\n${joinLines(
       entry(1, "two", "lost", user("2")),
       entry(3, "two", "two", user("3")),
       entry(4, "odd", "two", { type: "session", version: 3 }),
@@ -261,15 +261,15 @@ test("what pi refuses is reported, and everything legible is read", () => {
 
 test("a header without entries makes no session, and entries without a header make one", () => {
   const importedAt = "2027-01-01T00:00:00.000Z";
-  expect(importPi4({ ...readPi4Text(linesOf(HEADER_B)), importedAt })).toBeUndefined();
-  const text = linesOf(entry(1, "one", null, user("1")), tip(2, "main", "one"));
+  expect(importPi4({ ...readPi4Text(joinLines(HEADER_B)), importedAt })).toBeUndefined();
+  const text = joinLines(entry(1, "one", null, user("1")), tip(2, "main", "one"));
   const session = importPi4({ ...readPi4Text(text), sourceId: "from-name", importedAt });
   expect(session).toMatchObject({ sourceId: "from-name", header: { id: "from-name" }, parent: undefined });
 });
 
 test("a header tells the session that this one was forked from, and what its application wrote", () => {
   const header = { ...HEADER_A, parentSessionId: "a-0", metadata: { host: "till" } };
-  const { session } = imported(linesOf(header, entry(1, "one", null, user("1"), "main")));
+  const { session } = imported(joinLines(header, entry(1, "one", null, user("1"), "main")));
   expect(session).toMatchObject({
     source: "pi-v4",
     parent: { sourceId: "a-0", relation: "fork" },
@@ -299,7 +299,7 @@ test("whatever lines are lost, doubled or moved, nothing throws, and all legible
   const picked = fc.array(fc.nat({ max: lines.length - 1 }), { minLength: 1, maxLength: 12 });
   fc.assert(
     fc.property(picked, fc.nat({ max: 400 }), (picks, cut) => {
-      const text = linesOf(...picks.map((place) => lines[place]));
+      const text = joinLines(...picks.map((place) => lines[place]));
       const whole = readPi4Text(text.slice(0, Math.max(0, text.length - cut)));
       const session = importPi4({ ...whole, importedAt: "2027-01-01T00:00:00.000Z" });
       const said = whole.records.filter(

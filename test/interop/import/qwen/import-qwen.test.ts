@@ -4,21 +4,21 @@ import { uuid } from "../support/claude-records.ts";
 import {
   answered,
   asked,
-  callOf,
   importChat,
+  makeCall,
   QWEN_ID,
   type QwenRecord,
   report,
   resulted,
   system,
 } from "../support/qwen-records.ts";
-import { brief, briefMessage, viewOf } from "../support/session-view.ts";
+import { brief, briefMessage, readView } from "../support/session-view.ts";
 
 function view(records: readonly QwenRecord[]) {
   const [session, ...others] = importChat(records);
   if (session === undefined) throw new Error("no session was made");
   expect(others).toEqual([]);
-  const made = viewOf(session);
+  const made = readView(session);
   expect([...made.problems, ...made.read.issues]).toEqual([]);
   return made;
 }
@@ -28,7 +28,7 @@ test("an answer has the id of its report, a command failed by the code in its ou
     asked("q1", "run"),
     system("n1", "attribution_snapshot", {}),
     report("p1", "r1"),
-    answered("a1", [{ text: "hm", thought: true }, callOf("c1")]),
+    answered("a1", [{ text: "hm", thought: true }, makeCall("c1")]),
     system("n2", "ui_telemetry", { uiEvent: { "event.name": "qwen-code.tool_call" } }),
     resulted("t1", "c1", "Command: x\nOutput: Exit Code: 0\nExit Code: 3\nSignal: 0"),
     report("p2", "r2", {
@@ -166,7 +166,7 @@ test("records of subagents make sessions of their own, whose calls the reports d
       parentUuid: uuid("q1"),
     },
     answered("a1", [{ text: "done" }]),
-  ]).map(viewOf);
+  ]).map(readView);
   expect(main?.path.map(brief)).toEqual(["sessiontree.import", "user delegate", "assistant done"]);
   expect(subagent?.path.map(brief)).toEqual([
     "sessiontree.import",
@@ -179,11 +179,11 @@ test("records of subagents make sessions of their own, whose calls the reports d
 
 test("a subagent's transcript of a newer version is linked to its call, and its answers are whole", () => {
   const lane = { isSidechain: true, agentId: "explore-c1", agentName: "explore" };
-  const { usageMetadata: _, ...rest } = answered("s3", [callOf("c2")]);
+  const { usageMetadata: _, ...rest } = answered("s3", [makeCall("c2")]);
   const told = { subagent_name: "explore", prompt_id: `${QWEN_ID}#explore-c1#0`, model: "q-2" };
   const records = [
     asked("q1", "delegate"),
-    answered("a1", [callOf("c1", "agent")]),
+    answered("a1", [makeCall("c1", "agent")]),
     report("p1", "r1", told),
     resulted("t1", "c1", "started"),
     { ...asked("s1", "look"), ...lane, parentUuid: null },
@@ -191,7 +191,7 @@ test("a subagent's transcript of a newer version is linked to its call, and its 
     { ...rest, model: undefined, ...lane },
     { ...resulted("t2", "c2", "seen"), ...lane },
   ];
-  const [main, agent] = importChat(records).map(viewOf);
+  const [main, agent] = importChat(records).map(readView);
   expect(main?.path.slice(-2).map(brief)).toEqual(["result c1", "sessiontree.subagent"]);
   const link = { agentId: "explore-c1", toolCallId: "c1" };
   expect(main?.path.at(-1)).toMatchObject({ data: { ...link, sessionId: agent?.session.header.id } });
@@ -199,7 +199,7 @@ test("a subagent's transcript of a newer version is linked to its call, and its 
   expect(agent?.messages.map(briefMessage)).toEqual(["user look", "assistant I look+c2", "result c2"]);
   expect(agent?.messages[1]).toMatchObject({ model: "q-2", stopReason: "toolUse", usage: { output: 10 } });
   // A file may end between the records of an answer.
-  const [, shorter] = importChat(records.slice(0, -2)).map(viewOf);
+  const [, shorter] = importChat(records.slice(0, -2)).map(readView);
   expect(shorter?.path.map(({ id }) => id)).toEqual(agent?.path.slice(0, 4).map(({ id }) => id));
 });
 

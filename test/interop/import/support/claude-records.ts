@@ -86,7 +86,7 @@ export function result(
 }
 
 /** Spells records as a file. */
-export function linesOf(records: readonly unknown[]): string {
+export function joinLines(records: readonly unknown[]): string {
   return records.map((one) => `${JSON.stringify(one)}\n`).join("");
 }
 
@@ -95,6 +95,6 @@ export function importAll(
   records: readonly ClaudeRecord[] | string,
   more: Partial<ClaudeCodeInput> = {},
 ): ImportedSession[] {
-  const main = readSourceText(typeof records === "string" ? records : linesOf(records));
+  const main = readSourceText(typeof records === "string" ? records : joinLines(records));
   return importClaudeCode({ main, sessionId: SESSION_ID, importedAt: "2027-01-01T00:00:00.000Z", ...more });
 }

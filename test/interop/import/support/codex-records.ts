@@ -1,8 +1,8 @@
 import { type CodexInput, importCodex } from "../../../../src/interop/import/codex/import-codex.ts";
 import type { ImportedSession } from "../../../../src/interop/import/imported-session.ts";
 import { readSourceText } from "../../../../src/interop/import/source-text.ts";
-import { linesOf } from "./claude-records.ts";
-import { viewOf } from "./session-view.ts";
+import { joinLines } from "./claude-records.ts";
+import { readView } from "./session-view.ts";
 
 /** A record as Codex writes it, made by these functions. */
 export type CodexRecord = { [field: string]: unknown };
@@ -87,7 +87,7 @@ export function numbered(records: readonly CodexRecord[], from = 0): CodexRecord
 
 /** Spells a file. */
 export function rollout(records: readonly CodexRecord[], path = `rollout-x-${THREAD_ID}.jsonl`) {
-  return { path, ...readSourceText(linesOf(records)) };
+  return { path, ...readSourceText(joinLines(records)) };
 }
 
 export function importThread(
@@ -102,5 +102,5 @@ export function importThread(
 export function viewThread(records: readonly CodexRecord[], more: Partial<CodexInput> = {}) {
   const session = importThread([records], more);
   if (session === undefined) throw new Error("no session was made");
-  return viewOf(session);
+  return readView(session);
 }

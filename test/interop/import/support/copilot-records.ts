@@ -1,6 +1,6 @@
 import { type CopilotInput, importCopilot } from "../../../../src/interop/import/copilot/import-copilot.ts";
 import { readSourceText } from "../../../../src/interop/import/source-text.ts";
-import { linesOf } from "./claude-records.ts";
+import { joinLines } from "./claude-records.ts";
 
 /** An event as Copilot CLI writes it, made by these functions. */
 export type CopilotEvent = { [field: string]: unknown };
@@ -11,17 +11,17 @@ export const COPILOT_ID = "c0000000-0000-4000-8000-000000000001";
 export function numbered(events: readonly CopilotEvent[], first = 1): CopilotEvent[] {
   return events.map((event, i) => ({
     ...event,
-    id: idOf(first + i),
-    parentId: first + i === 1 ? null : idOf(first + i - 1),
-    timestamp: timeOf(first + i),
+    id: makeId(first + i),
+    parentId: first + i === 1 ? null : makeId(first + i - 1),
+    timestamp: makeTime(first + i),
   }));
 }
 
-export function idOf(number: number): string {
+export function makeId(number: number): string {
   return `${String(number).padStart(8, "0")}-0000-4000-8000-000000000000`;
 }
 
-export function timeOf(number: number): string {
+export function makeTime(number: number): string {
   return new Date(Date.UTC(2026, 10, 23, 5, 0, number)).toISOString();
 }
 
@@ -89,6 +89,6 @@ export function result(
 }
 
 export function importEvents(events: readonly CopilotEvent[], more: Partial<CopilotInput> = {}) {
-  const text = readSourceText(linesOf(events));
+  const text = readSourceText(joinLines(events));
   return importCopilot({ ...text, importedAt: "2027-01-01T00:00:00.000Z", ...more });
 }

@@ -60,7 +60,7 @@ function withId(part: object): object {
 }
 
 /** The document of `opencode export`. */
-export function documentOf(messages: readonly OpenCodeMessage[], more: object = {}) {
+export function makeDocument(messages: readonly OpenCodeMessage[], more: object = {}) {
   const info = {
     id: "ses_one",
     projectID: "project",

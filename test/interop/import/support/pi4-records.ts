@@ -59,7 +59,7 @@ export const set = (seq: number, namespace: string, key: string, value: unknown)
 export const tip = (seq: number, branch: string, id: string | null) => set(seq, "pi.branch.tip", branch, id);
 
 /** Lines of a file. */
-export function linesOf(...lines: readonly unknown[]): string {
+export function joinLines(...lines: readonly unknown[]): string {
   return lines.map((line) => `${JSON.stringify(line)}\n`).join("");
 }
 

@@ -1,6 +1,6 @@
 import { importQwen, type QwenInput } from "../../../../src/interop/import/qwen/import-qwen.ts";
 import { readSourceText } from "../../../../src/interop/import/source-text.ts";
-import { linesOf, uuid } from "./claude-records.ts";
+import { joinLines, uuid } from "./claude-records.ts";
 
 /** A record as Qwen Code writes it, made by these functions. */
 export type QwenRecord = { [field: string]: unknown };
@@ -36,7 +36,7 @@ export function answered(name: string, parts: readonly object[], fields: object 
   return { uuid: uuid(name), type: "assistant", model: "q-1", message, usageMetadata, ...fields };
 }
 
-export function callOf(id: string, name = "run_shell_command"): object {
+export function makeCall(id: string, name = "run_shell_command"): object {
   return { functionCall: { id, name, args: { of: id } } };
 }
 
@@ -72,6 +72,6 @@ export function report(name: string, responseId: string, fields: object = {}): Q
 }
 
 export function importChat(records: readonly QwenRecord[], more: Partial<QwenInput> = {}) {
-  const text = readSourceText(linesOf(chat(records)));
+  const text = readSourceText(joinLines(chat(records)));
   return importQwen({ ...text, importedAt: "2027-01-01T00:00:00.000Z", ...more });
 }

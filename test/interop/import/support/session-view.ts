@@ -7,7 +7,7 @@ import { readSession } from "../../../../src/core/jsonl/read-session.ts";
 import type { ImportedSession } from "../../../../src/interop/import/imported-session.ts";
 
 /** Reads an imported session back from the bytes that would be written. */
-export function viewOf(session: ImportedSession) {
+export function readView(session: ImportedSession) {
   const text = [session.header, ...session.entries].map((one) => `${encodeRecord(one)}\n`).join("");
   const read = readSession(text);
   const entries = read.entries.filter(isKnownEntry);
@@ -65,7 +65,7 @@ function briefBlock(block: { type: string; text?: string; thinking?: string; id?
 }
 
 /** Returns each text, call and result of an imported session, in short and sorted. */
-export function partsMade(view: ReturnType<typeof viewOf>): string[] {
+export function partsMade(view: ReturnType<typeof readView>): string[] {
   return view.entries
     .flatMap((entry) => {
       if (entry.type === "compaction" || entry.type === "branch_summary") return [entry.summary];

@@ -121,7 +121,7 @@ export function readTruth(path: string): Truth {
 function asTold(truth: Truth): Truth {
   const { prompts, totals, subagents, sideCalls } = truth;
   if (truth.program === "qwen-code" && totals.side !== undefined) {
-    const compact = { ...totals.compact, usage: sumOf([totals.compact, totals.side]) };
+    const compact = { ...totals.compact, usage: addUsage([totals.compact, totals.side]) };
     const all = [...subagents.flatMap(({ calls }) => calls), ...sideCalls];
     return { ...truth, subagents: [], sideCalls: all, totals: { ...totals, compact } };
   }
@@ -136,7 +136,7 @@ function asTold(truth: Truth): Truth {
 }
 
 /** Adds tokens up. */
-function sumOf(totals: readonly { usage: z.infer<typeof tokens> }[]) {
+function addUsage(totals: readonly { usage: z.infer<typeof tokens> }[]) {
   const sum = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
   for (const { usage } of totals) for (const name of NAMES) sum[name] += usage[name];
   return sum;
@@ -156,7 +156,7 @@ export interface Tolerance {
 export function expectTruth(sessions: readonly ImportedSession[], truth: Truth): void {
   const broken = !["claude-code", "codex"].includes(truth.program);
   const tolerance = { broken, torn: truth.case.includes("torn") };
-  const views = sessions.map(viewOf);
+  const views = sessions.map(makeView);
   for (const view of views) {
     expect.soft(view.read.issues, "the session reads without issues").toEqual([]);
     expect.soft(view.read.leafId).toBe(view.session.leafId);
@@ -168,9 +168,9 @@ export function expectTruth(sessions: readonly ImportedSession[], truth: Truth):
   expectTotals(views, truth, tolerance);
 }
 
-type View = ReturnType<typeof viewOf>;
+type View = ReturnType<typeof makeView>;
 
-function viewOf(session: ImportedSession) {
+function makeView(session: ImportedSession) {
   const text = [session.header, ...session.entries].map((record) => `${encodeRecord(record)}\n`).join("");
   const read = readSession(text);
   const entries = read.entries.filter(isKnownEntry);
@@ -200,17 +200,17 @@ function promptTexts(entries: readonly { type: string }[]): string[] {
 }
 
 function expectPaths(views: readonly View[], truth: Truth): void {
-  const textOf = (id: string) => truth.prompts.find((prompt) => prompt.id === id)?.text;
+  const getText = (id: string) => truth.prompts.find((prompt) => prompt.id === id)?.text;
   for (const [sessionId, prompts] of Object.entries(truth.sessionPaths)) {
     const view = views.find(({ session }) => session.sourceId === sessionId);
     const inherited = sessionId === truth.forkedFrom?.forkSession ? truth.forkedFrom.sharedPrompts : [];
     expect
       .soft(promptTexts(view?.path ?? []), "the prompts on the final path")
-      .toEqual([...inherited, ...prompts].map(textOf));
+      .toEqual([...inherited, ...prompts].map(getText));
     const all = truth.prompts.filter(({ session }) => session === sessionId).map(({ text }) => text);
     expect
       .soft(promptTexts(view?.entries ?? []).sort(), "all prompts")
-      .toEqual([...inherited.map(textOf), ...all].sort());
+      .toEqual([...inherited.map(getText), ...all].sort());
   }
 }
 
@@ -221,7 +221,7 @@ function expectCalls(views: readonly View[], truth: Truth, { broken, torn }: Tol
     const all = views.filter((view) => isHome(view, one));
     const found = all.flatMap((home) =>
       home.entries
-        .flatMap(assistantIn)
+        .flatMap(findAssistant)
         .filter((message) => isAnswer(message, one))
         .map((message) => ({ home, message })),
     );
@@ -232,7 +232,7 @@ function expectCalls(views: readonly View[], truth: Truth, { broken, torn }: Tol
     for (const { home, message } of found) expectCall(home, message, one, isLast);
   }
   for (const view of views) {
-    const answers = view.entries.flatMap(assistantIn);
+    const answers = view.entries.flatMap(findAssistant);
     const ids = answers.flatMap(({ responseId }) => responseId ?? []);
     expect.soft(new Set(ids).size, "no response twice").toBe(ids.length);
     const known = new Set(calls.map(({ messageId }) => messageId));
@@ -262,7 +262,7 @@ function isComplete({ completeStream, httpStatus }: Call): boolean {
   return completeStream === true && httpStatus === 200;
 }
 
-function assistantIn(entry: { type: string }): AssistantMessage[] {
+function findAssistant(entry: { type: string }): AssistantMessage[] {
   if (entry.type !== "message") return [];
   const { message } = entry as SessionMessageEntry;
   return message.role === "assistant" ? [message] : [];
@@ -315,7 +315,7 @@ function expectCall(home: View | undefined, message: AssistantMessage, one: Call
     expect.soft(made.arguments).toEqual(input);
     if (expected.result != null) expectResult(home, made.id, expected.result);
   });
-  if (one.usage != null) expect.soft(tokensOf(message.usage)).toEqual(one.usage);
+  if (one.usage != null) expect.soft(getTokens(message.usage)).toEqual(one.usage);
 }
 
 /** What Kimi Code writes above a result when it sends it. */
@@ -351,7 +351,7 @@ function expectResult(home: View | undefined, id: string, expected: z.infer<type
   expect.soft(made.content.filter(({ type }) => type === "image").length).toBe(images.length);
 }
 
-function tokensOf(usage: AssistantMessage["usage"]) {
+function getTokens(usage: AssistantMessage["usage"]) {
   const { input, output, cacheRead, cacheWrite } = usage;
   return { input, output, cacheRead, cacheWrite };
 }
@@ -377,11 +377,11 @@ function expectTotals(views: readonly View[], truth: Truth, { torn }: Tolerance)
       seen.add(entry.id);
       const usages = entry.type === "compaction" && entry.usage ? [entry.usage] : [];
       if (entry.type === "usage") usages.push(entry.usage);
-      for (const usage of [...usages, ...assistantIn(entry).map((message) => message.usage)]) {
+      for (const usage of [...usages, ...findAssistant(entry).map((message) => message.usage)]) {
         for (const name of NAMES) sum[name] += usage[name];
       }
     }
   }
   const { main, subagent, compact } = truth.totals;
-  expect.soft(sum).toEqual(sumOf([main, subagent, compact]));
+  expect.soft(sum).toEqual(addUsage([main, subagent, compact]));
 }

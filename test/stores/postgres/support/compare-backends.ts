@@ -1,15 +1,15 @@
 import { expect } from "vitest";
 import { isSessionError } from "../../../../src/core/format/errors.ts";
-import { positionOf } from "../../../../src/stores/contract/select-sessions.ts";
+import { getPosition } from "../../../../src/stores/contract/select-sessions.ts";
 import type { NewEntryLine, SessionBackend } from "../../../../src/stores/contract/session-backend.ts";
 import { MemoryBackend } from "../../../../src/stores/remote/memory-backend.ts";
 import fc from "../../../support/fast-check.ts";
-import { headerLine, messageLine, otherLine, piecesOf, sessionFactsOf, TIME_MS } from "./lines.ts";
+import { headerLine, makeSessionFacts, messageLine, otherLine, TIME_MS, yieldPieces } from "./lines.ts";
 
 /** One call of a backend. */
 type Step = (backend: SessionBackend) => Promise<unknown>;
 
-const stepOf = (step: Step) => step;
+const describeStep = (step: Step) => step;
 
 const sessionId = fc.constantFrom("a", "b", "B", "_");
 const entryId = fc.integer({ min: 1, max: 6 }).map((n) => `0000000${n}`);
@@ -35,19 +35,23 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc
     .tuple(sessionId, cwd, lines)
     .map(([id, folder, more]) =>
-      stepOf((backend) =>
-        backend.create(sessionFactsOf(id, { cwd: folder }), piecesOf([headerLine(id)], more)),
+      describeStep((backend) =>
+        backend.create(makeSessionFacts(id, { cwd: folder }), yieldPieces([headerLine(id)], more)),
       ),
     ),
   {
     weight: 4,
-    arbitrary: fc.tuple(sessionId, lines).map(([id, more]) => stepOf((backend) => backend.append(id, more))),
+    arbitrary: fc
+      .tuple(sessionId, lines)
+      .map(([id, more]) => describeStep((backend) => backend.append(id, more))),
   },
   {
     weight: 4,
     arbitrary: fc
       .tuple(sessionId, lines, fc.option(entryId))
-      .map(([id, more, expectedLeafId]) => stepOf((backend) => backend.append(id, more, { expectedLeafId }))),
+      .map(([id, more, expectedLeafId]) =>
+        describeStep((backend) => backend.append(id, more, { expectedLeafId })),
+      ),
   },
   fc
     .record({
@@ -66,20 +70,20 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     })
     .map(({ id, replace, ...change }) => {
       const replaced = replace.map(([seq, one]) => ({ seq, line: one }));
-      return stepOf(async (backend) => backend.amend?.(id, { ...change, replace: replaced }));
+      return describeStep(async (backend) => backend.amend?.(id, { ...change, replace: replaced }));
     }),
   fc
     .tuple(sessionId, fc.integer({ min: 0, max: 9 }), fc.integer({ min: 1, max: 9 }))
-    .map(([id, after, limit]) => stepOf((backend) => backend.read(id, after, limit))),
-  sessionId.map((id) => stepOf((backend) => backend.delete(id))),
+    .map(([id, after, limit]) => describeStep((backend) => backend.read(id, after, limit))),
+  sessionId.map((id) => describeStep((backend) => backend.delete(id))),
 );
 
 /** Everything that one can ask a backend for. */
-async function stateOf(backend: SessionBackend): Promise<unknown> {
+async function readState(backend: SessionBackend): Promise<unknown> {
   const listed = await backend.list({ limit: 100 });
   const read = await Promise.all(listed.map(({ id }) => backend.read(id, 0, 1_000)));
   const pages = [];
-  for (const facts of listed) pages.push(await backend.list({ limit: 2, after: positionOf(facts) }));
+  for (const facts of listed) pages.push(await backend.list({ limit: 2, after: getPosition(facts) }));
   const queries = [{ cwd: "/one" }, { name: "NAME" }, { name: "%" }, { idPrefix: "_" }, { idPrefix: "b" }];
   const found = await Promise.all(queries.map((query) => backend.list({ ...query, limit: 100 })));
   const hits = (await backend.search?.({ words: ["NEEDLE"], limit: 3 })) ?? [];
@@ -99,7 +103,7 @@ async function stateOf(backend: SessionBackend): Promise<unknown> {
 const bareLine = ({ seq, text }: { seq: number; text: string }) => ({ seq, text });
 
 /** What a call gave: a value, or the code of a fact. */
-async function outcomeOf(backend: SessionBackend, one: Step): Promise<unknown> {
+async function catchOutcome(backend: SessionBackend, one: Step): Promise<unknown> {
   try {
     const given = await one(backend);
     return JSON.parse(JSON.stringify(given ?? null), (key, value) => (key === "entry" ? undefined : value));
@@ -124,11 +128,13 @@ export async function compareWithMemory(
       await clear();
       const memory = new MemoryBackend();
       const begin = ["a", "b", "B"].map((id) =>
-        stepOf((one) => one.create(sessionFactsOf(id, { cwd: "/two" }), piecesOf([headerLine(id)]))),
+        describeStep((one) =>
+          one.create(makeSessionFacts(id, { cwd: "/two" }), yieldPieces([headerLine(id)])),
+        ),
       );
       for (const one of [...begin, ...steps])
-        expect(await outcomeOf(backend, one)).toEqual(await outcomeOf(memory, one));
-      expect(await stateOf(backend)).toEqual(await stateOf(memory));
+        expect(await catchOutcome(backend, one)).toEqual(await catchOutcome(memory, one));
+      expect(await readState(backend)).toEqual(await readState(memory));
     }),
     { numRuns },
   );

@@ -1,11 +1,11 @@
 import type { SessionFacts } from "../../../../src/core/facts/session-facts.ts";
 import type { NewEntryLine, NewLine } from "../../../../src/stores/contract/session-backend.ts";
-import { newEntryLine } from "../../../../src/stores/remote/line-codec.ts";
+import { makeEntryLine } from "../../../../src/stores/remote/line-codec.ts";
 
 export const TIME_MS = Date.parse("2026-03-01T12:00:00.000Z");
 
 /** The facts of a session that was just begun. */
-export function sessionFactsOf(id: string, facts: Partial<SessionFacts> = {}): SessionFacts {
+export function makeSessionFacts(id: string, facts: Partial<SessionFacts> = {}): SessionFacts {
   const cwd = "/project";
   const none = { name: null, parentSession: null, messageCount: 0, firstMessage: null };
   return { id, cwd, ...none, createdMs: TIME_MS, lastMessageMs: null, ...facts };
@@ -28,16 +28,16 @@ export function headerLine(id: string): NewLine {
 export function messageLine(id: string, parentId: string | null, content = id, ms = TIME_MS): NewEntryLine {
   const message = { role: "user", content, timestamp: ms };
   const timestamp = new Date(ms).toISOString();
-  return newEntryLine(JSON.stringify({ type: "message", id, parentId, timestamp, message }), true);
+  return makeEntryLine(JSON.stringify({ type: "message", id, parentId, timestamp, message }), true);
 }
 
 /** The line of an entry of another type. */
 export function otherLine(type: string, id: string, fields: object = {}): NewEntryLine {
   const base = { type, id, parentId: null, timestamp: new Date(TIME_MS).toISOString() };
-  return newEntryLine(JSON.stringify({ ...base, ...fields }), true);
+  return makeEntryLine(JSON.stringify({ ...base, ...fields }), true);
 }
 
 /** Lines as they come to `create`, each array one piece. */
-export async function* piecesOf(...pieces: (readonly NewLine[])[]): AsyncGenerator<readonly NewLine[]> {
+export async function* yieldPieces(...pieces: (readonly NewLine[])[]): AsyncGenerator<readonly NewLine[]> {
   yield* pieces;
 }

@@ -11,19 +11,19 @@ const QUICK = { minRetryMs: 1, maxRetryMs: 5, pollMs: 5 };
 /**
  * Runs the suite of all stores over a database that has its tables.
  *
- * @param clientOf - Gives a client: another process's for every call, where there can be several.
+ * @param makeClient - Gives a client: another process's for every call, where there can be several.
  */
-export function postgresSuite(clientOf: () => PostgresClient, notify: boolean): void {
+export function postgresSuite(makeClient: () => PostgresClient, notify: boolean): void {
   sessionStoreSuite({
     test,
     factory: async () => {
-      const client = clientOf();
+      const client = makeClient();
       await client.query("truncate sessiontree.sessions, sessiontree.deleted_sessions cascade");
       const own = new PostgresBackend({ client, notify });
       const { backend, faults } = faultyBackend(own);
       const others: PostgresBackend[] = [];
       const another = () => {
-        const other = new PostgresBackend({ client: clientOf(), notify });
+        const other = new PostgresBackend({ client: makeClient(), notify });
         others.push(other);
         return remoteStore(other, QUICK);
       };
