@@ -20,6 +20,11 @@ export { toUIMessages } from "./interop/convert/ai-sdk/to-ui-messages.ts";
 export type { UIMessage, UIMessagesOptions, UIMessagesResult } from "./interop/convert/ai-sdk/ui-parts.ts";
 export { type AnswerFields, assistantMessage, type ConvertedAnswer } from "./interop/convert/answer.ts";
 export type { AnthropicMessage, AnthropicRequest } from "./interop/convert/anthropic/anthropic-content.ts";
+export {
+  type AnthropicSummaryRequest,
+  appendAnthropicSummary,
+  requestAnthropicSummary,
+} from "./interop/convert/anthropic/anthropic-summary.ts";
 export { fromAnthropic, fromAnthropicResponse } from "./interop/convert/anthropic/from-anthropic.ts";
 export { toAnthropic } from "./interop/convert/anthropic/to-anthropic.ts";
 export { type AppendedConversation, appendConversation } from "./interop/convert/append-conversation.ts";
@@ -52,3 +57,4 @@ export type {
   OpenAIResponsesRequest,
 } from "./interop/convert/openai-responses/openai-responses-content.ts";
 export { toOpenAIResponses } from "./interop/convert/openai-responses/to-openai-responses.ts";
+export { type RequestChange, requestChanges } from "./interop/convert/session/request-changes.ts";

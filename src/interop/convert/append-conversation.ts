@@ -20,7 +20,7 @@ import { toWellFormedMessage } from "./well-formed-message.ts";
 /** What `appendConversation` needs from a session; `SessionManager` has it. */
 export interface ConversationSession {
   getLeafId(): string | null;
-  getBranch(): SessionEntry[];
+  getBranch(fromId?: string): SessionEntry[];
   getChildren(parentId: string | null): SessionEntry[];
   buildSessionProjection(): SessionProjection;
   appendMessage(message: Message): string;
@@ -28,6 +28,8 @@ export interface ConversationSession {
   resetLeaf(): void;
   /** All entries, to find what was redacted. Without it, only redactions on the path count. */
   getEntries?(): SessionEntry[];
+  /** All entries of a type, for the same: reads fewer bodies. */
+  walk?(fromId: undefined, options: { type: string }): Iterable<SessionEntry>;
 }
 
 /** What `appendConversation` did. */

@@ -11,6 +11,12 @@ export interface RequestOptions {
   readonly provider?: string;
   /** Whether to drop all thinking, for a retry after the provider refused it. Default: false. */
   readonly dropThinking?: boolean;
+  /** Of a session: the leaf at which to ask. Default: the session's. */
+  readonly leafId?: string;
+  /** Of a session: the system text that you send, if it is not the request's own. Compared with what earlier answers keep. */
+  readonly system?: unknown;
+  /** Of a session: the tools that you send. Compared with what earlier answers keep. */
+  readonly tools?: readonly object[];
 }
 
 /** What a provider's messages do not contain. */
@@ -26,6 +32,11 @@ export interface MessageImportOptions {
   readonly usage?: object | ((index: number) => object | null | undefined);
   /** `"aborted"` for a snapshot of a stream, which cannot say that it was stopped: applies to the last answer. */
   readonly stopReason?: "aborted";
+  /**
+   * The request that was sent: hashes of its system text, tools and messages are kept with the answer, so that later requests
+   * drop its thinking exactly where they differ. Only for responses of Anthropic and Bedrock.
+   */
+  readonly request?: object;
   /** Provider of the model. Default: the company that owns the API. */
   readonly provider?: string;
   /** Name of the API as the format spells it, such as `openai-responses`. Default: the one of the function that you call. */

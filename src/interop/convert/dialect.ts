@@ -26,8 +26,8 @@ export interface Dialect {
   readonly provider: string | undefined;
   /** Whether this form is for people rather than a model: it shows all answers and thinking. */
   readonly isForDisplay: boolean;
-  /** Which system messages go in front of the request: all, only the leading ones, or none. */
-  readonly systemInFront: "all" | "leading" | "none";
+  /** Which system messages go in front of the request: all, those before the first answer, only the leading ones, or none. */
+  readonly systemInFront: "all" | "unanswered" | "leading" | "none";
   /** Whether the first message must be a user's. */
   readonly startsWithUser: boolean;
   /** Types of images that are supported; undefined for any. */

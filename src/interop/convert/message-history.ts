@@ -227,10 +227,21 @@ export function makeAnswerer(model: string, asked: string | undefined): Partial<
   return asked === model ? {} : { responseModel: model };
 }
 
-/** Returns the only answer of a history. */
-export function getOnlyAnswer(history: History, message: AssistantMessage): ConvertedAnswer {
+/**
+ * Returns the only answer of a history.
+ *
+ * @param facts - What is kept in its `details` beside the original.
+ */
+export function getOnlyAnswer(
+  history: History,
+  message: AssistantMessage,
+  facts: JsonObject = {},
+): ConvertedAnswer {
   const { issues } = history.done();
-  return { message, issues };
+  if (Object.keys(facts).length === 0) return { message, issues };
+  const { details } = message;
+  const kept = typeof details === "object" && !Array.isArray(details) ? details : {};
+  return { message: { ...message, details: { ...kept, ...facts } }, issues };
 }
 
 /** Returns the `details` field of a message, if there are details. */

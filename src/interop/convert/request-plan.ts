@@ -26,6 +26,7 @@ import {
 } from "./raw-form.ts";
 import { RequestContent } from "./request-content.ts";
 import { bindsThinking } from "./session/claude-model.ts";
+import { isSummaryBlock } from "./session/provider-summary.ts";
 import type { ToolIds } from "./tool-ids.ts";
 import { toWellFormedMessage } from "./well-formed-message.ts";
 
@@ -120,7 +121,7 @@ interface Indexed<M = Message> {
  *
  * @param messages - The messages of a context; not changed.
  */
-export function planRequest(
+export function planMessages(
   messages: readonly AgentMessage[],
   dialect: Dialect,
   options: RequestOptions,
@@ -152,11 +153,14 @@ class Planner {
     const all = paired.map(({ message }) => message);
     this.#target = findTarget(all, this.#dialect.apis, this.#dialect.provider, this.#options);
     for (const message of all) this.#keepIds(message);
-    this.#reportTools(all);
     const items = this.#items(paired).flatMap((item) => this.#moveImages(item));
     const front = new Set(this.#systemInFront(items));
     const system = this.#systemText(Array.from(front, ({ message }) => message));
-    const isUnsaid = ({ text, raw }: PlannedSystem) => raw === undefined && this.#dialect.isBlank(text);
+    const declaring =
+      this.#dialect.systemInFront === "unanswered" ? [...front].map(({ message }) => message) : all;
+    this.#reportTools(declaring);
+    const isUnsaid = ({ text, raw, message }: PlannedSystem) =>
+      raw === undefined && this.#dialect.isBlank(text) && (declaring === all || !changesTools(message));
     const rest = items.filter((item) => item.kind !== "system" || !(front.has(item) || isUnsaid(item)));
     this.#startWithUser(rest);
     return { system, items: rest, target: this.#target, ids: this.#ids, issues: this.#issues };
@@ -173,7 +177,7 @@ class Planner {
 
   #startWithUser(items: PlannedItem[]): void {
     const first = items.find((item) => item.kind !== "system");
-    if (!this.#dialect.startsWithUser || first?.kind !== "answer") return;
+    if (!this.#dialect.startsWithUser || first?.kind !== "answer" || isSummaryBlock(first.raw)) return;
     const { index } = first;
     this.#issues.report(
       "CONTENT_ADDED",
@@ -244,6 +248,10 @@ class Planner {
   #systemInFront(items: readonly PlannedItem[]): PlannedSystem[] {
     const { systemInFront } = this.#dialect;
     const systems = items.filter((item) => item.kind === "system");
+    if (systemInFront === "unanswered") {
+      const answer = items.find((item) => item.kind === "answer");
+      return answer === undefined ? systems : systems.filter(({ index }) => index < answer.index);
+    }
     // What only the original holds cannot be part of the instructions.
     const rest = items.findIndex((item) => item.kind !== "system" || item.raw !== undefined);
     const leading = rest === -1 ? systems : systems.slice(0, rest);
@@ -408,6 +416,10 @@ class Planner {
   }
 }
 
+function changesTools({ toolsAdded, toolsRemoved }: SystemMessage): boolean {
+  return toArray(toolsAdded).length > 0 || toArray(toolsRemoved).length > 0;
+}
+
 /** Normalizes a text to a block. */
 function toBlocks(content: UserMessage["content"] | undefined): unknown {
   return typeof content === "string" ? [{ type: "text", text: content }] : content;
@@ -443,6 +455,8 @@ export function reportFailedResult({ items, issues }: RequestPlan): void {
 interface Turn<Content> {
   readonly by: "user" | "model";
   readonly content: Content;
+  /** Index of the message that it begins with. */
+  readonly index: number;
 }
 
 /** How a form writes what was planned: unchanged originals as they came, everything else from its blocks. */
@@ -459,20 +473,21 @@ export function writeTurns<Content>(
 ): Turn<Content>[] {
   return items.flatMap((item): Turn<Content>[] => {
     if (item.kind === "system") return [];
-    if (item.kind === "user") return [{ by: "user", content: write.user(item) }];
-    const answer: Turn<Content> = { by: "model", content: write.answer(item) };
+    const { index } = item;
+    if (item.kind === "user") return [{ by: "user", content: write.user(item), index }];
+    const answer: Turn<Content> = { by: "model", content: write.answer(item), index };
     if (item.results.length === 0) return [answer];
-    return [answer, { by: "user", content: write.results(item.results, item) }];
+    return [answer, { by: "user", content: write.results(item.results, item), index }];
   });
 }
 
 /** Joins consecutive turns of one side, for providers whose roles alternate. */
 export function joinTurns<Part>(turns: readonly Turn<readonly Part[]>[]): Turn<Part[]>[] {
   const joined: Turn<Part[]>[] = [];
-  for (const { by, content } of turns) {
+  for (const { by, content, index } of turns) {
     const last = joined.at(-1);
     if (last?.by === by) last.content.push(...content);
-    else joined.push({ by, content: [...content] });
+    else joined.push({ by, content: [...content], index });
   }
   return joined;
 }

@@ -478,14 +478,17 @@ export class SessionManager {
    * Yields an entry and its descendants, parents before children.
    *
    * @param fromId - Default: all roots.
+   * @param options - `type`: yields only entries of this type, and reads only their bodies.
    * @remarks Cost: O(1) memory per step, without recursion.
    */
-  *walk(fromId?: string): Generator<SessionEntry, void> {
+  *walk(fromId?: string, options: { type?: string } = {}): Generator<SessionEntry, void> {
     const { tree } = this.#state;
+    const { type } = options;
     const start = fromId === undefined ? NONE : tree.find(fromId);
     if (fromId !== undefined && start === NONE) return;
     const getChildren = (ordinal: number) => this.#state.fileOrder(tree.children(ordinal));
-    for (const ordinal of walkTree(start, getChildren)) yield this.#entryAt(ordinal);
+    for (const ordinal of walkTree(start, getChildren))
+      if (type === undefined || tree.typeAt(ordinal) === type) yield this.#entryAt(ordinal);
   }
 
   /** Returns the id of the deepest common ancestor of two entries; null if there is none, or an id is unknown. */

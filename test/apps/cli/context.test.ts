@@ -217,3 +217,23 @@ test("lines fit into 80 columns and cannot drive the terminal", async () => {
   expect(widest(result)).toBeLessThanOrEqual(80);
   expect(result.stdout).not.toContain("\u001b");
 });
+
+test("--changes says which request did not continue the one before, and why", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  scribe.user("First");
+  const first = scribe.assistant("One");
+  scribe.user("Second");
+  const second = scribe.assistant("Two");
+  const none = await cli(["context", scribe.path, "--changes"]);
+  expect(none.lines).toEqual(["0 requests of this branch did not continue the one before."]);
+  const compaction = scribe.session.appendCompaction("Notes", second, 10);
+  scribe.user("Third");
+  const third = scribe.assistant("Three");
+  const { lines } = await cli(["context", scribe.path, "--changes"]);
+  expect(lines.slice(2).join(" ")).toMatch(
+    new RegExp(`^${third}: Message 0 \\(entry \\w+\\) differs since the compaction ${compaction}\\.$`),
+  );
+  const [json] = jsonLines(await cli(["context", scribe.path, "--changes", "--json"]));
+  expect(json).toMatchObject({ changes: [{ fromId: second, toId: third, causedBy: compaction, index: 0 }] });
+  expect(first).not.toBe(second);
+});

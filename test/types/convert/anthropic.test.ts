@@ -1,5 +1,11 @@
 import type { Anthropic } from "@anthropic-ai/sdk";
-import type { AnthropicMessage, AnthropicRequest } from "sessiontree/convert";
+import type { SessionManager } from "sessiontree";
+import {
+  type AnthropicMessage,
+  type AnthropicRequest,
+  type AnthropicSummaryRequest,
+  toAnthropic,
+} from "sessiontree/convert";
 import { expectTypeOf, test } from "vitest";
 import type {
   AnthropicMessageLike,
@@ -13,6 +19,16 @@ test("what toAnthropic makes is what the SDK takes", () => {
   expectTypeOf<AnthropicMessage>().toExtend<Anthropic.MessageParam>();
   type Params = Omit<AnthropicRequest, "issues"> & { model: string; max_tokens: number };
   expectTypeOf<Params>().toExtend<Anthropic.MessageCreateParamsNonStreaming>();
+});
+
+test("what toAnthropic makes with options of the beta is what the SDK's beta takes", () => {
+  const inline = (session: SessionManager) =>
+    toAnthropic(session, { systemMessages: "inline", blockBinding: "drop_block" });
+  type Beta = Omit<ReturnType<typeof inline>, "issues"> & { model: string; max_tokens: number };
+  expectTypeOf<Beta>().toExtend<Anthropic.Beta.MessageCreateParamsNonStreaming>();
+  type Summary = AnthropicSummaryRequest["request"] & { model: string; max_tokens: number };
+  expectTypeOf<Summary>().toExtend<Anthropic.Beta.MessageCreateParamsNonStreaming>();
+  expectTypeOf<Anthropic.Beta.BetaMessage>().toExtend<AnthropicResponseLike>();
 });
 
 test("what the SDK types is what fromAnthropic takes", () => {

@@ -14,6 +14,7 @@ import type { UsageTotals } from "../../../core/facts/usage-tally.ts";
 import type { AgentMessage } from "../../../core/format/message.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import { isBoundAnswer } from "../../../interop/convert/request-plan.ts";
+import { listRequestChanges } from "../../../interop/convert/session/request-changes.ts";
 import { estimateContextUsage } from "../../../session/controller/compact-if-needed.ts";
 import { openOverLog, type SessionManager } from "../../../session/manager/session-manager.ts";
 import type { SessionView } from "../../../session/manager/session-view.ts";
@@ -38,6 +39,11 @@ const TAIL = numberOption("--tail <number>", "only this many messages, the last 
 const LLM = flag(
   "--llm",
   "as a provider gets them: only roles it knows, no unfinished answers, every tool call with its result",
+);
+
+const CHANGES = flag(
+  "--changes",
+  "where a request does not continue the one before, so that a prompt cache was lost or thinking became void",
 );
 
 interface ContextLine {
@@ -67,7 +73,7 @@ export const command: Command = {
 Above them stands the size of the context, the number that stats and the page show. If a model counted it, as before an answer whose record tells its input, it includes what was sent beside the messages, such as descriptions of tools, so the estimates may not add up to it.
 
 --leaf shows the context up to and including an entry. --before shows what the model had when it wrote an answer, without the answer. With --json it prints the whole messages, as an agent would load them.`,
-  parameters: [SESSION, LEAF, BEFORE, TAIL, LLM],
+  parameters: [SESSION, LEAF, BEFORE, TAIL, LLM, CHANGES],
   examples: [
     ["context @last", "at the leaf"],
     ["context session.jsonl --leaf 1a2b3c4d", "at another entry"],
@@ -76,8 +82,13 @@ Above them stands the size of the context, the number that stats and the page sh
       "the end of what the model saw when it wrote an answer",
     ],
     ["context session.jsonl --llm --json", "the messages of a request, as JSON"],
+    ["context session.jsonl --changes", "why the prompt cache was lost"],
   ],
   run: async (call) => {
+    if (call.get(CHANGES)) {
+      await writeChanges(call);
+      return;
+    }
     const shown = await readContext(call);
     if (call.json) writeJson(call, shown);
     else writeLines(call, shown);
@@ -103,6 +114,22 @@ async function readContext(call: CommandCall): Promise<ShownContext> {
     size: getSizeBefore(answer?.used, estimateContextUsage(session)),
     answer: answer?.text,
   };
+}
+
+async function writeChanges(call: CommandCall): Promise<void> {
+  const { out } = call;
+  const view = await (await call.findSession(call.get(SESSION))).read();
+  const session = openOverLog(view.log, {});
+  moveTo(call, session, view);
+  const changes = listRequestChanges(session);
+  if (call.json) {
+    out.json({ changes });
+    return;
+  }
+  out.prose(`${formatCounted(changes.length, "request")} of this branch did not continue the one before.`);
+  if (changes.length > 0) out.line();
+  for (const { toId, message } of changes)
+    for (const line of wrapText(toPlainLine(`${toId}: ${message}`), out.width)) out.line(line);
 }
 
 /** Nothing is done to the messages but for a request. */

@@ -4,7 +4,9 @@ import type { AgentMessage } from "../../../core/format/message.ts";
 import type { ConversionIssues } from "../conversion-issue.ts";
 import { type Dialect, isBlank, USUAL_DIALECT } from "../dialect.ts";
 import { endsWithType, findRaw } from "../raw-form.ts";
-import { type PlannedItem, planRequest } from "../request-plan.ts";
+import type { PlannedItem } from "../request-plan.ts";
+import { planRequest, writePlan } from "../session/plan-source.ts";
+import { getMessages, type RequestSource } from "../session/session-steps.ts";
 import { getCallId, ToolIds } from "../tool-ids.ts";
 import { AnswerCalls, type ApprovalDialect } from "./answer-calls.ts";
 import { withKeptParts } from "./kept-parts.ts";
@@ -56,26 +58,29 @@ export const MODEL_MESSAGES: Dialect = {
 };
 
 /**
- * Converts the messages of a context to model messages of the AI SDK.
+ * Converts a session, or the messages of a context, to model messages of the AI SDK.
  *
  * Signatures and item ids go where the SDK's own providers look for them. The results of an answer form one message. Files
  * and provider-executed tools of saved UI messages become the parts that `convertToModelMessages` makes of them.
  *
- * @param messages - Of a context, such as `buildSessionContext().messages`; not changed.
+ * @param source - A session, or messages such as `buildSessionContext().messages`; not changed.
  * @returns The instructions and `messages` for `generateText` and `streamText`, and the issues.
  * @throws {TypeError} If `sdk` is another version than 5, 6 or 7.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#ai-sdk
  */
 export function toModelMessages<Major extends AiSdkMajor = 7>(
-  messages: readonly AgentMessage[],
+  source: RequestSource,
   options?: ModelMessagesOptions<Major>,
 ): ModelMessagesRequest<Major>;
 export function toModelMessages(
-  messages: readonly AgentMessage[],
+  source: RequestSource,
   options: ModelMessagesOptions = {},
 ): ModelMessagesRequest<AiSdkMajor> {
-  const { messages: input, calls, superseded } = withKeptParts(messages);
-  const { system, items, ids, issues } = planRequest(input, MODEL_MESSAGES, options);
+  const messages = getMessages(source, options.leafId);
+  const { calls, superseded } = withKeptParts(messages);
+  const prepare = (some: readonly AgentMessage[]) => withKeptParts(some).messages;
+  const form = { prepare, write: writePlan };
+  const { system, items, ids, issues } = planRequest(source, MODEL_MESSAGES, options, form);
   for (const index of superseded)
     issues.report("PAIR_REPAIRED", index, "Dropped calls that the user neither approved nor denied.");
   const sdk = new SdkDialect(options.sdk, messages, issues);

@@ -4,7 +4,8 @@ import type { JsonRecord } from "../../../core/format/json.ts";
 import type { AgentMessage } from "../../../core/format/message.ts";
 import type { AnswerBlock, Dialect } from "../dialect.ts";
 import { isSameJson } from "../raw-form.ts";
-import { type PlannedAnswer, type PlannedUser, planRequest, type RequestPlan } from "../request-plan.ts";
+import { type PlannedAnswer, type PlannedUser, planMessages, type RequestPlan } from "../request-plan.ts";
+import { getMessages, type RequestSource } from "../session/session-steps.ts";
 import { getCallId, shortenId, ToolIds } from "../tool-ids.ts";
 import { canReplay, findFamily } from "./provider-state.ts";
 import { MODEL_MESSAGES } from "./to-model-messages.ts";
@@ -50,20 +51,18 @@ const UI_MESSAGES: Dialect = {
 };
 
 /**
- * Converts the messages of a context to UI messages of the AI SDK, a direction that the SDK itself does not offer.
+ * Converts a session, or the messages of a context, to UI messages of the AI SDK, a direction that the SDK itself does not offer.
  *
  * An assistant message holds all answers and results until the user speaks again, or an answer keeps a UI message of its
  * own in `details`, each model call behind a `step-start`. It shows the thinking of every model and the text of aborted answers. A call at the end without a result is
  * `input-available`.
  *
- * @param messages - Of a context, such as `buildSessionContext().messages`; not changed.
+ * @param source - A session, or messages such as `buildSessionContext().messages`; not changed.
  * @returns `messages` as `validateUIMessages` and `convertToModelMessages` take them, `instructions`, and the issues.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#ai-sdk
  */
-export function toUIMessages(
-  messages: readonly AgentMessage[],
-  options: UIMessagesOptions = {},
-): UIMessagesResult {
+export function toUIMessages(source: RequestSource, options: UIMessagesOptions = {}): UIMessagesResult {
+  const messages = getMessages(source, options.leafId);
   const { written, ...result } = writeUIMessages(messages, options, () => false);
   return { ...result, messages: written.map(({ message }) => message) };
 }
@@ -85,7 +84,7 @@ export function writeUIMessages(
   options: UIMessagesOptions,
   isFirst: (index: number) => boolean,
 ): Omit<UIMessagesResult, "messages"> & { readonly written: WrittenMessage[] } {
-  const plan = planRequest(messages, UI_MESSAGES, {});
+  const plan = planMessages(messages, UI_MESSAGES, {});
   const written: WrittenMessage[] = [];
   let turn: PlannedAnswer[] = [];
   const add = (index: number, writer: UserWriter | TurnWriter) => {

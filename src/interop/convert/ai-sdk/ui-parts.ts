@@ -241,6 +241,8 @@ export interface UIMessagesOptions {
    * same at every conversion.
    */
   readonly id?: (index: number) => string;
+  /** Of a session: the leaf of the messages. Default: the session's. */
+  readonly leafId?: string;
 }
 
 /** What `toUIMessages` makes. */

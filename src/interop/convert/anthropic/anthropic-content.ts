@@ -3,7 +3,7 @@ import type { ThinkingContent, Usage } from "../../../core/format/content.ts";
 import type { ToolResultMessage, UserMessage } from "../../../core/format/message.ts";
 import { toUsage } from "../answer.ts";
 import type { ConversionIssue } from "../conversion-issue.ts";
-import type { Open } from "../conversion-options.ts";
+import type { Open, RequestOptions } from "../conversion-options.ts";
 import { type AnswerBlock, isBlank, type ReadResult, type UserBlock } from "../dialect.ts";
 import { makePlaceholder, toImage } from "../images.ts";
 import { isSameJson, withoutFields } from "../raw-form.ts";
@@ -207,11 +207,46 @@ export interface AnthropicMessage {
   content: string | AnthropicBlock[];
 }
 
+/** Instructions and tools that changed in the middle, in their place. */
+export interface AnthropicSystemMessage {
+  role: "system";
+  content: (AnthropicText | AnthropicToolChange)[];
+}
+
+/** A tool that is offered, or no longer offered, from here on. */
+type AnthropicToolChange =
+  | { type: "tool_addition"; tool: { type: "tool_definition"; definition: AnthropicTool } }
+  | { type: "tool_removal"; tool: { type: "tool_reference"; name: string } };
+
+interface AnthropicTool {
+  name: string;
+  description: string;
+  input_schema: { type: "object"; [field: string]: unknown };
+}
+
+/** How `toAnthropic` makes a request. */
+export interface AnthropicOptions extends RequestOptions {
+  /**
+   * What the API does with thinking that does not fit what is before it. Adds `thinking` and `betas` for
+   * `beta.messages.create`, if the model binds its thinking.
+   */
+  readonly blockBinding?: "drop_block" | "error";
+  /**
+   * Where instructions and tools go that change after the first answer: in front (default), or in their places, which keeps
+   * earlier thinking valid. The models from Claude 5.1 on accept the latter.
+   */
+  readonly systemMessages?: "front" | "inline";
+}
+
 /** What `toAnthropic` makes: `const { issues, ...request } = toAnthropic(messages)` is for `messages.create`. */
 export interface AnthropicRequest {
   /** Absent if there is no system message. */
   system?: string;
   messages: AnthropicMessage[];
+  /** Only with `blockBinding`. */
+  thinking?: { type: "adaptive"; block_binding: { prefix_mismatch_behavior: "drop_block" | "error" } };
+  /** Names of beta features that the request uses; absent if it uses none. */
+  betas?: string[];
   issues: ConversionIssue[];
 }
 

@@ -12,6 +12,8 @@ import {
   makeUnknownRoleError,
   type SdkForm,
 } from "../message-history.ts";
+import { keepTransformations } from "../session/input-transformations.ts";
+import { keepRequest } from "../session/request-digest.ts";
 import type {
   AnthropicMessageLike,
   AnthropicRequestLike,
@@ -128,7 +130,20 @@ export function fromAnthropicResponse(
   options: MessageImportOptions,
 ): ConvertedAnswer {
   const history = new History(options, FORM);
-  return getOnlyAnswer(history, addResponse(history, response, 0));
+  const message = addResponse(history, response, 0);
+  const transformed = keepTransformations(toRecord(response)["input_transformations"], options.request);
+  for (const { type, path, reason, entryId } of transformed.list) {
+    const done = type === "thinking_dropped" ? "left out" : "used";
+    history.issues.report(
+      "THINKING_MISMATCH",
+      -1,
+      `The provider ${done} the thinking at ${path}: ${reason}.`,
+      {
+        entryId,
+      },
+    );
+  }
+  return getOnlyAnswer(history, message, { ...keepRequest(options.request), ...transformed.details });
 }
 
 function addResponse(history: History, response: AnthropicResponseLike, index: number): AssistantMessage {

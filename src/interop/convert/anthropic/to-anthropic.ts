@@ -1,11 +1,26 @@
-import type { AgentMessage } from "../../../core/format/message.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { ConversionIssues } from "../conversion-issue.ts";
-import type { RequestOptions } from "../conversion-options.ts";
 import { type Dialect, isBlank, isSigned, USUAL_DIALECT } from "../dialect.ts";
 import { endsWithType } from "../raw-form.ts";
-import { type PlannedResult, planRequest, writeTurns } from "../request-plan.ts";
+import {
+  type PlannedItem,
+  type PlannedResult,
+  type PlannedSystem,
+  type RequestPlan,
+  writeTurns,
+} from "../request-plan.ts";
+import { bindsThinking } from "../session/claude-model.ts";
+import { planRequest } from "../session/plan-source.ts";
+import { rememberSources } from "../session/request-digest.ts";
+import type { RequestSource } from "../session/session-steps.ts";
 import { normalizeName, ToolIds } from "../tool-ids.ts";
-import type { AnthropicMessage, AnthropicRequest, AnthropicToolResult } from "./anthropic-content.ts";
+import type {
+  AnthropicMessage,
+  AnthropicOptions,
+  AnthropicRequest,
+  AnthropicSystemMessage,
+  AnthropicToolResult,
+} from "./anthropic-content.ts";
 import {
   isBlocks,
   readAnswer,
@@ -15,6 +30,10 @@ import {
   writeResult,
   writeUser,
 } from "./anthropic-content.ts";
+
+/** Names of beta features. */
+const BINDING_BETA = "thinking-binding-controls-2026-08-01";
+const INLINE_TOOLS_BETA = "inline-tools-2026-09-15";
 
 const MAX_ID = 64;
 const MAX_NAME = 128;
@@ -41,31 +60,129 @@ const ANTHROPIC: Dialect = {
 };
 
 /**
- * Converts the messages of a context to a request of Anthropic's Messages API.
+ * Converts a session, or the messages of a context, to a request of Anthropic's Messages API.
  *
- * Puts the results of an answer into one message directly behind it. Thinking of the model you ask goes back unchanged and
- * in place; thinking of other models is dropped.
+ * Puts the results of an answer into one message directly after it. Thinking of the model you ask goes back unchanged and
+ * in place; thinking of other models is dropped. Of a session, thinking is dropped as well that the model would refuse since
+ * something before it has changed: Claude 5.1 and later bind it to that.
  *
- * @param messages - Of a context, such as `buildSessionContext().messages`; not changed.
+ * @param source - A session, or messages such as `buildSessionContext().messages`; not changed.
  * @returns `system` and `messages` for `messages.create`, and the issues.
+ * @throws {SessionError} `ENTRY_NOT_FOUND` for an unknown `leafId`.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#anthropic
  */
 export function toAnthropic(
-  messages: readonly AgentMessage[],
-  options: RequestOptions = {},
-): AnthropicRequest {
-  const { system, items, ids, issues } = planRequest(messages, ANTHROPIC, options);
+  source: RequestSource,
+  options: AnthropicOptions & { readonly systemMessages: "inline" },
+): Omit<AnthropicRequest, "messages"> & { messages: (AnthropicMessage | AnthropicSystemMessage)[] };
+export function toAnthropic(source: RequestSource, options?: AnthropicOptions): AnthropicRequest;
+export function toAnthropic(source: RequestSource, options: AnthropicOptions = {}) {
+  const { plan, written } = planAnthropic(source, options);
+  const { system, issues, target } = plan;
+  const messages = written.map(({ index: _, ...message }) => message);
+  rememberSources(written, messages, plan.sourceAt);
+  const behavior = bindsThinking(target?.model) ? options.blockBinding : undefined;
+  const betas = [
+    ...(behavior === undefined ? [] : [BINDING_BETA]),
+    ...(messages.some(definesTool) ? [INLINE_TOOLS_BETA] : []),
+  ];
+  return {
+    ...(system !== "" && { system }),
+    messages,
+    ...(behavior !== undefined && {
+      thinking: { type: "adaptive", block_binding: { prefix_mismatch_behavior: behavior } },
+    }),
+    ...(betas.length > 0 && { betas }),
+    issues: issues.list(),
+  };
+}
+
+/** Plans a request, and writes its messages. */
+export function planAnthropic(source: RequestSource, options: AnthropicOptions) {
+  const { dialect, write } = options.systemMessages === "inline" ? INLINE : FRONT;
+  const plan = planRequest(source, dialect, options, { write });
+  return { plan, written: write(plan) };
+}
+
+/** A message, and where it is from. */
+type Written = AnthropicMessage & { readonly index: number };
+
+type WrittenSystem = AnthropicSystemMessage & { readonly index: number };
+
+const FRONT = { dialect: ANTHROPIC, write: writeFront };
+
+const INLINE = {
+  dialect: { ...ANTHROPIC, systemInFront: "unanswered" as const },
+  write: writeInline,
+};
+
+function writeItems({ ids, issues }: RequestPlan, items: readonly PlannedItem[]): Written[] {
   const turns = writeTurns<AnthropicMessage["content"]>(items, {
     user: ({ raw, content }) => (isBlocks(raw) ? raw : writeUser(content)),
     answer: ({ raw, content }) =>
       isBlocks(raw) ? raw : content.map((block) => writeAnswerBlock(block, (id) => ids.of(id))),
     results: (results) => results.map((result) => makeResultBlock(result, ids, issues)),
   });
-  const request = turns.map(
-    ({ by, content }): AnthropicMessage => ({ role: by === "user" ? "user" : "assistant", content }),
-  );
+  return turns.map(({ by, content, index }) => ({
+    role: by === "user" ? "user" : "assistant",
+    content,
+    index,
+  }));
+}
+
+function writeFront(plan: RequestPlan): Written[] {
+  const request = writeItems(plan, plan.items);
   trimEnd(request.at(-1));
-  return { ...(system !== "" && { system }), messages: request, issues: issues.list() };
+  return request;
+}
+
+/** Writes later system messages in place: after the user's next turn, since they cannot be directly after an answer. */
+function writeInline(plan: RequestPlan): (Written | WrittenSystem)[] {
+  const written: (Written | WrittenSystem)[] = [];
+  let pending: PlannedSystem[] = [];
+  const flush = () => {
+    const [first] = pending;
+    if (first === undefined || written.at(-1)?.role !== "user") return;
+    written.push({ role: "system", content: pending.flatMap(systemBlocks), index: first.index });
+    pending = [];
+  };
+  const segments = plan.items.map((item) => (item.kind === "system" ? item : writeItems(plan, [item])));
+  for (const segment of segments) {
+    if (!Array.isArray(segment)) {
+      pending.push(segment);
+      continue;
+    }
+    if (segment[0]?.role === "assistant") flush();
+    written.push(...segment);
+  }
+  flush();
+  trimEnd(written.at(-1));
+  for (const { index } of pending)
+    plan.issues.report("CONTENT_MOVED", index, "A system message follows the next message of the user.");
+  return written;
+}
+
+function systemBlocks({ text, message }: PlannedSystem): AnthropicSystemMessage["content"] {
+  const { toolsAdded, toolsRemoved } = message;
+  const removed = toArray(toolsRemoved).map((tool) => toRecord(tool)["name"] ?? tool);
+  return [
+    ...(isBlank(text) ? [] : [{ type: "text" as const, text }]),
+    ...removed.map((name) => ({
+      type: "tool_removal" as const,
+      tool: { type: "tool_reference" as const, name: String(name) },
+    })),
+    ...(toolsAdded ?? []).map(({ name, description, parameters }) => ({
+      type: "tool_addition" as const,
+      tool: {
+        type: "tool_definition" as const,
+        definition: { name, description, input_schema: { ...parameters, type: "object" as const } },
+      },
+    })),
+  ];
+}
+
+function definesTool({ role, content }: AnthropicMessage | AnthropicSystemMessage): boolean {
+  return role === "system" && content.some(({ type }) => type === "tool_addition");
 }
 
 function makeResultBlock(
@@ -84,7 +201,7 @@ function isResult(raw: unknown): raw is AnthropicToolResult {
 }
 
 /** Takes the white space off the end of a request that ends in an answer: the API refuses to go on from there. */
-function trimEnd(message: AnthropicMessage | undefined): void {
+function trimEnd(message: AnthropicMessage | AnthropicSystemMessage | undefined): void {
   if (message?.role !== "assistant" || typeof message.content === "string") return;
   const last = message.content.at(-1);
   if (last?.type !== "text") return;

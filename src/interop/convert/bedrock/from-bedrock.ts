@@ -10,6 +10,7 @@ import {
   makeUnknownRoleError,
   type SdkForm,
 } from "../message-history.ts";
+import { keepRequest } from "../session/request-digest.ts";
 import type { BedrockMessageLike, BedrockRequestLike, BedrockResponseLike } from "./bedrock-content.ts";
 import {
   readAnswer,
@@ -98,5 +99,5 @@ export function fromBedrockResponse(
     rawStopReason: stopReason,
     errorMessage: () => `The answer was withheld: ${stopReason}.`,
   });
-  return getOnlyAnswer(history, message);
+  return getOnlyAnswer(history, message, keepRequest(options.request));
 }

@@ -1,8 +1,10 @@
 import { toRecord } from "../../../core/context/entry-fields.ts";
-import type { AgentMessage } from "../../../core/format/message.ts";
 import type { RequestOptions } from "../conversion-options.ts";
 import { type Dialect, isBlank, isSigned, USUAL_DIALECT } from "../dialect.ts";
-import { joinTurns, planRequest, writeTurns } from "../request-plan.ts";
+import { joinTurns, type RequestPlan, writeTurns } from "../request-plan.ts";
+import { planRequest } from "../session/plan-source.ts";
+import { rememberSources, type WrittenMessage } from "../session/request-digest.ts";
+import type { RequestSource } from "../session/session-steps.ts";
 import { normalizeName, ToolIds } from "../tool-ids.ts";
 import type { BedrockBlock, BedrockMessage, BedrockRequest } from "./bedrock-content.ts";
 import {
@@ -35,17 +37,32 @@ const BEDROCK: Dialect = {
 };
 
 /**
- * Converts the messages of a context to a request of Bedrock's Converse API.
+ * Converts a session, or the messages of a context, to a request of Bedrock's Converse API.
  *
  * Joins messages of one role, since roles alternate there; results come first. Reasoning of the model you ask goes back
- * unchanged and in place; that of other models is dropped.
+ * unchanged and in place; that of other models is dropped, and of a session also what `toAnthropic` drops.
  *
- * @param messages - Of a context, such as `buildSessionContext().messages`; not changed.
+ * @param source - A session, or messages such as `buildSessionContext().messages`; not changed.
  * @returns `system` and `messages` for `ConverseCommand`, and the issues.
+ * @throws {SessionError} `ENTRY_NOT_FOUND` for an unknown `leafId`.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#bedrock
  */
-export function toBedrock(messages: readonly AgentMessage[], options: RequestOptions = {}): BedrockRequest {
-  const { system, items, ids, issues } = planRequest(messages, BEDROCK, options);
+export function toBedrock(source: RequestSource, options: RequestOptions = {}): BedrockRequest {
+  const plan = planRequest(source, BEDROCK, options, { write });
+  const { system, issues } = plan;
+  const written = write(plan);
+  const messages = written.map(
+    ({ role, content }): BedrockMessage => ({
+      role: role === "user" ? "user" : "assistant",
+      content: content.map(fromWire).filter(isBlock),
+    }),
+  );
+  rememberSources(written, messages, plan.sourceAt);
+  return { ...(system !== "" && { system: [{ text: system }] }), messages, issues: issues.list() };
+}
+
+/** Writes messages as on the wire, where bytes are base64. */
+function write({ items, ids }: RequestPlan): (WrittenMessage & { readonly content: readonly unknown[] })[] {
   const getId = (id: string) => ids.of(id);
   const turns = writeTurns<readonly unknown[]>(items, {
     user: ({ raw, content }) => (Array.isArray(raw) ? raw : writeUser(content)),
@@ -56,13 +73,7 @@ export function toBedrock(messages: readonly AgentMessage[], options: RequestOpt
         toolResult: raw ?? writeResult(message, getId(message.toolCallId)),
       })),
   });
-  const request = joinTurns(turns).map(
-    ({ by, content }): BedrockMessage => ({
-      role: by === "user" ? "user" : "assistant",
-      content: content.map(fromWire).filter(isBlock),
-    }),
-  );
-  return { ...(system !== "" && { system: [{ text: system }] }), messages: request, issues: issues.list() };
+  return joinTurns(turns).map(({ by, ...turn }) => ({ ...turn, role: by === "user" ? "user" : "assistant" }));
 }
 
 /** What was written is a block, and what was kept is sent unchanged. */

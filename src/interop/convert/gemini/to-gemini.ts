@@ -1,15 +1,10 @@
 import { toRecord } from "../../../core/context/entry-fields.ts";
-import type { AgentMessage } from "../../../core/format/message.ts";
 import type { RequestOptions } from "../conversion-options.ts";
 import type { ModelIdentity } from "../dialect.ts";
 import { type Dialect, USUAL_DIALECT } from "../dialect.ts";
-import {
-  joinTurns,
-  type PlannedAnswer,
-  type PlannedResult,
-  planRequest,
-  writeTurns,
-} from "../request-plan.ts";
+import { joinTurns, type PlannedAnswer, type PlannedResult, writeTurns } from "../request-plan.ts";
+import { planRequest } from "../session/plan-source.ts";
+import type { RequestSource } from "../session/session-steps.ts";
 import { ToolIds } from "../tool-ids.ts";
 import type { GeminiPart, GeminiRequest } from "./gemini-content.ts";
 import {
@@ -50,17 +45,17 @@ const GEMINI: Dialect = {
 };
 
 /**
- * Converts the messages of a context to a request of Gemini's `generateContent`.
+ * Converts a session, or the messages of a context, to a request of Gemini's `generateContent`.
  *
  * Each signature goes back on its own part. Roles alternate: consecutive messages of one side become one content.
  *
- * @param messages - Of a context, such as `buildSessionContext().messages`; not changed.
+ * @param source - A session, or messages such as `buildSessionContext().messages`; not changed.
  * @param options - `model` also tells the generation of the model; without it, the newest is assumed.
  * @returns `contents`, `systemInstruction` for the request's `config`, and the issues.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#gemini
  */
-export function toGemini(messages: readonly AgentMessage[], options: RequestOptions = {}): GeminiRequest {
-  const { system, items, ids, issues, target } = planRequest(messages, GEMINI, options);
+export function toGemini(source: RequestSource, options: RequestOptions = {}): GeminiRequest {
+  const { system, items, ids, issues, target } = planRequest(source, GEMINI, options);
   const style: CallStyle = { isNew: isNewGeneration(target), getId: (id) => ids.of(id) };
   const turns = writeTurns<readonly GeminiPart[]>(items, {
     user: ({ raw, content }) => (isParts(raw) ? raw : writeUser(content)),

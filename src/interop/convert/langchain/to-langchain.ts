@@ -1,11 +1,13 @@
 import { toRecord } from "../../../core/context/entry-fields.ts";
 import { joinSystemText } from "../../../core/context/system-message.ts";
 import { isJsonRecord } from "../../../core/format/json.ts";
-import type { AgentMessage, Message } from "../../../core/format/message.ts";
+import type { Message } from "../../../core/format/message.ts";
 import type { RequestOptions } from "../conversion-options.ts";
 import { type Dialect, isBlank, USUAL_DIALECT } from "../dialect.ts";
 import { findRaw, isSameJson } from "../raw-form.ts";
-import { type PlannedItem, planRequest } from "../request-plan.ts";
+import type { PlannedItem } from "../request-plan.ts";
+import { planRequest, writePlan } from "../session/plan-source.ts";
+import type { RequestSource } from "../session/session-steps.ts";
 import { getCallId, ToolIds } from "../tool-ids.ts";
 import type { LangChainMessage, LangChainRequest } from "./langchain-content.ts";
 import {
@@ -39,20 +41,17 @@ const LANGCHAIN: Dialect = {
 };
 
 /**
- * Converts the messages of a context to LangChain's stored form, for any of its models.
+ * Converts a session, or the messages of a context, to LangChain's stored form, for any of its models.
  *
  * Instructions become one message in front. Anthropic's thinking goes back as Anthropic's blocks, and images of results
  * stay in them for Anthropic alone.
  *
- * @param messages - Of a context, such as `buildSessionContext().messages`; not changed.
+ * @param source - A session, or messages such as `buildSessionContext().messages`; not changed.
  * @returns `messages` for `mapStoredMessagesToChatMessages`, and the issues.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#langchain
  */
-export function toLangChain(
-  messages: readonly AgentMessage[],
-  options: RequestOptions = {},
-): LangChainRequest {
-  const { system, items, ids, issues } = planRequest(messages, LANGCHAIN, options);
+export function toLangChain(source: RequestSource, options: RequestOptions = {}): LangChainRequest {
+  const { system, items, ids, issues } = planRequest(source, LANGCHAIN, options, { write: writePlan });
   const instructions = system === "" ? [] : [{ type: "system", data: { content: system } }];
   const request = items.flatMap((item) => writeItem(item, (id) => ids.of(id)));
   return { messages: [...instructions, ...request].filter(isMessage), issues: issues.list() };

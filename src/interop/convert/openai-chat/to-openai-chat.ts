@@ -1,7 +1,8 @@
 import { toRecord } from "../../../core/context/entry-fields.ts";
-import type { AgentMessage } from "../../../core/format/message.ts";
 import { type Dialect, USUAL_DIALECT } from "../dialect.ts";
-import { type PlannedItem, planRequest, type RequestPlan, reportFailedResult } from "../request-plan.ts";
+import { type PlannedItem, type RequestPlan, reportFailedResult } from "../request-plan.ts";
+import { planRequest } from "../session/plan-source.ts";
+import type { RequestSource } from "../session/session-steps.ts";
 import { getCallId, shortenId, ToolIds } from "../tool-ids.ts";
 import type { OpenAIChatMessage, OpenAIChatOptions, OpenAIChatRequest } from "./openai-chat-content.ts";
 import {
@@ -34,20 +35,17 @@ const OPENAI_CHAT: Dialect = {
 };
 
 /**
- * Converts the messages of a context to a request of OpenAI's Chat Completions API, which many other servers speak too.
+ * Converts a session, or the messages of a context, to a request of OpenAI's Chat Completions API, which many other servers speak too.
  *
  * Puts each result behind the answer that asked for it, and images of results into a user message behind them. Reasoning
  * goes back in the field it came from.
  *
- * @param messages - Of a context, such as `buildSessionContext().messages`; not changed.
+ * @param source - A session, or messages such as `buildSessionContext().messages`; not changed.
  * @returns `messages` for `chat.completions.create`, and the issues.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#openai-chat-completions
  */
-export function toOpenAIChat(
-  messages: readonly AgentMessage[],
-  options: OpenAIChatOptions = {},
-): OpenAIChatRequest {
-  const plan = planRequest(messages, OPENAI_CHAT, options);
+export function toOpenAIChat(source: RequestSource, options: OpenAIChatOptions = {}): OpenAIChatRequest {
+  const plan = planRequest(source, OPENAI_CHAT, options);
   reportFailedResult(plan);
   const role = options.systemRole ?? "system";
   const request = plan.items.flatMap((item) => writeItem(item, plan, role));

@@ -1,14 +1,14 @@
 import { toRecord } from "../../../core/context/entry-fields.ts";
-import type { AgentMessage } from "../../../core/format/message.ts";
 import { type Dialect, USUAL_DIALECT } from "../dialect.ts";
 import { endsWithType } from "../raw-form.ts";
 import {
   type PlannedAnswer,
   type PlannedUser,
-  planRequest,
   type RequestPlan,
   reportFailedResult,
 } from "../request-plan.ts";
+import { planRequest } from "../session/plan-source.ts";
+import type { RequestSource } from "../session/session-steps.ts";
 import { getCallId, ToolIds } from "../tool-ids.ts";
 import type {
   OpenAICallOutput,
@@ -50,17 +50,17 @@ const OPENAI_RESPONSES: Omit<Dialect, "canReplay" | "readAnswer"> = {
 };
 
 /**
- * Converts the messages of a context to a request of OpenAI's Responses API.
+ * Converts a session, or the messages of a context, to a request of OpenAI's Responses API.
  *
  * Reasoning of the model you ask goes back unchanged, followed by its item. If it cannot, the items of its answer are sent
  * without ids, since the provider refuses an item that it knows by id if the reasoning is missing.
  *
- * @param messages - Of a context, such as `buildSessionContext().messages`; not changed.
+ * @param source - A session, or messages such as `buildSessionContext().messages`; not changed.
  * @returns `instructions` and `input` for `responses.create`, and the issues.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#openai-responses
  */
 export function toOpenAIResponses(
-  messages: readonly AgentMessage[],
+  source: RequestSource,
   options: OpenAIResponsesOptions = {},
 ): OpenAIResponsesRequest {
   const isStored = options.store ?? true;
@@ -72,7 +72,7 @@ export function toOpenAIResponses(
     },
     readAnswer: (raw) => (isReplayable(raw, isStored) ? readAnswer(raw) : undefined),
   };
-  const plan = planRequest(messages, dialect, options);
+  const plan = planRequest(source, dialect, options);
   reportFailedResult(plan);
   const writer = new ItemWriter(plan);
   const input = plan.items.flatMap((item): OpenAIResponsesItem[] => {

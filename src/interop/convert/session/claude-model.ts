@@ -1,11 +1,30 @@
-/** A name such as `claude-opus-5-5-20260901`, `us.anthropic.claude-opus-5-5-v1:0` or `anthropic/claude-opus-5.5`. */
-const NAME = /claude-[a-z]+-(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/;
+/** Family and version of a Claude, whatever provider names it. */
+interface ClaudeModel {
+  readonly family: string;
+  /** Major version times 100, plus the minor one. */
+  readonly version: number;
+}
 
-/** First version that binds its thinking to the request that produced it: major version times 100, plus the minor one. */
+/** A name such as `claude-opus-5-5-20260901`, `us.anthropic.claude-opus-5-5-v1:0` or `anthropic/claude-opus-5.5`. */
+const NAME = /claude-([a-z]+)-(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/;
+
+/** First version that binds its thinking to the request that produced it. */
 const BOUND_SINCE = 501;
 
-/** Tells whether a model refuses thinking if anything before it is not as it was. A date in its name is no version. */
+/** Reads the name of a model; undefined if it is no Claude, or one of the first, which had their version in front. */
+function parseClaude(model: string): ClaudeModel | undefined {
+  const [, family, major, minor = "0"] = NAME.exec(model) ?? [];
+  if (family === undefined) return undefined;
+  return { family, version: Number(major) * 100 + Number(minor) };
+}
+
+/** Returns whether a model refuses thinking if anything before it is not as it was. A date in its name is no version. */
 export function bindsThinking(model: string | undefined): boolean {
-  const [, major, minor = "0"] = NAME.exec(model ?? "") ?? [];
-  return major !== undefined && Number(major) * 100 + Number(minor) >= BOUND_SINCE;
+  return model !== undefined && (parseClaude(model)?.version ?? 0) >= BOUND_SINCE;
+}
+
+/** Returns whether two names mean one family and version of Claude, which can read its own thinking. */
+export function isSameClaude(a: string, b: string): boolean {
+  const [one, other] = [parseClaude(a), parseClaude(b)];
+  return one !== undefined && one.family === other?.family && one.version === other.version;
 }

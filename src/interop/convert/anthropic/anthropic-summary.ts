@@ -1,0 +1,181 @@
+import { type CompactionPreparation, planCompaction } from "../../../core/compaction/plan.ts";
+import { DEFAULT_COMPACTION_SETTINGS } from "../../../core/compaction/settings.ts";
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
+import type { Usage } from "../../../core/format/content.ts";
+import { SessionError } from "../../../core/format/errors.ts";
+import { isJsonRecord, type JsonObject } from "../../../core/format/json.ts";
+import type { ConversationSession } from "../append-conversation.ts";
+import type { ConversionIssue } from "../conversion-issue.ts";
+import { bindsThinking } from "../session/claude-model.ts";
+import type { SourcePlan } from "../session/plan-source.ts";
+import { keepSummary, type SummaryRecord } from "../session/provider-summary.ts";
+import {
+  digestSystem,
+  digestTools,
+  hashMessages,
+  isThinkingBlock,
+  type WrittenMessage,
+} from "../session/request-digest.ts";
+import {
+  type AnthropicMessage,
+  type AnthropicOptions,
+  type AnthropicResponseLike,
+  type AnthropicSystemMessage,
+  readUsage,
+} from "./anthropic-content.ts";
+import { planAnthropic } from "./to-anthropic.ts";
+
+/** A request with which Anthropic summarizes the older part of a session, and what its answer is stored with. */
+export interface AnthropicSummaryRequest {
+  /** For `beta.messages.create`, with the model, the tools and the name of the beta. */
+  readonly request: {
+    readonly system?: string;
+    readonly messages: (AnthropicMessage | AnthropicSystemMessage)[];
+    readonly compaction: { readonly type: "summarize"; readonly instructions?: string };
+  };
+  readonly firstKeptEntryId: string;
+  readonly tokensBefore: number;
+  /** The leaf at which it was made. */
+  readonly leafId: string;
+  /** Hashes, to tell later which thinking is still valid. */
+  readonly record: SummaryRecord;
+  readonly issues: readonly ConversionIssue[];
+}
+
+/** A session to which a summary can be appended. */
+interface SummarizedSession extends ConversationSession {
+  appendCompaction(
+    summary: string,
+    firstKeptEntryId: string,
+    tokensBefore: number,
+    details?: JsonObject,
+    fromHook?: boolean,
+    usage?: Usage,
+  ): string;
+}
+
+/**
+ * Makes the request with which Anthropic itself summarizes the older part of a session: kept turns then keep their thinking, which
+ * any other summary voids.
+ *
+ * @param options - Those of `toAnthropic`; `keepRecentTokens`, as in the settings of a compaction; `instructions` instead of the
+ *   provider's own prompt.
+ * @throws {TypeError} If the model does not bind its thinking.
+ * @throws {SessionError} `NOTHING_TO_COMPACT`
+ * @remarks Source: docs/messages.md#summaries-by-the-provider
+ */
+export function requestAnthropicSummary(
+  session: ConversationSession,
+  options: AnthropicOptions & { readonly keepRecentTokens?: number; readonly instructions?: string } = {},
+): AnthropicSummaryRequest {
+  const { keepRecentTokens, instructions, ...rest } = options;
+  const leafId = options.leafId ?? session.getLeafId() ?? "";
+  const preparation = prepare(session, leafId, keepRecentTokens);
+  const { plan, written } = planAnthropic(session, rest);
+  if (!bindsThinking(plan.target?.model))
+    throw new TypeError("A summary by the provider needs a model from Claude 5.1 on; pass { model }.");
+  const at = findCut(session.getBranch(leafId), plan, written, preparation.firstKeptEntryId);
+  const firstKeptEntryId = plan.sourceAt(written[at]?.index ?? -1)?.entry.id;
+  if (firstKeptEntryId === undefined) throw nothingToCompact("noCutPoint");
+  const { before } = hashMessages(written, plan.sourceAt);
+  const kept = written.flatMap(({ content, index }, place) => {
+    const id = plan.sourceAt(index)?.entry.id;
+    const isKept = place >= at && id !== undefined && toArray(content).some(isThinkingBlock);
+    return isKept ? [[id, before[place] ?? ""] as const] : [];
+  });
+  const { system } = plan;
+  const messages = written.slice(0, at).map(({ index: _, ...message }) => message);
+  const compaction = { type: "summarize" as const, ...(instructions !== undefined && { instructions }) };
+  return {
+    request: { ...(system !== "" && { system }), messages, compaction },
+    firstKeptEntryId,
+    tokensBefore: preparation.tokensBefore,
+    leafId,
+    record: {
+      system: digestSystem(options.system ?? system),
+      tools: options.tools === undefined ? "" : digestTools(options.tools),
+      messages: before[at] ?? "",
+      kept: Object.fromEntries(kept),
+    },
+    issues: plan.issues.list(),
+  };
+}
+
+/**
+ * Stores the answer to the request of `requestAnthropicSummary` as a compaction, whose block goes back as it came.
+ *
+ * @returns Id of the compaction.
+ * @throws {SessionError} `SUMMARY_FAILED` if the response holds no summary; `STALE_LEAF` if the branch was left or compacted since.
+ */
+export function appendAnthropicSummary(
+  session: SummarizedSession,
+  { firstKeptEntryId, tokensBefore, leafId, record }: AnthropicSummaryRequest,
+  response: AnthropicResponseLike,
+): string {
+  const block: unknown = toArray(response.content).find((one) => toRecord(one)["type"] === "compaction");
+  const { content } = toRecord(block);
+  if (!isJsonRecord(block) || typeof content !== "string" || content.trim() === "")
+    throw new SessionError(
+      "SUMMARY_FAILED",
+      "The provider's answer holds no summary; nothing was written. Ask again, or compact with a summary of your own.",
+      { details: { kind: "history" } },
+    );
+  const path = session.getBranch();
+  const since = path.findIndex(({ id }) => id === leafId);
+  if (since === -1 || path.slice(since + 1).some(({ type }) => type === "compaction"))
+    throw new SessionError(
+      "STALE_LEAF",
+      "The branch was left or compacted meanwhile; nothing was written. Request the summary again.",
+      { details: { expectedLeafId: leafId, leafId: session.getLeafId() } },
+    );
+  const details = keepSummary({ block, record });
+  const usage = readUsage(response.usage);
+  return session.appendCompaction(content, firstKeptEntryId, tokensBefore, details, undefined, usage);
+}
+
+function prepare(
+  session: ConversationSession,
+  leafId: string,
+  keepRecentTokens = DEFAULT_COMPACTION_SETTINGS.keepRecentTokens,
+): CompactionPreparation {
+  const settings = { ...DEFAULT_COMPACTION_SETTINGS, keepRecentTokens };
+  const plan = planCompaction(session.getBranch(leafId), settings);
+  if (plan.kind === "skip") throw nothingToCompact(plan.reason);
+  return plan.preparation;
+}
+
+/**
+ * Finds the first message that is kept: the planned one, or one before it, since it must have another role than the last one that is
+ * summarized, and results stay with their calls.
+ */
+function findCut(
+  branch: ReturnType<ConversationSession["getBranch"]>,
+  { sourceAt }: SourcePlan,
+  written: readonly WrittenMessage[],
+  firstKeptEntryId: string,
+): number {
+  const places = new Map(branch.map(({ id }, place) => [id, place]));
+  const firstKept = places.get(firstKeptEntryId) ?? 0;
+  const isKept = ({ index }: WrittenMessage) => {
+    const entry = sourceAt(index)?.entry;
+    return entry?.type !== "compaction" && (places.get(entry?.id ?? "") ?? -1) >= firstKept;
+  };
+  let at = written.findIndex(isKept);
+  const isCut = () => {
+    const [last, first] = [written[at - 1], written[at]];
+    const isResult = first?.role === "user" && sourceAt(first.index)?.message.role === "assistant";
+    return first?.role !== last?.role && first?.role !== "system" && !isResult;
+  };
+  while (at > 0 && !isCut()) at--;
+  const isAfter = sourceAt(written[at]?.index ?? -1)?.entry.type !== "compaction";
+  if (at <= 0 || !isAfter) throw nothingToCompact("noCutPoint");
+  return at;
+}
+
+function nothingToCompact(reason: string): SessionError {
+  return new SessionError(
+    "NOTHING_TO_COMPACT",
+    `There is nothing to summarize (${reason}); try again after the next turn.`,
+    { details: { reason } },
+  );
+}

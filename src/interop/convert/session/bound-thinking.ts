@@ -1,0 +1,276 @@
+import { isContextEdit, projectContextEntry } from "../../../core/context/project-entry.ts";
+import type { ProjectedSessionEntry } from "../../../core/context/session-context.ts";
+import type { ContextEditEntry, SessionEntry } from "../../../core/format/entry.ts";
+import { findImportOrigin } from "../../../core/format/import-origin.ts";
+import type { AgentMessage } from "../../../core/format/message.ts";
+import type { ConversationSession } from "../append-conversation.ts";
+import { type ContextChange, findChanges, findRedactions } from "./context-changes.ts";
+import { listVoidEntries } from "./input-transformations.ts";
+import { keptRecord, type ProviderSummary, type RequestRecord } from "./provider-summary.ts";
+import {
+  digestSystem,
+  digestTools,
+  hashMessages,
+  readRecord,
+  type WrittenMessage,
+} from "./request-digest.ts";
+
+/** A message of a context, and the step that it is from. */
+export interface ContextItem {
+  readonly message: AgentMessage;
+  readonly step: number;
+  readonly entry: SessionEntry;
+}
+
+/** Why thinking is void. */
+export interface VoidThinking {
+  /** For people: what goes after "Dropped thinking". */
+  readonly why: string;
+  /** The entry that voided it; undefined if no entry did. */
+  readonly causedBy: string | undefined;
+}
+
+/** A request of which thinking is checked. */
+export interface BoundRequest {
+  readonly session: ConversationSession;
+  readonly steps: readonly ProjectedSessionEntry[];
+  readonly items: readonly ContextItem[];
+  /** Form of the request: what was found out for one form holds for it alone. */
+  readonly form: string;
+  readonly isSystemInPlace: boolean;
+  /** Writes a request of messages, without their thinking. */
+  write(messages: readonly AgentMessage[]): { readonly system: string; readonly messages: WrittenMessage[] };
+  /** The system text that is sent, if it is not the session's. */
+  readonly system: unknown;
+  /** The tools that are sent. */
+  readonly tools: unknown;
+  /** The provider's summary that the request begins with. */
+  readonly summary: ProviderSummary | undefined;
+}
+
+/** Hashes of what is before an answer. */
+type Prefix = Pick<RequestRecord, "system" | "messages">;
+
+/** Hashes of a request: before the answer of each step, and of all of it. */
+interface RequestHashes {
+  readonly system: string;
+  readonly beforeStep: ReadonlyMap<number, string>;
+  readonly all: string;
+}
+
+/** What answers were made over, by their entries, since that never changes. */
+const prefixes = new WeakMap<SessionEntry, Map<string, Prefix>>();
+
+/**
+ * Finds the answers in a request whose thinking is void, since something before them is not as it was in the
+ * request that they answer.
+ *
+ * The tree knows that: an answer was made over the context at its parent. Makes that request again and compares hashes, but only
+ * if an entry after the answer may have changed it.
+ */
+export class BoundThinking {
+  readonly #request: BoundRequest;
+  readonly #changes: readonly ContextChange[];
+  readonly #edited: ReturnType<typeof findChanges>["edited"];
+  readonly #redactions: readonly ContextChange[];
+  readonly #isImported: boolean;
+  /** The answers to requests in which a provider found thinking void, by the entry of that. */
+  readonly #reported: ReadonlyMap<string, string>;
+  /** Number of steps that are older than the compaction of the context; 0 if there is none. */
+  readonly #keptSteps: number;
+  readonly #hashes = new Map<string, RequestHashes>();
+
+  constructor(request: BoundRequest) {
+    const { session, steps, items, isSystemInPlace } = request;
+    this.#request = request;
+    const { changes, edited } = findChanges(steps, isSystemInPlace);
+    this.#changes = changes;
+    this.#edited = edited;
+    this.#redactions = findRedactions(session, steps);
+    this.#reported = new Map(
+      items.flatMap(({ message, entry }) => listVoidEntries(message).map((id) => [id, entry.id] as const)),
+    );
+    this.#keptSteps = countKept(steps);
+    this.#isImported = session.getChildren(null).some((root) => findImportOrigin(root) !== undefined);
+  }
+
+  /** Returns why the thinking of an answer is void; undefined if it is valid. */
+  find({ message, step, entry }: ContextItem): VoidThinking | undefined {
+    const reported = this.#reported.get(entry.id);
+    if (reported !== undefined) return { why: "that the provider found void", causedBy: reported };
+    if (step < this.#keptSteps) return this.#findKept(message, step, entry);
+    const record = readRecord(message);
+    if (record !== undefined) return this.#findByRecord(record, step, entry);
+    if (this.#isImported) return { why: "that was made elsewhere", causedBy: undefined };
+    const redaction = this.#redactions.find((one) => this.#isRedactedBefore(step, one));
+    if (redaction !== undefined) return voidSince(redaction.what, redaction.entryId);
+    const edit = this.#edited.find(({ from, until }) => from < step && step < until);
+    if (edit !== undefined) return voidSince("context edit", edit.entryId);
+    if (!this.#isChange(step) && this.#changes.every((one) => one.step < step || one.isKnown))
+      return undefined;
+    const prefix = this.#prefix(step, entry);
+    return prefix === undefined || this.#isNow(prefix, step) ? undefined : this.#cause(step);
+  }
+
+  /** Does it for an answer that a compaction keeps: only what its own provider summarized leaves thinking valid. */
+  #findKept(message: AgentMessage, step: number, entry: SessionEntry): VoidThinking | undefined {
+    const { summary, steps } = this.#request;
+    const record = summary && (readRecord(message) ?? keptRecord(summary, entry.id));
+    if (record === undefined) return voidSince("compaction", steps[0]?.sourceEntry.id ?? "");
+    return this.#findByRecord(record, step, entry);
+  }
+
+  #findByRecord(record: RequestRecord, step: number, entry: SessionEntry): VoidThinking | undefined {
+    const { system, tools } = this.#request;
+    const now = this.#hashesAt(this.#request.steps.length);
+    if (tools !== undefined && record.tools !== "" && digestTools(tools) !== record.tools)
+      return { why: "whose request had other tools", causedBy: undefined };
+    if (record.messages !== now.beforeStep.get(step))
+      return this.#cause(step, "whose request had other messages");
+    // If the host does not say what it sends, only the session's own part can have changed.
+    const isSame =
+      system === undefined
+        ? record.system === now.system || this.#isSystemAsMade(step, entry, now)
+        : record.system === digestSystem(system);
+    return isSame ? undefined : this.#cause(step, "whose request had another system text");
+  }
+
+  /** Returns what was before an answer when it was made; undefined if nothing can have changed that. */
+  #prefix(step: number, entry: SessionEntry): Prefix | undefined {
+    if (this.#nextChange(step) === undefined && !this.#isChange(step)) return undefined;
+    const { form } = this.#request;
+    const known = prefixes.get(entry)?.get(form);
+    if (known !== undefined) return known;
+    const prefix = this.#makePrefix(step);
+    prefixes.set(entry, (prefixes.get(entry) ?? new Map<string, Prefix>()).set(form, prefix));
+    return prefix;
+  }
+
+  /** Hashes the request that an answer was made over; `marked` is a step that says something else. */
+  #makePrefix(step: number, marked?: number): Prefix {
+    // Until something changes what is before it, each request continues the one before.
+    const end = this.#isChange(step) ? step : (this.#nextChange(step)?.step ?? this.#request.steps.length);
+    const { system, beforeStep, all } = this.#hashesAt(end, marked);
+    return { system, messages: end === step ? all : (beforeStep.get(step) ?? "") };
+  }
+
+  #nextChange(step: number): ContextChange | undefined {
+    return this.#changes.find((change) => change.step > step);
+  }
+
+  #isChange(step: number): boolean {
+    return this.#changes.some((change) => change.step === step);
+  }
+
+  /** Returns whether a redaction removed something that was before an answer: what else it says would show there. */
+  #isRedactedBefore(step: number, redaction: ContextChange): boolean {
+    if (redaction.step <= step) return false;
+    return redaction.targets.some((target) => {
+      if (target >= step) return false;
+      const [as, marked] = [this.#makePrefix(step), this.#makePrefix(step, target)];
+      return as.system !== marked.system || as.messages !== marked.messages;
+    });
+  }
+
+  #isSystemAsMade(step: number, entry: SessionEntry, now: RequestHashes): boolean {
+    if (step < this.#keptSteps) return false;
+    const prefix = this.#prefix(step, entry);
+    return prefix === undefined || prefix.system === now.system;
+  }
+
+  #isNow({ system, messages }: Prefix, step: number): boolean {
+    const now = this.#hashesAt(this.#request.steps.length);
+    return system === now.system && messages === now.beforeStep.get(step);
+  }
+
+  /** Finds the entry after a step that changed what is before it. */
+  #cause(step: number, otherwise = "whose request cannot be repeated"): VoidThinking {
+    const after = [...this.#changes, ...this.#redactions].filter((change) => change.step > step);
+    after.sort((a, b) => a.step - b.step);
+    // An answer after another is one: its request ended in what is no longer the end.
+    const own = this.#changes.find((one) => one.step === step);
+    const change = after.find(({ affects }) => affects < step) ?? after[0] ?? own;
+    return change === undefined
+      ? { why: otherwise, causedBy: undefined }
+      : voidSince(change.what, change.entryId);
+  }
+
+  /** Hashes the request that the first steps make. */
+  #hashesAt(end: number, marked?: number): RequestHashes {
+    const key = `${end} ${marked}`;
+    const known = this.#hashes.get(key);
+    if (known !== undefined) return known;
+    const items = itemsUpTo(this.#request.steps, end, marked);
+    const { system, messages } = this.#request.write(items.map(({ message }) => message));
+    const beforeStep = new Map<number, string>();
+    const { before, all } = hashMessages(messages, (index) => items[index]);
+    messages.forEach(({ role, index }, at) => {
+      const [item, hash] = [items[index], before[at]];
+      if (role === "assistant" && item !== undefined && hash !== undefined) beforeStep.set(item.step, hash);
+    });
+    const hashes = { system: digestSystem(system), beforeStep, all };
+    this.#hashes.set(key, hashes);
+    return hashes;
+  }
+}
+
+/** Counts the steps with the compaction of a context and what it keeps. */
+function countKept([first, ...others]: readonly ProjectedSessionEntry[]): number {
+  if (first?.sourceEntry.type !== "compaction") return 0;
+  const { id } = first.sourceEntry;
+  const after = others.findIndex(({ sourceEntry }) => sourceEntry.parentId === id);
+  return after === -1 ? others.length + 1 : after + 1;
+}
+
+function voidSince(what: string, entryId: string): VoidThinking {
+  return { why: `that is void since the ${what} ${entryId}`, causedBy: entryId };
+}
+
+/**
+ * Returns the messages of the first steps as they were when there were no others.
+ *
+ * @param marked - A step whose messages say something else, to find out whether they are in a request.
+ */
+export function itemsUpTo(
+  steps: readonly ProjectedSessionEntry[],
+  end: number,
+  marked?: number,
+): ContextItem[] {
+  const [now, then] = [latestEdits(steps, steps.length), latestEdits(steps, end)];
+  const mark = marked === undefined ? undefined : steps[marked]?.sourceEntry;
+  return steps.slice(0, end).flatMap(({ sourceEntry: entry, messages }, step) => {
+    const edit = then.get(entry.id);
+    const said = edit === now.get(entry.id) ? messages : projectContextEntry(entry, edit);
+    const isMarked = mark !== undefined && mark === (edit ?? entry);
+    return said.map((message) => ({ message: isMarked ? withMark(message) : message, step, entry }));
+  });
+}
+
+function latestEdits(steps: readonly ProjectedSessionEntry[], end: number): Map<string, ContextEditEntry> {
+  const edits = new Map<string, ContextEditEntry>();
+  for (const { sourceEntry } of steps.slice(0, end))
+    if (isContextEdit(sourceEntry)) edits.set(sourceEntry.targetId, sourceEntry);
+  return edits;
+}
+
+/** Returns a message of the same kind that says something else. */
+function withMark(message: AgentMessage): AgentMessage {
+  const mark = { type: "text" as const, text: "\u0001" };
+  switch (message.role) {
+    case "assistant":
+      return { ...message, content: [mark, ...message.content.filter(({ type }) => type === "toolCall")] };
+    case "bashExecution":
+      return { ...message, command: mark.text };
+    case "branchSummary":
+    case "compactionSummary":
+      return { ...message, summary: mark.text };
+    case "system":
+      return { ...message, content: mark.text };
+    case "user":
+    case "toolResult":
+    case "custom":
+      return { ...message, content: [mark] };
+    default:
+      return message;
+  }
+}

@@ -1,0 +1,85 @@
+import { toRecord } from "../../../core/context/entry-fields.ts";
+import type { SessionEntry } from "../../../core/format/entry.ts";
+import { isJsonRecord, type JsonObject } from "../../../core/format/json.ts";
+import type { AgentMessage } from "../../../core/format/message.ts";
+import { assistantMessage } from "../answer.ts";
+import type { ModelIdentity } from "../dialect.ts";
+import { findRaw, keepRaw } from "../raw-form.ts";
+
+/** What was sent with an answer's request, as hashes: kept with the answer, and compared with later requests. */
+export interface RequestRecord {
+  readonly system: string;
+  readonly tools: string;
+  /** Of all messages, without thinking and marks for the cache. */
+  readonly messages: string;
+  /** Of the signature of the last thinking; empty if there was none. */
+  readonly thinking: string;
+}
+
+/** What is kept of a request in which the provider summarized what it holds. */
+export interface SummaryRecord {
+  /** Hashes of the system text, of the tools (empty if they are unknown), and of the summarized messages. */
+  readonly system: string;
+  readonly tools: string;
+  readonly messages: string;
+  /** Hashes of all messages before each kept answer with valid thinking, by the answer's entry. */
+  readonly kept: { readonly [entryId: string]: string };
+}
+
+/** A summary that the provider wrote: its block goes back as it came. */
+export interface ProviderSummary {
+  readonly block: object;
+  readonly record: SummaryRecord;
+}
+
+/** Key in `details` of a compaction for the record of its request. */
+const RECORD = "summaryRequestHash";
+
+/** Makes the `details` of a compaction that the provider wrote. */
+export function keepSummary({ block, record }: ProviderSummary): JsonObject {
+  const { system, tools, messages, kept } = record;
+  return { ...keepRaw("anthropic", [block]), [RECORD]: { system, tools, messages, kept: { ...kept } } };
+}
+
+/** Reads the summary of a compaction; undefined if another one wrote it. */
+export function readSummary(entry: SessionEntry | undefined): ProviderSummary | undefined {
+  if (entry?.type !== "compaction") return undefined;
+  const raw = findRaw(entry, "anthropic");
+  const block: unknown = Array.isArray(raw) ? raw[0] : undefined;
+  const { system, tools, messages, kept } = toRecord(toRecord(entry.details)[RECORD]);
+  if (toRecord(block)["type"] !== "compaction" || !isJsonRecord(block) || !isJsonRecord(kept))
+    return undefined;
+  if (typeof system !== "string" || typeof tools !== "string" || typeof messages !== "string")
+    return undefined;
+  const hashes = Object.entries(kept).flatMap(([id, hash]) =>
+    typeof hash === "string" ? [[id, hash] as const] : [],
+  );
+  return { block, record: { system, tools, messages, kept: Object.fromEntries(hashes) } };
+}
+
+/** Returns the hashes of the request that a kept answer was part of; undefined if its thinking was void there. */
+export function keptRecord({ record }: ProviderSummary, entryId: string): RequestRecord | undefined {
+  const messages = Object.hasOwn(record.kept, entryId) ? record.kept[entryId] : undefined;
+  return messages === undefined ? undefined : { ...record, messages, thinking: "" };
+}
+
+/** Puts the provider's block in place of the summary that a context begins with. */
+export function withSummaryBlock(
+  messages: readonly AgentMessage[],
+  summary: ProviderSummary | undefined,
+  target: ModelIdentity | undefined,
+): readonly AgentMessage[] {
+  if (summary === undefined || target === undefined) return messages;
+  const { provider, model } = target;
+  const details = keepRaw("anthropic", [summary.block]);
+  return messages.map((message): AgentMessage => {
+    if (message.role !== "compactionSummary") return message;
+    const { timestamp } = message;
+    return assistantMessage([], { timestamp, provider, model, api: "anthropic-messages", details });
+  });
+}
+
+/** Returns whether an answer is nothing but a summary that its provider wrote, with which a request may begin. */
+export function isSummaryBlock(raw: unknown): boolean {
+  return Array.isArray(raw) && raw.length === 1 && toRecord(raw[0])["type"] === "compaction";
+}

@@ -1,0 +1,236 @@
+import { makeEntryPath } from "../../../core/context/entry-path.ts";
+import { RESET_TYPE } from "../../../core/context/select-entries.ts";
+import { type ProjectedSessionEntry, projectPath } from "../../../core/context/session-context.ts";
+import type { SessionEntry } from "../../../core/format/entry.ts";
+import { makeEntryNotFoundError } from "../../../core/format/errors.ts";
+import type { AssistantMessage } from "../../../core/format/message.ts";
+import type { ConversationSession } from "../append-conversation.ts";
+import { type Dialect, isSigned, USUAL_DIALECT } from "../dialect.ts";
+import { planMessages } from "../request-plan.ts";
+import { ToolIds } from "../tool-ids.ts";
+import { type ContextItem, itemsUpTo } from "./bound-thinking.ts";
+import { type ContextChange, findChanges, findRedactions } from "./context-changes.ts";
+import { writePlan } from "./plan-source.ts";
+import { digestMessage, digestSystem, readRecord } from "./request-digest.ts";
+
+/** The first thing in which a request differs from an earlier one that it should continue. */
+export interface RequestChange {
+  /** Index of the message in the earlier context; -1 for what is in front: the system text, the tools, the model. */
+  readonly index: number;
+  /** The entry of that message; undefined in front. */
+  readonly entryId: string | undefined;
+  /** The entry because of which it differs; undefined if no entry is the cause. */
+  readonly causedBy: string | undefined;
+  /** What differs and why, for people. */
+  readonly message: string;
+}
+
+/** A request that was made, or would be. */
+interface MadeRequest {
+  /** The answer to it; undefined if the request is one that would be made now. */
+  readonly answer: { readonly id: string; readonly message: AssistantMessage } | undefined;
+  readonly path: readonly SessionEntry[];
+  readonly steps: readonly ProjectedSessionEntry[];
+}
+
+/** Types of entries with which a context begins anew. */
+const BEGINNINGS: ReadonlySet<string> = new Set(["compaction", RESET_TYPE]);
+
+const MAX_ID = 64;
+
+/** What no provider asks for: requests are compared as the session has them. */
+const NEUTRAL: Dialect = {
+  ...USUAL_DIALECT,
+  form: "modelMessage",
+  apis: undefined,
+  provider: undefined,
+  imageTypes: undefined,
+  fitName: (name) => name,
+  newIds: () => new ToolIds({ maxLength: MAX_ID, fitForeign: (id) => id }),
+  canReplay: isSigned,
+  readUser: () => undefined,
+  readAnswer: () => undefined,
+  readResult: () => undefined,
+};
+
+/**
+ * Finds the first message in which a request of a session differs from an earlier one, and the entry that caused it.
+ *
+ * A request that continues the earlier one differs in nothing. Otherwise the provider's prompt cache is lost from that message
+ * on, and Claude's thinking after it is void. Thinking itself is not compared.
+ *
+ * @param fromId - The earlier request: an answer stands for the request that it answers, any other entry for one at that leaf.
+ * @param toId - The later request. Default: at the session's leaf.
+ * @returns Undefined if the later request begins as the earlier one.
+ * @throws {SessionError} `ENTRY_NOT_FOUND`
+ * @remarks Cost: O(messages). Source: docs/messages.md#what-a-request-changes
+ */
+export function requestChanges(
+  session: ConversationSession,
+  fromId: string,
+  toId: string | null = session.getLeafId(),
+): RequestChange | undefined {
+  const [from, to] = [requestAt(session, fromId), requestAt(session, toId ?? "")];
+  return changeInFront(from.answer, to.answer) ?? changeInMessages(session, from, to);
+}
+
+/** Finds where requests on the path to the leaf do not continue the one before, each with the two answers. */
+export function listRequestChanges(
+  session: ConversationSession,
+): (RequestChange & { readonly fromId: string; readonly toId: string })[] {
+  const path = session.getBranch();
+  const asked = path.flatMap((entry, at) => (isAnswer(entry) ? [at] : []));
+  const leaf = path.length - 1;
+  if (leaf >= 0 && asked.at(-1) !== leaf) asked.push(leaf);
+  const steps = path.map((sourceEntry) => ({ sourceEntry }));
+  const isRedacted = findRedactions(session, steps).length > 0;
+  const changed = new Set(findChanges(steps, false).changes.map(({ step }) => step));
+  path.forEach(({ type }, at) => {
+    if (BEGINNINGS.has(type)) changed.add(at);
+  });
+  return asked.flatMap((at, number) => {
+    const [before, from, to] = [asked[number - 1], path[asked[number - 1] ?? -1], path[at]];
+    if (before === undefined || from === undefined || to === undefined) return [];
+    // Only these can make a difference, and comparing costs the whole context.
+    const mayDiffer = isRedacted || [...changed].some((one) => one > before && one <= at);
+    const change = mayDiffer
+      ? requestChanges(session, from.id, to.id)
+      : changeInFront(asAnswer(from), asAnswer(to));
+    return change === undefined ? [] : [{ ...change, fromId: from.id, toId: to.id }];
+  });
+}
+
+function requestAt(session: ConversationSession, id: string): MadeRequest {
+  const path = session.getBranch(id);
+  const last = path.at(-1);
+  if (last?.id !== id) throw makeEntryNotFoundError(id);
+  const answer = asAnswer(last);
+  if (answer !== undefined) path.pop();
+  return { answer, path, steps: projectPath(makeEntryPath(path)).entries };
+}
+
+function asAnswer(entry: SessionEntry): MadeRequest["answer"] {
+  return isAnswer(entry) ? entry : undefined;
+}
+
+function isAnswer(
+  entry: SessionEntry,
+): entry is SessionEntry & { type: "message"; message: AssistantMessage } {
+  return entry.type === "message" && entry.message.role === "assistant";
+}
+
+/** Compares the models that were asked, and what hosts sent beside the session. */
+function changeInFront(from: MadeRequest["answer"], to: MadeRequest["answer"]): RequestChange | undefined {
+  if (from === undefined || to === undefined) return undefined;
+  const [before, now] = [from, to].map(({ message }) => `${message.provider}/${message.model}`);
+  if (before !== now) return inFront(`${now} was asked after ${before}`, to.id);
+  const [sent, sends] = [readRecord(from.message), readRecord(to.message)];
+  if (sent === undefined || sends === undefined) return undefined;
+  return sent.tools === sends.tools ? undefined : inFront("the tools that were sent differ", undefined);
+}
+
+function inFront(what: string, causedBy: string | undefined): RequestChange {
+  const message = `The requests differ in front of the messages: ${what}.`;
+  return { index: -1, entryId: undefined, causedBy, message };
+}
+
+function changeInMessages(
+  session: ConversationSession,
+  from: MadeRequest,
+  to: MadeRequest,
+): RequestChange | undefined {
+  const redaction = findRedactionBetween(session, from, to);
+  const [sent, sends] = [write(from.steps), write(to.steps)];
+  const isInFront = sent.system !== sends.system;
+  const at = sent.messages.findIndex(({ digest }, index) => digest !== sends.messages[index]?.digest);
+  const item = isInFront ? undefined : sent.messages[at]?.item;
+  const target = redaction && from.steps[redaction.affects];
+  if (!isInFront && item === undefined && redaction === undefined) return undefined;
+  const index = item === undefined ? -1 : sent.items.indexOf(item);
+  const redactedAt = sent.items.findIndex(({ entry }) => entry.id === target?.sourceEntry.id);
+  if (redaction !== undefined && redactedAt !== -1 && (index === -1 ? !isInFront : redactedAt <= index))
+    return described(redactedAt, target?.sourceEntry.id, redaction);
+  return described(index, item?.entry.id, causeOf(from, to, item));
+}
+
+function described(
+  index: number,
+  entryId: string | undefined,
+  cause: Pick<ContextChange, "what" | "entryId"> | undefined,
+): RequestChange {
+  const what = index === -1 ? "The system text" : `Message ${index} (entry ${entryId})`;
+  const why = cause === undefined ? "" : ` since the ${cause.what} ${cause.entryId}`;
+  return { index, entryId, causedBy: cause?.entryId, message: `${what} differs${why}.` };
+}
+
+/** Finds the entry that makes a request differ: one that only the later path has, else one that only the earlier has. */
+function causeOf(
+  from: MadeRequest,
+  to: MadeRequest,
+  item: ContextItem | undefined,
+): Pick<ContextChange, "what" | "entryId"> | undefined {
+  const shared = new Set(from.path.map(({ id }) => id));
+  const later = changesOutside(to, shared);
+  const compaction = latestCompaction(to, shared);
+  if (compaction !== undefined) return { what: "compaction", entryId: compaction };
+  const limit = item?.step ?? -1;
+  const known = later.find(({ affects }) => affects <= limit) ?? later[0];
+  if (known !== undefined) return known;
+  const sharedByTo = new Set(to.path.map(({ id }) => id));
+  const undone = latestCompaction(from, sharedByTo) ?? changesOutside(from, sharedByTo)[0]?.entryId;
+  const [leaving] = to.path.filter(({ id }) => !shared.has(id));
+  const left = undone ?? leaving?.id;
+  return left === undefined ? undefined : { what: "branch at", entryId: left };
+}
+
+function changesOutside({ steps }: MadeRequest, shared: ReadonlySet<string>): ContextChange[] {
+  return findChanges(steps, false).changes.filter(({ entryId }) => !shared.has(entryId));
+}
+
+/** Returns the compaction, or the reset, that a context begins with, if another path lacks it. */
+function latestCompaction({ path }: MadeRequest, shared: ReadonlySet<string>): string | undefined {
+  return path.findLast(({ type, id }) => BEGINNINGS.has(type) && !shared.has(id))?.id;
+}
+
+/** Finds a redaction that was made after the earlier request and before the later one, of something that the earlier had. */
+function findRedactionBetween(
+  session: ConversationSession,
+  from: MadeRequest,
+  to: MadeRequest,
+): ContextChange | undefined {
+  const redactions = findRedactions(session, from.steps);
+  if (redactions.length === 0) return undefined;
+  const order = new Map((session.getEntries?.() ?? session.getBranch()).map(({ id }, at) => [id, at]));
+  const placeOf = (id: string | undefined) => order.get(id ?? "") ?? Number.POSITIVE_INFINITY;
+  const begin = placeOf(from.answer?.id ?? from.path.at(-1)?.id);
+  return redactions.find(({ entryId, affects }) => {
+    const place = placeOf(entryId);
+    if (place <= begin || place >= placeOf(to.answer?.id)) return false;
+    const [as, marked] = [write(from.steps), write(from.steps, affects)];
+    return (
+      as.system !== marked.system ||
+      as.messages.some(({ digest }, at) => digest !== marked.messages[at]?.digest)
+    );
+  });
+}
+
+/** Writes a request without a provider's form, as digests. */
+function write(steps: readonly ProjectedSessionEntry[], marked?: number) {
+  const items = itemsUpTo(steps, steps.length, marked);
+  const plan = planMessages(
+    items.map(({ message }) => message),
+    { ...NEUTRAL, systemInFront: systemPlace(items) },
+    {},
+  );
+  const messages = writePlan(plan).map(({ role, content, index }) => {
+    const item = items[index];
+    return { digest: digestMessage(role, content, item?.message), item };
+  });
+  return { system: digestSystem(plan.system), items, messages };
+}
+
+/** OpenAI's models read instructions in their places. */
+function systemPlace(items: readonly ContextItem[]): Dialect["systemInFront"] {
+  const last = items.findLast(({ message }) => message.role === "assistant")?.message;
+  return last?.role === "assistant" && last.api.startsWith("openai") ? "leading" : "all";
+}

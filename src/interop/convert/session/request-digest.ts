@@ -1,0 +1,170 @@
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
+import type { SessionEntry } from "../../../core/format/entry.ts";
+import { hashText } from "../../../core/format/ids.ts";
+import { isJsonRecord, type JsonObject } from "../../../core/format/json.ts";
+import type { AgentMessage } from "../../../core/format/message.ts";
+import { encodeParsed } from "../../../core/jsonl/encode.ts";
+import { toWire } from "../bedrock/bedrock-content.ts";
+import { isSameJson } from "../raw-form.ts";
+import { isSummaryBlock, type RequestRecord, readSummary } from "./provider-summary.ts";
+
+/** A message of a request as its provider gets it. */
+export interface WrittenMessage {
+  readonly role: string;
+  readonly content: unknown;
+  /** Index of the message of ours that it begins with. */
+  readonly index: number;
+}
+
+/** Key in `details` of an answer for the record of its request. */
+const RECORD = "requestHash";
+
+/** Hash of what is before the first message. */
+const NO_MESSAGES = "";
+
+/** Digests of written messages, by the message of ours that each begins with, and by role. */
+const digests = new WeakMap<object, Map<string, { readonly said: unknown; readonly digest: string }>>();
+
+/** The message of ours, and its entry, that a message of a request begins with. */
+export interface WrittenSource {
+  readonly message: AgentMessage;
+  readonly entry: SessionEntry;
+}
+
+const sources = new WeakMap<object, WrittenSource>();
+
+/** Remembers where the messages of a request are from, so that what is said of it later names entries. */
+export function rememberSources(
+  written: readonly WrittenMessage[],
+  messages: readonly object[],
+  sourceAt: (index: number) => WrittenSource | undefined,
+): void {
+  messages.forEach((message, at) => {
+    const source = sourceAt(written[at]?.index ?? -1);
+    if (source !== undefined) sources.set(message, source);
+  });
+}
+
+/** Returns where a message of a request is from; undefined if it is not known, as that of a copy. */
+export function findSource(message: unknown): WrittenSource | undefined {
+  return typeof message === "object" && message !== null ? sources.get(message) : undefined;
+}
+
+/**
+ * Hashes messages: what is before each, and all.
+ *
+ * A summary that the provider wrote stands for the messages that it replaces.
+ */
+export function hashMessages(
+  messages: readonly Pick<WrittenMessage, "role" | "content" | "index">[],
+  sourceAt: (index: number) => WrittenSource | undefined,
+): { readonly before: string[]; readonly all: string } {
+  const before: string[] = [];
+  let all = NO_MESSAGES;
+  for (const { role, content, index } of messages) {
+    before.push(all);
+    const source = sourceAt(index);
+    const summary = isSummaryBlock(content) ? readSummary(source?.entry) : undefined;
+    all = summary?.record.messages ?? hashText(`${all}\n${digestMessage(role, content, source?.message)}`);
+  }
+  return { before, all };
+}
+
+/**
+ * Returns the digest of a written message.
+ *
+ * @param source - The message of ours that it begins with: it is hashed once, unless it is written in another way.
+ */
+export function digestMessage(role: string, content: unknown, source: object | undefined): string {
+  const said = withoutThinking(content);
+  const known = source && digests.get(source)?.get(role);
+  if (known !== undefined && isSameJson(known.said, said)) return known.digest;
+  const digest = hashText(encodeParsed([role, said]));
+  if (source === undefined) return digest;
+  const byRole = digests.get(source) ?? new Map();
+  digests.set(source, byRole.set(role, { said, digest }));
+  return digest;
+}
+
+/** Returns the digest of the text in front of a request. */
+export function digestSystem(system: unknown): string {
+  const blocks = typeof system === "string" ? [system] : toArray(system);
+  const texts = blocks.map((block) => toRecord(block)["text"] ?? unmarked(block));
+  return hashText(encodeParsed(texts.filter((text) => text !== "")));
+}
+
+/** Returns the digest of the tools of a request. */
+export function digestTools(tools: unknown): string {
+  return hashText(encodeParsed(toArray(tools).map(unmarked)));
+}
+
+/** Makes the `details` that keep what was sent: a request of Anthropic's or of Bedrock's. */
+export function keepRequest(request: object | undefined): JsonObject {
+  if (request === undefined) return {};
+  if (!isJsonRecord(request)) throw new TypeError("The request of an answer is the object that was sent.");
+  const { system, tools, toolConfig, messages } = request;
+  const written = toArray(messages);
+  const hashed = hashMessages(
+    written.map(toRecord).map(({ role, content }, index) => ({ role: String(role), content, index })),
+    (index) => findSource(written[index]),
+  );
+  const last = written.flatMap((message) => listSignatures(toRecord(message)["content"])).at(-1);
+  const record: JsonObject = {
+    system: digestSystem(toWire(system)),
+    tools: digestTools(tools ?? toRecord(toolConfig)["tools"]),
+    messages: hashed.all,
+    thinking: digestSignature(last),
+  };
+  return { [RECORD]: record };
+}
+
+/** Returns the record of an answer's request; undefined if there is none, or it is none. */
+export function readRecord(message: object): RequestRecord | undefined {
+  const { system, tools, messages, thinking } = toRecord(toRecord(toRecord(message)["details"])[RECORD]);
+  if (typeof system !== "string" || typeof tools !== "string") return undefined;
+  if (typeof messages !== "string" || typeof thinking !== "string") return undefined;
+  return { system, tools, messages, thinking };
+}
+
+/** Returns the digest of a signature, which may be as long as what it signs; empty if there is none. */
+export function digestSignature(signature: string | undefined): string {
+  return signature === undefined ? "" : hashText(signature);
+}
+
+/** Lists the signatures of the thinking in a written content, in the form of Anthropic or of Bedrock. */
+function listSignatures(content: unknown): string[] {
+  return toArray(content).flatMap((block) => {
+    if (!isThinkingBlock(block)) return [];
+    const { signature, data, reasoningContent } = toRecord(toWire(block));
+    const { reasoningText, redactedContent } = toRecord(reasoningContent);
+    return [String(signature ?? data ?? redactedContent ?? toRecord(reasoningText)["signature"])];
+  });
+}
+
+/** Returns whether a block of Anthropic's or of Bedrock's is thinking, which is no part of what binds it. */
+export function isThinkingBlock(block: unknown): boolean {
+  const { type, reasoningContent } = toRecord(block);
+  return type === "thinking" || type === "redacted_thinking" || reasoningContent !== undefined;
+}
+
+/** Returns content as blocks, without thinking and marks for the cache. */
+function withoutThinking(content: unknown): unknown {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  if (!Array.isArray(content)) return content;
+  const blocks = content.filter(
+    (block) => !isThinkingBlock(block) && toRecord(block)["cachePoint"] === undefined,
+  );
+  return blocks.map((block) => unmarked(hasBytes(block) ? toWire(block) : block));
+}
+
+function hasBytes(block: unknown): boolean {
+  return toRecord(block)["type"] === undefined;
+}
+
+/** Copies a block without marks for the cache, also those of the blocks inside it. */
+function unmarked(block: unknown): unknown {
+  if (!isJsonRecord(block)) return block;
+  const { cache_control: _, content, ...rest } = block;
+  if (content === undefined) return rest;
+  return { ...rest, content: Array.isArray(content) ? content.map(unmarked) : content };
+}
