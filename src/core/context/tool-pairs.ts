@@ -6,6 +6,7 @@ import type {
   ToolResultMessage,
   UserMessage,
 } from "../format/message.ts";
+import { toWellFormedText } from "../format/well-formed-text.ts";
 import { getTexts } from "./content-text.ts";
 import { toRecord } from "./entry-fields.ts";
 import { isUnfinished } from "./unfinished-answer.ts";
@@ -249,7 +250,7 @@ export function quoteLateResult(result: ToolResultMessage): UserMessage {
   const { toolCallId, toolName, content, isError, timestamp } = result;
   const text = `Tool call ${toolCallId} (${toolName}) has ${isError ? "failed" : "ended"} after all. Its result:`;
   const said = Array.isArray(content) ? content : getTexts(content).map(textBlock);
-  return { role: "user", content: [textBlock(text), ...said], timestamp };
+  return { role: "user", content: [textBlock(toWellFormedText(text)), ...said], timestamp };
 }
 
 function textBlock(text: string): TextContent {

@@ -206,6 +206,11 @@ describe("a result", () => {
       expect(repairToolPairs(repaired, { bindsThinking }).repairs).toEqual([]);
     });
 
+    it("holds no half of a character, which an id may hold", () => {
+      const { messages } = repairToolPairs([calls("a\ude00"), bound, result("a\ude00")], { bindsThinking });
+      expect(JSON.stringify(messages.at(-1))).toContain("Tool call a\ufffd (read)");
+    });
+
     it("says that the call failed, if it did", () => {
       const { messages } = repairToolPairs([calls("1"), bound, { ...late, isError: true }], {
         bindsThinking,
