@@ -8,10 +8,7 @@ export {
   type AcpForkRequest,
   type AcpListRequest,
   type AcpSessionPage,
-  deleteAcpSession,
-  forkAcpSession,
-  listAcpSessions,
-  newAcpSession,
+  acpSessions,
 } from "./interop/adapters/acp/acp-sessions.ts";
 export type { AcpUpdate } from "./interop/adapters/acp/acp-types.ts";
 export { fromAcpPrompt } from "./interop/adapters/acp/content-blocks.ts";

@@ -21,7 +21,6 @@ export type { UIMessage, UIMessagesOptions, UIMessagesResult } from "./interop/c
 export { type AnswerFields, assistantMessage, type ConvertedAnswer } from "./interop/convert/answer.ts";
 export type { AnthropicMessage, AnthropicRequest } from "./interop/convert/anthropic/anthropic-content.ts";
 export {
-  type AnthropicSummaryRequest,
   appendAnthropicSummary,
   requestAnthropicSummary,
 } from "./interop/convert/anthropic/anthropic-summary.ts";
@@ -57,4 +56,4 @@ export type {
   OpenAIResponsesRequest,
 } from "./interop/convert/openai-responses/openai-responses-content.ts";
 export { toOpenAIResponses } from "./interop/convert/openai-responses/to-openai-responses.ts";
-export { type RequestChange, requestChanges } from "./interop/convert/session/request-changes.ts";
+export { requestChanges } from "./interop/convert/session/request-changes.ts";

@@ -24,7 +24,7 @@ import { unmarkDeleted } from "../../session/log/append-file.ts";
 import { toFileError } from "../../session/log/file-errors.ts";
 import { isThere, replaceExclusively } from "../../session/log/replace-file.ts";
 import { getSessionsRoot, toAbsolutePath } from "../../session/log/session-paths.ts";
-import { isPartialAnswerOf, parseWrittenName, partialAnswerPath } from "../../session/log/written-names.ts";
+import { isPartialAnswerName, parseWrittenName, partialAnswerPath } from "../../session/log/written-names.ts";
 import { markDeletedImport, readImportOrigin, unmarkDeletedImport } from "../list/deleted-imports.ts";
 import { makeFileRow, summarizeFile } from "../list/file-summary.ts";
 
@@ -153,7 +153,7 @@ function restorePartials(before: string, path: string): void {
   for (const { path: partial, trashPath, infoPath } of listTrashedBackups([dirname(before)])) {
     const { owner } = parseWrittenName(basename(partial)) ?? {};
     if (owner === undefined || dirname(partial) !== dirname(before)) continue;
-    if (!isPartialAnswerOf(basename(partial), before)) continue;
+    if (!isPartialAnswerName(basename(partial), before)) continue;
     const number = Number(/-(\d+)\.partial$/.exec(partial)?.[1]);
     try {
       placeFile(trashPath, partialAnswerPath(path, owner, number));

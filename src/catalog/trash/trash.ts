@@ -72,7 +72,7 @@ export async function deleteSession(path: string, options: DeleteOptions = {}): 
     release = takeUnlessFull(() => reserveFile(realFileSystem, absolute));
     // Another process may have deleted it meanwhile.
     assertPlainFile(absolute);
-    const partials = partialAnswersOf(absolute);
+    const partials = findPartialAnswers(absolute);
     await deleteMarked(
       callUnlessRefused(() => readImportOrigin(absolute)),
       () => deleteFile(absolute, trash),
@@ -142,7 +142,7 @@ function removeForGood(path: string): void {
 }
 
 /** Returns the partial answers of a session, also if its file has got another name. */
-function partialAnswersOf(path: string): string[] {
+function findPartialAnswers(path: string): string[] {
   const id = callUnlessRefused(() => readFileHeader(path))?.id;
   const listed = listPartialAnswers(path, id).map((partial) => partial.path);
   return [...new Set([...listed, ...partialAnswersNextTo(path)])];

@@ -133,10 +133,10 @@ export function appendMatching(
   const added = said.filter((_, at) => at >= passed || missing.includes(at));
   const storedIds = listStoredCallIds(session, added);
   for (const message of added) entryIds.push(session.appendMessage(withStoredId(message, storedIds)));
-  return { entryIds, matched: countFound(match), hasBranched, entries: entriesOf(match, said) };
+  return { entryIds, matched: countFound(match), hasBranched, entries: listEntries(match, said) };
 }
 
-function entriesOf({ found }: Match, said: readonly Message[]): Map<Message, SessionEntry> {
+function listEntries({ found }: Match, said: readonly Message[]): Map<Message, SessionEntry> {
   const entries = new Map<Message, SessionEntry>();
   for (let one = found; one !== undefined; one = one.before) {
     const message = said[one.at];

@@ -92,7 +92,7 @@ function isPartForModel(part: { readonly [name: string]: unknown }): boolean {
   const { type, input, rawInput, providerExecuted, providerMetadata } = part;
   if (providerExecuted === true || type === "file" || type === "reasoning-file" || type === "custom")
     return true;
-  const callState = callStateOf(part);
+  const callState = getCallState(part);
   const isOfModel = type === "text" || type === "reasoning" || callState !== undefined;
   const isBroken = typeof (input ?? rawInput) === "string" && !hasItem(callState);
   return isBroken || (isOfModel && hasUnreadState(callState ?? providerMetadata));
@@ -102,7 +102,7 @@ function isPartForModel(part: { readonly [name: string]: unknown }): boolean {
  * Returns the provider's state of a call in a UI message of the AI SDK, which puts that of a call that failed at once next to
  * its result.
  */
-export function callStateOf(part: unknown): unknown {
+export function getCallState(part: unknown): unknown {
   const { state, callProviderMetadata, resultProviderMetadata } = toRecord(part);
   return callProviderMetadata ?? (state === "output-error" ? resultProviderMetadata : undefined);
 }

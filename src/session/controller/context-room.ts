@@ -113,8 +113,8 @@ function minimalContext(
 ): { kept: KeptMessage[]; systemTokens: number; tokens: number } {
   const { session } = current;
   const { entries, messages, model } = session.buildSessionProjection();
-  const least = { ...fitSettingsToWindow(settings, contextWindow), keepRecentTokens: 0, models: {} };
-  const plan = planCompaction(session.getBranch(), least, { counter, model });
+  const minSettings = { ...fitSettingsToWindow(settings, contextWindow), keepRecentTokens: 0, models: {} };
+  const plan = planCompaction(session.getBranch(), minSettings, { counter, model });
   const firstKept = plan.kind === "compact" ? plan.preparation.firstKeptEntryId : undefined;
   const from = entries.findIndex(({ sourceEntry }) => sourceEntry.id === firstKept);
   const kept = entries.slice(Math.max(0, from)).flatMap(({ sourceEntry: { id }, messages }) => {

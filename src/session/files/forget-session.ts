@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { getErrorMessage } from "../../core/format/errors.ts";
 import { callIfPresent } from "../fs/file-system.ts";
 import { toAbsolutePath } from "../log/session-paths.ts";
-import { isPartialAnswerOf } from "../log/written-names.ts";
+import { isPartialAnswerName } from "../log/written-names.ts";
 import { purgeCache } from "./cache-files.ts";
 import { isKeptAt } from "./file-mark.ts";
 import { removePages } from "./page-files.ts";
@@ -37,7 +37,7 @@ export function forgetSession(path: string): void {
 /** Returns the paths of a session's partial answers, by the name of its file. */
 export function partialAnswersNextTo(path: string): string[] {
   return namesNextTo(path).flatMap((name) =>
-    isPartialAnswerOf(name, path) ? join(dirname(path), name) : [],
+    isPartialAnswerName(name, path) ? join(dirname(path), name) : [],
   );
 }
 

@@ -16,7 +16,7 @@ import {
   writeFully,
 } from "../fs/file-system.ts";
 import { isOwnOrLeft, makeTemporaryPath, removeTemporary } from "../fs/temporary-files.ts";
-import { isPartialAnswerOf, parseWrittenName } from "../log/written-names.ts";
+import { isPartialAnswerName, parseWrittenName } from "../log/written-names.ts";
 import { namesNextTo } from "./forget-session.ts";
 import { isSystemError } from "./skipped-files.ts";
 
@@ -70,12 +70,12 @@ export function parsePartialAnswer(text: string): PartialAnswer | string {
   if (version !== VERSION)
     return `it is of version ${String(version)}, and this library knows version ${VERSION}`;
   const isPlaced = typeof sessionId === "string" && (typeof leafId === "string" || leafId === null);
-  if (!isPlaced || typeof savedMs !== "number" || !isAnswer(message)) return "it holds no answer";
+  if (!isPlaced || typeof savedMs !== "number" || !isAnswerRecord(message)) return "it holds no answer";
   return { sessionId, leafId, savedMs, message };
 }
 
 /** Tells whether a value is an answer that can be stored. */
-export function isAnswer(message: unknown): message is AssistantMessage {
+export function isAnswerRecord(message: unknown): message is AssistantMessage {
   return (
     isJsonRecord(message) && message["role"] === "assistant" && findMessageProblems(message).length === 0
   );
@@ -95,7 +95,7 @@ export function listPartialAnswers(path: string, sessionId: string | undefined):
     const { kind, session, owner = "" } = parseWrittenName(name) ?? {};
     if (kind !== "partial") return [];
     const file = join(dirname(path), name);
-    const isNamed = isPartialAnswerOf(name, path);
+    const isNamed = isPartialAnswerName(name, path);
     if (!isNamed && (session === undefined || names.includes(session))) return [];
     const read = readPartialAnswer(file);
     const answer = typeof read === "string" ? undefined : read;

@@ -80,7 +80,7 @@ export function partialAnswerPath(path: string, owner: string, number: number): 
 }
 
 /** Tells whether a partial answer is next to its session's file, by their names. */
-export function isPartialAnswerOf(name: string, path: string): boolean {
+export function isPartialAnswerName(name: string, path: string): boolean {
   return PARTIAL.test(name) && name.startsWith(`${makeFileKey(path, MAX_NAME_BYTES - PARTIAL_BYTES)}.`);
 }
 

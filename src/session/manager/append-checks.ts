@@ -45,11 +45,11 @@ function getAdvice(message: unknown): string {
 /** Types with a meaning of their own in a file, which callers must not use. */
 const RESERVED_TYPES: ReadonlySet<unknown> = new Set(["", "session", "leaf"]);
 
-const isText = (value: unknown) => typeof value === "string";
+const isString = (value: unknown) => typeof value === "string";
 
-const isContent = (value: unknown) => isText(value) || (Array.isArray(value) && value.every(isBlock));
+const isContent = (value: unknown) => isString(value) || (Array.isArray(value) && value.every(isBlock));
 
-const isBlock = (block: unknown) => isJsonRecord(block) && isText(block["type"]);
+const isBlock = (block: unknown) => isJsonRecord(block) && isString(block["type"]);
 
 const isReplacement = (value: unknown) =>
   value === null || (isJsonRecord(value) && isContent(value["content"]));
@@ -59,15 +59,15 @@ const NEEDED_FIELDS: {
   readonly [type in SessionEntry["type"]]: { readonly [field: string]: (value: unknown) => boolean };
 } = {
   message: {},
-  thinking_level_change: { thinkingLevel: isText },
-  model_change: { provider: isText, modelId: isText },
-  usage: { kind: isText, provider: isText, model: isText, usage: isJsonRecord },
-  compaction: { summary: isText, firstKeptEntryId: isText },
-  branch_summary: { summary: isText },
-  custom: { customType: isText },
-  custom_message: { customType: isText, content: isContent },
-  context_edit: { targetId: isText, replacement: isReplacement },
-  label: { targetId: isText },
+  thinking_level_change: { thinkingLevel: isString },
+  model_change: { provider: isString, modelId: isString },
+  usage: { kind: isString, provider: isString, model: isString, usage: isJsonRecord },
+  compaction: { summary: isString, firstKeptEntryId: isString },
+  branch_summary: { summary: isString },
+  custom: { customType: isString },
+  custom_message: { customType: isString, content: isContent },
+  context_edit: { targetId: isString, replacement: isReplacement },
+  label: { targetId: isString },
   session_info: {},
 };
 
@@ -85,7 +85,7 @@ export function toEntryFields(draft: unknown): EntryFields {
   if (!isJsonRecord(draft) || typeof type !== "string" || RESERVED_TYPES.has(type)) {
     throw new TypeError('An entry needs a type of its own; "session" and "leaf" are taken by the format.');
   }
-  const isCopy = isText(draft["id"]) && isText(draft["timestamp"]);
+  const isCopy = isString(draft["id"]) && isString(draft["timestamp"]);
   if (isKnownEntryType(type) === (unknownType !== undefined) && !isCopy) throw makeWrongTypeError(type);
   if (isKnownEntryType(type)) assertNeeded(type, draft, isCopy);
   if (type === "message")

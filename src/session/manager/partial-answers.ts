@@ -7,7 +7,7 @@ import { assertOptions, makeNumberRule } from "../../core/format/options.ts";
 import { NONE } from "../../core/tree/entry-tree.ts";
 import {
   encodePartialAnswer,
-  isAnswer,
+  isAnswerRecord,
   listPartialAnswers,
   type PartialAnswer,
   type PartialAnswerFile,
@@ -19,7 +19,7 @@ import { ownerName, removeFile } from "../fs/temporary-files.ts";
 import { COMMUTING_TYPES } from "../log/expected-leaf.ts";
 import { toFileError } from "../log/file-errors.ts";
 import type { SessionLog } from "../log/session-log.ts";
-import { isPartialAnswerOf, partialAnswerPath } from "../log/written-names.ts";
+import { isPartialAnswerName, partialAnswerPath } from "../log/written-names.ts";
 import { prepareEntry } from "./entry-draft.ts";
 import type { SessionState } from "./session-state.ts";
 
@@ -49,7 +49,10 @@ let count = 0;
 const all = new WeakMap<SessionState, PartialAnswers>();
 
 /** Returns the partial answers of a session that is open. */
-export function partialAnswersOf(state: SessionState, report: (issue: SessionIssue) => void): PartialAnswers {
+export function getPartialAnswers(
+  state: SessionState,
+  report: (issue: SessionIssue) => void,
+): PartialAnswers {
   const known = all.get(state) ?? new PartialAnswers(state, report);
   all.set(state, known);
   return known;
@@ -86,7 +89,7 @@ export class PartialAnswers {
   /** @param leafId - The leaf when the caller saved, before this module was loaded. */
   save(message: AssistantMessage, leafId: string | null, options: { readonly everyMs?: number }): void {
     assertOptions(options, { everyMs: makeNumberRule(0, "milliseconds") });
-    if (!isAnswer(message))
+    if (!isAnswerRecord(message))
       throw new TypeError("Only an answer can be saved: a message with the role assistant.");
     const { everyMs = EVERY_MS } = options;
     this.#follow();
@@ -108,7 +111,7 @@ export class PartialAnswers {
   /** Returns the latest answer for a leaf as an aborted one. */
   recover(leafId?: string): AssistantMessage | undefined {
     this.#follow();
-    const wanted = this.#placesOf(leafId);
+    const wanted = this.#listPlaces(leafId);
     const found = this.#find();
     const fitting = found.filter(({ answer }) => answer !== undefined && wanted.has(answer.leafId));
     const others = found.filter(({ answer }) => answer === undefined || (leafId ?? fitting[0]) === undefined);
@@ -123,7 +126,7 @@ export class PartialAnswers {
 
   discard(leafId?: string): void {
     this.#follow();
-    const wanted = this.#placesOf(leafId);
+    const wanted = this.#listPlaces(leafId);
     this.#state.assertWritable();
     for (const { path, answer } of this.#find())
       if (path !== "" && (answer === undefined || wanted.has(answer.leafId)))
@@ -132,7 +135,7 @@ export class PartialAnswers {
   }
 
   /** Returns the entries whose answer comes next at the leaf: behind them are only entries that are no part of a conversation. */
-  #placesOf(leafId: string | undefined): ReadonlySet<string | null> {
+  #listPlaces(leafId: string | undefined): ReadonlySet<string | null> {
     if (leafId !== undefined) return new Set([leafId]);
     const { tree, leaf } = this.#state;
     const places = new Set([this.#state.leafId]);
@@ -202,7 +205,7 @@ export class PartialAnswers {
     const entry = { ...draft, message };
     const after = beforePersist === undefined ? entry : prepareEntry(entry, beforePersist);
     const kept: unknown = "message" in after ? after.message : undefined;
-    return { sessionId, leafId, savedMs, message: isAnswer(kept) ? kept : { ...message, content: [] } };
+    return { sessionId, leafId, savedMs, message: isAnswerRecord(kept) ? kept : { ...message, content: [] } };
   }
 
   #throwFailure(): void {
@@ -220,7 +223,7 @@ export class PartialAnswers {
 
   /** Gives a file the name that fits its session's, which may have got another one. */
   #withName(file: string, path: string): string {
-    if (isPartialAnswerOf(basename(file), path)) return file;
+    if (isPartialAnswerName(basename(file), path)) return file;
     const renamed = partialAnswerPath(path, ownerName(), ++count);
     retryWhileHeld(realFileSystem, () => realFileSystem.renameSync(file, renamed));
     return renamed;

@@ -1027,7 +1027,7 @@ export class SessionManager {
   }
 
   async #partialAnswers(): Promise<PartialAnswers> {
-    const { partialAnswersOf } = await import("./partial-answers.ts");
+    const { getPartialAnswers: partialAnswersOf } = await import("./partial-answers.ts");
     return partialAnswersOf(this.#state, (issue) => this.reportIssue(issue));
   }
 

@@ -1,15 +1,7 @@
 import * as nodeFs from "node:fs";
 import * as acp from "@agentclientprotocol/sdk";
 import { SessionManager } from "sessiontree";
-import {
-  AcpRecorder,
-  deleteAcpSession,
-  forkAcpSession,
-  fromAcpPrompt,
-  fromAcpUpdates,
-  listAcpSessions,
-  toAcpUpdates,
-} from "sessiontree/adapters";
+import { AcpRecorder, acpSessions, fromAcpPrompt, fromAcpUpdates, toAcpUpdates } from "sessiontree/adapters";
 import { appendConversation, toAnthropic } from "sessiontree/convert";
 import { fileStore, memoryStore } from "sessiontree/stores";
 import { expect, test } from "vitest";
@@ -326,35 +318,35 @@ test.each([
     });
     await Promise.all([first, ...others].map((session) => session.flush()));
 
-    const page = await listAcpSessions(store, {}, { pageSize: 2 });
+    const page = await acpSessions.list(store, {}, { pageSize: 2 });
     expect(page.sessions.map(({ title, updatedAt }) => [title, updatedAt])).toEqual([
       ["At 3000", "1970-01-01T00:00:03.000Z"],
       ["At 2000", "1970-01-01T00:00:02.000Z"],
     ]);
-    const last = await listAcpSessions(store, { cursor: page.nextCursor ?? "" }, { pageSize: 2 });
+    const last = await acpSessions.list(store, { cursor: page.nextCursor ?? "" }, { pageSize: 2 });
     const shop = { sessionId: first.getSessionId(), cwd: "/projects/shop", title: "Hello" };
     expect(last).toEqual({ sessions: [{ ...shop, updatedAt: "1970-01-01T00:00:01.000Z" }] });
-    expect((await listAcpSessions(store, { cwd: "/projects/shop", cursor: null })).sessions).toHaveLength(1);
+    expect((await acpSessions.list(store, { cwd: "/projects/shop", cursor: null })).sessions).toHaveLength(1);
     for (const cursor of ["", "none", Buffer.from("{}").toString("base64url")])
-      await expect(listAcpSessions(store, { cursor })).rejects.toThrow(TypeError);
+      await expect(acpSessions.list(store, { cursor })).rejects.toThrow(TypeError);
 
     const request = { sessionId: first.getSessionId(), cwd: "/projects/new" };
-    const fork = await forkAcpSession(store, { ...request, _meta: { "sessiontree.entryId": at } });
+    const fork = await acpSessions.fork(store, { ...request, _meta: { "sessiontree.entryId": at } });
     fork.appendMessage(user("Now?"));
     expect([fork.getCwd(), fork.getEntryCount()]).toEqual(["/projects/new", 3]);
-    const whole = await forkAcpSession(store, request);
+    const whole = await acpSessions.fork(store, request);
     expect(whole.buildSessionContext().messages).toEqual(first.buildSessionContext().messages);
-    const refused = (_meta: { [key: string]: unknown }) => forkAcpSession(store, { ...request, _meta });
+    const refused = (_meta: { [key: string]: unknown }) => acpSessions.fork(store, { ...request, _meta });
     await expect(refused({ "sessiontree.entryId": "nowhere" })).rejects.toMatchObject({
       code: "ENTRY_NOT_FOUND",
     });
     await expect(refused({ "sessiontree.entryId": 5 })).rejects.toThrow(TypeError);
-    const none = forkAcpSession(store, { sessionId: "../none", cwd: "/projects/new" });
+    const none = acpSessions.fork(store, { sessionId: "../none", cwd: "/projects/new" });
     await expect(none).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
 
     await Promise.all([first, fork, whole, ...others].map((session) => session.close()));
     for (const sessionId of [first.getSessionId(), first.getSessionId(), "../none"])
-      await deleteAcpSession(store, { sessionId });
-    expect((await listAcpSessions(store)).sessions).toHaveLength(4);
+      await acpSessions.delete(store, { sessionId });
+    expect((await acpSessions.list(store)).sessions).toHaveLength(4);
   },
 );

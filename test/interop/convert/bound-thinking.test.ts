@@ -83,9 +83,10 @@ describe("a request of a session sends no void thinking and all that is valid", 
     chat.ask(thinkingCall("toolu_1"));
     chat.say("While it runs?");
     chat.ask();
-    const late = chat.result("toolu_1", "done");
+    // The result is quoted at the leaf, so nothing before the answer changes.
+    chat.result("toolu_1", "done");
     expectExact(chat);
-    expect(causes(chat)).toEqual([late]);
+    expect(causes(chat)).toEqual([]);
   });
 
   it("on another branch", () => {

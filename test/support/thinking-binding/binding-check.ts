@@ -44,10 +44,10 @@ export class BindingCheck {
 
   /** Answers a request: signs the thinking of a content, in Anthropic's form or in Bedrock's. */
   sign(request: unknown, model: string, content: readonly object[]): object[] {
-    let previous = blocksOf(request).at(-1)?.signature ?? "";
-    const prefix = prefixesOf(request, this.#compacted).at(-1) ?? "";
+    let previous = listBlocks(request).at(-1)?.signature ?? "";
+    const prefix = listPrefixes(request, this.#compacted).at(-1) ?? "";
     return content.map((block) => {
-      if (signatureOf(block) === undefined) return block;
+      if (readSignature(block) === undefined) return block;
       const signature = Buffer.from(`${this.#account}/${++this.#count}`).toString("base64");
       this.#bindings.set(signature, { account: this.#account, model, prefix, previous });
       previous = signature;
@@ -58,15 +58,15 @@ export class BindingCheck {
   /** Answers a request with `compaction: { type: "summarize" }`. */
   compact(request: unknown, summary: string): object {
     const signature = Buffer.from(`${this.#account}/compaction/${++this.#count}`).toString("base64");
-    this.#compacted.set(signature, prefixesOf(request, this.#compacted).at(-1) ?? "");
+    this.#compacted.set(signature, listPrefixes(request, this.#compacted).at(-1) ?? "");
     return { type: "compaction", content: summary, encrypted_content: null, signature };
   }
 
   /** Checks each block of thinking of a request. */
   check(request: unknown, model: string): CheckedBlock[] {
-    const prefixes = prefixesOf(request, this.#compacted);
+    const prefixes = listPrefixes(request, this.#compacted);
     let previous = "";
-    return blocksOf(request).map(({ signature, path, message }) => {
+    return listBlocks(request).map(({ signature, path, message }) => {
       const reason = this.#reason(this.#bindings.get(signature), model, prefixes[message] ?? "", previous);
       previous = signature;
       return { path, signature, reason };
@@ -82,7 +82,7 @@ export class BindingCheck {
 
   #reason(binding: Binding | undefined, model: string, prefix: string, previous: string): Reason | undefined {
     if (binding?.account !== this.#account) return "organization_binding_mismatch";
-    const [maker, asked] = [versionOf(binding.model), versionOf(model)];
+    const [maker, asked] = [readVersion(binding.model), readVersion(model)];
     if (maker.family !== asked.family || maker.version !== asked.version) return "model_binding_mismatch";
     if (asked.version < BOUND_SINCE) return undefined;
     if (binding.prefix !== prefix) return "prefix_binding_mismatch";
@@ -93,14 +93,14 @@ export class BindingCheck {
 }
 
 /** Reads the name of a Claude: `claude-opus-5-5-20260901`, `us.anthropic.claude-opus-5-5-v1:0`, `claude-opus-5`. */
-function versionOf(model: string): { readonly family: string; readonly version: number } {
+function readVersion(model: string): { readonly family: string; readonly version: number } {
   const [, family = model, major = "0", minor = "0"] =
     /claude-([a-z]+)-(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/.exec(model) ?? [];
   return { family, version: Number(`${major}.${minor}`) };
 }
 
 /** The hash of everything before each message, and that of the whole request. */
-function prefixesOf(request: unknown, compacted: ReadonlyMap<string, string>): string[] {
+function listPrefixes(request: unknown, compacted: ReadonlyMap<string, string>): string[] {
   const { system, tools, messages } = fields(request);
   const said = inBlocks(system).map(unmarked);
   let state = hash({ system: said, tools: list(tools).map(unmarked) });
@@ -108,7 +108,7 @@ function prefixesOf(request: unknown, compacted: ReadonlyMap<string, string>): s
   for (const message of list(messages)) {
     prefixes.push(state);
     const { role, content } = fields(message);
-    const blocks = inBlocks(content).filter((block) => signatureOf(block) === undefined);
+    const blocks = inBlocks(content).filter((block) => readSignature(block) === undefined);
     const [first] = blocks.map(fields);
     const replaced = first?.["type"] === "compaction" && compacted.get(text(first["signature"]));
     if (typeof replaced === "string") state = replaced;
@@ -118,10 +118,10 @@ function prefixesOf(request: unknown, compacted: ReadonlyMap<string, string>): s
 }
 
 /** The blocks of thinking in a request, in order. */
-function blocksOf(request: unknown) {
+function listBlocks(request: unknown) {
   return list(fields(request)["messages"]).flatMap((message, at) =>
     inBlocks(fields(message)["content"]).flatMap((block, index) => {
-      const signature = signatureOf(block);
+      const signature = readSignature(block);
       return signature === undefined
         ? []
         : [{ signature, path: `messages.${at}.content.${index}`, message: at }];
@@ -134,7 +134,7 @@ function inBlocks(content: unknown): readonly unknown[] {
 }
 
 /** Returns the signature of a block of thinking, undefined for any other. */
-function signatureOf(block: unknown): string | undefined {
+function readSignature(block: unknown): string | undefined {
   const { type, signature, data, reasoningContent } = fields(block);
   if (type === "thinking") return text(signature);
   if (type === "redacted_thinking") return text(data);

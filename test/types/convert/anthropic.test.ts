@@ -3,7 +3,7 @@ import type { SessionManager } from "sessiontree";
 import {
   type AnthropicMessage,
   type AnthropicRequest,
-  type AnthropicSummaryRequest,
+  type requestAnthropicSummary,
   toAnthropic,
 } from "sessiontree/convert";
 import { expectTypeOf, test } from "vitest";
@@ -26,7 +26,10 @@ test("what toAnthropic makes with options of the beta is what the SDK's beta tak
     toAnthropic(session, { systemMessages: "inline", blockBinding: "drop_block" });
   type Beta = Omit<ReturnType<typeof inline>, "issues"> & { model: string; max_tokens: number };
   expectTypeOf<Beta>().toExtend<Anthropic.Beta.MessageCreateParamsNonStreaming>();
-  type Summary = AnthropicSummaryRequest["request"] & { model: string; max_tokens: number };
+  type Summary = ReturnType<typeof requestAnthropicSummary>["request"] & {
+    model: string;
+    max_tokens: number;
+  };
   expectTypeOf<Summary>().toExtend<Anthropic.Beta.MessageCreateParamsNonStreaming>();
   expectTypeOf<Anthropic.Beta.BetaMessage>().toExtend<AnthropicResponseLike>();
 });

@@ -43,7 +43,7 @@ const PAGE_SIZE = 50;
  * @throws {SessionError} `STORE_UNAVAILABLE`
  * @remarks Source: docs/adapters.md#agent-client-protocol
  */
-export async function listAcpSessions(
+async function listAcpSessions(
   store: SessionStore,
   { cwd, cursor }: AcpListRequest = {},
   options: { readonly pageSize?: number } = {},
@@ -77,7 +77,7 @@ export async function listAcpSessions(
  * @throws {SessionError} `STORE_UNAVAILABLE` or `WRITE_FAILED`.
  * @remarks Source: docs/adapters.md#agent-client-protocol
  */
-export async function newAcpSession(
+async function newAcpSession(
   store: SessionStore,
   { cwd }: { readonly cwd: string },
 ): Promise<SessionManager> {
@@ -89,12 +89,12 @@ export async function newAcpSession(
 /**
  * Answers `session/fork`: copies a branch of a session into a new one.
  *
- * @returns The new session, written; where no conversation has begun, an empty one. As `newAcpSession` returns it.
+ * @returns The new session, written; where no conversation has begun, an empty one. As `new` returns it.
  * @throws {TypeError} If `_meta` names an entry with anything but a text.
  * @throws {SessionError} `SESSION_NOT_FOUND`, `ENTRY_NOT_FOUND`, `STORE_UNAVAILABLE` or `WRITE_FAILED`.
  * @remarks Source: docs/adapters.md#agent-client-protocol
  */
-export async function forkAcpSession(
+async function forkAcpSession(
   store: SessionStore,
   { sessionId, cwd, _meta }: AcpForkRequest,
 ): Promise<SessionManager> {
@@ -127,7 +127,7 @@ function hasMessages(session: SessionManager, leafId: string): boolean {
  *
  * @throws {SessionError} As `delete` of the store, without `SESSION_NOT_FOUND`.
  */
-export async function deleteAcpSession(
+async function deleteAcpSession(
   store: SessionStore,
   { sessionId }: { readonly sessionId: string },
 ): Promise<void> {
@@ -148,3 +148,15 @@ function decodeCursor(cursor: string): { id: string; modified: Date } {
   if (typeof id === "string" && !Number.isNaN(modified.getTime())) return { id, modified };
   throw new TypeError("The cursor is none of session/list; list from the start, without one.");
 }
+
+/**
+ * Answers of an ACP agent to requests that are about sessions: `session/new`, `session/list`, `session/fork`, and `session/delete`.
+ *
+ * @remarks Source: docs/adapters.md#agent-client-protocol
+ */
+export const acpSessions = Object.freeze({
+  new: newAcpSession,
+  list: listAcpSessions,
+  fork: forkAcpSession,
+  delete: deleteAcpSession,
+});

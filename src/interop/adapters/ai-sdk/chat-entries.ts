@@ -30,8 +30,8 @@ export function readChat(path: readonly SessionEntry[]): ChatMessage[] {
     const details = late.get(id);
     return details === undefined ? message : withLateDetails(message, details);
   });
-  const isFirst = (index: number) => savedIdOf(entries[index]) !== undefined;
-  const { written } = writeUIMessages(messages, { id: (index) => chatIdOf(entries[index]) }, isFirst);
+  const isFirst = (index: number) => findSavedId(entries[index]) !== undefined;
+  const { written } = writeUIMessages(messages, { id: (index) => findChatId(entries[index]) }, isFirst);
   return written.map((message) => ({
     ...message,
     entries: message.indexes.flatMap((index) => entries[index] ?? []),
@@ -44,12 +44,12 @@ function isSpoken(entry: SessionEntry): entry is SessionMessageEntry {
   return entry.type === "message" && SPOKEN.has(entry.message?.role);
 }
 
-function chatIdOf(entry: SessionEntry | undefined): string {
-  return savedIdOf(entry) || (entry?.id ?? "");
+function findChatId(entry: SessionEntry | undefined): string {
+  return findSavedId(entry) || (entry?.id ?? "");
 }
 
 /** Returns the id of the UI message that was saved from this entry on; empty if it had none. */
-export function savedIdOf(entry: SessionEntry | undefined): string | undefined {
+export function findSavedId(entry: SessionEntry | undefined): string | undefined {
   const { id } = toRecord(toRecord(toRecord(entry)["details"])[CHAT_DETAIL]);
   return typeof id === "string" ? id : undefined;
 }

@@ -6,10 +6,10 @@ import { CHAT_DETAIL } from "../../../core/format/redact-entry.ts";
 import type { EntryDraft } from "../../../session/manager/entry-draft.ts";
 import { readMetadataFacts } from "../../convert/ai-sdk/from-ui-messages.ts";
 import { isToolPart, type UIMessageLike } from "../../convert/ai-sdk/ui-parts.ts";
-import { stateIn, type UIState } from "../../convert/ai-sdk/ui-state.ts";
+import { readUIState, type UIState } from "../../convert/ai-sdk/ui-state.ts";
 import { toUsage } from "../../convert/answer.ts";
 import { findRaw, isSameJson, STATE_DETAIL } from "../../convert/raw-form.ts";
-import { type ChatMessage, readChat, savedIdOf } from "./chat-entries.ts";
+import { type ChatMessage, findSavedId, readChat } from "./chat-entries.ts";
 
 /** Tells whether an input with the same texts and calls as a stored message is a later state of it. */
 export function isProgress(stored: Message, input: Message): boolean {
@@ -98,7 +98,7 @@ export class ChatProgress {
     const { id: __, ...next } = input;
     if (isSameJson(now, next)) return;
     const changes = found.changesTo(input);
-    const isSaved = savedIdOf(found.entries[0]) !== undefined;
+    const isSaved = findSavedId(found.entries[0]) !== undefined;
     const states = found.entries.map((_, at): UIState => {
       const { splice, ...others } = changes[at] ?? {};
       // What other programs wrote may be more than a chat has.
@@ -106,7 +106,7 @@ export class ChatProgress {
     });
     const changed = found.entries.flatMap((entry, at) => {
       const state = states[at] ?? {};
-      return isSameJson(stateIn(toRecord(found.said[at])["details"]), state) ? [] : [{ entry, state }];
+      return isSameJson(readUIState(toRecord(found.said[at])["details"]), state) ? [] : [{ entry, state }];
     });
     const all = [...found.entries, ...found.results];
     if (changed.length === 0 || all.some(({ id }) => this.#isRedacted(id))) return;

@@ -18,7 +18,7 @@ import type { ConversionIssue } from "../../convert/conversion-issue.ts";
 import type { MessageImportOptions } from "../../convert/conversion-options.ts";
 import { assertMessages } from "../../convert/message-history.ts";
 import { findRaw, keepRaw } from "../../convert/raw-form.ts";
-import { readChat, savedIdOf } from "./chat-entries.ts";
+import { findSavedId, readChat } from "./chat-entries.ts";
 import { type ChatDraft, ChatProgress, isProgress } from "./chat-progress.ts";
 
 /** What saving a chat did. */
@@ -96,7 +96,7 @@ async function save(
     chat.said,
     chat.sameness,
   );
-  const progress = new ChatProgress(draftsOf(chat, collected), entries, redactionsIn(session));
+  const progress = new ChatProgress(makeChatDrafts(chat, collected), entries, makeRedactionCheck(session));
   const drafts = progress.draftsFor(chat.saved, session.getBranch());
   const entryIds = drafts.length > 0 || hasBranched ? await store(drafts, leafBefore) : [];
   await session.flush();
@@ -130,20 +130,20 @@ function convert(messages: readonly UIMessageLike[], given: SaveChatOptions): Co
     const own = said.slice(starts[index], starts[index + 1] ?? said.length);
     return { input, first: own[0], said: own };
   });
-  const ids = idsOf(saved);
+  const ids = listSavedIds(saved);
   const mayHaveId = (savedId: string | undefined, id: string | undefined) =>
     !savedId || !id || savedId === id;
   const sameness: Sameness = {
-    mayBeSame: (entry, input) => mayHaveId(savedIdOf(entry), ids.get(input)),
+    mayBeSame: (entry, input) => mayHaveId(findSavedId(entry), ids.get(input)),
     hasSameOriginal: (entry, before, input) =>
       hasSameOriginal(before, input) ||
-      (mayHaveId(savedIdOf(entry), ids.get(input)) && isProgress(before, input)),
+      (mayHaveId(findSavedId(entry), ids.get(input)) && isProgress(before, input)),
   };
   return { said, saved, sameness, issues: [...issues], options };
 }
 
 /** Returns the ids of UI messages by the first message of each; the SDK's servers have none for answers unless told to make some. */
-function idsOf(saved: readonly SavedMessage[]): Map<Message, string> {
+function listSavedIds(saved: readonly SavedMessage[]): Map<Message, string> {
   return new Map(
     saved.flatMap(({ input, first }) =>
       first === undefined ? [] : [[first, typeof input.id === "string" ? input.id : ""] as const],
@@ -152,8 +152,8 @@ function idsOf(saved: readonly SavedMessage[]): Map<Message, string> {
 }
 
 /** Makes the drafts of collected messages; where steps of a UI message are stored, the next keeps the rest of it. */
-function draftsOf({ saved, options }: ConvertedChat, collected: readonly Message[]): ChatDraft[] {
-  const ids = idsOf(saved);
+function makeChatDrafts({ saved, options }: ConvertedChat, collected: readonly Message[]): ChatDraft[] {
+  const ids = listSavedIds(saved);
   const rests = new Map<Message, Message>();
   const added = new Set(collected);
   for (const { input, first, said } of saved) {
@@ -161,14 +161,14 @@ function draftsOf({ saved, options }: ConvertedChat, collected: readonly Message
     const at = answers.findIndex((message) => added.has(message));
     const answer = answers[at];
     if (answer === undefined || answer === first) continue;
-    const kept = restOf(input, at, options);
+    const kept = getRest(input, at, options);
     if (kept !== undefined) rests.set(answer, Object.assign({}, answer, { details: kept }));
   }
   return collected.map((message) => ({ message: rests.get(message) ?? message, id: ids.get(message) }));
 }
 
 /** Returns what must be kept of a UI message from a step on; undefined if its messages say it all. */
-function restOf(input: UIMessageLike, step: number, options: MessageImportOptions): object | undefined {
+function getRest(input: UIMessageLike, step: number, options: MessageImportOptions): object | undefined {
   const parts = splitSteps(input.parts)
     .slice(step)
     .flatMap((said) => [{ type: "step-start" }, ...said.map((part) => ({ type: "", ...part }))]);
@@ -177,7 +177,7 @@ function restOf(input: UIMessageLike, step: number, options: MessageImportOption
   return kept === undefined ? undefined : keepRaw("uiMessage", { parts: toRecord(kept)["parts"] });
 }
 
-function redactionsIn(session: SessionManager): (entryId: string) => boolean {
+function makeRedactionCheck(session: SessionManager): (entryId: string) => boolean {
   let ids: ReadonlySet<string> | undefined;
   return (entryId) => {
     ids ??= new Set(session.getEntries().flatMap(getRedactedIds));

@@ -69,7 +69,7 @@ export async function receiveChat<Major extends AiSdkMajor = 7>(
     options,
   );
   const { issues, ...prompt } = request;
-  return { messages, prompt, openCalls: openCallsIn(messages.at(-1)), issues };
+  return { messages, prompt, openCalls: listOpenCalls(messages.at(-1)), issues };
 }
 
 function refused(message: string, details: JsonRecord = {}): SessionError {
@@ -195,7 +195,7 @@ function readApproval({ approval, toolCallId }: JsonRecord, sent: JsonRecord): J
 }
 
 /** Returns the ids of the calls of the last step that wait for a page. */
-function openCallsIn(message: UIMessage | undefined): string[] {
+function listOpenCalls(message: UIMessage | undefined): string[] {
   if (message?.role !== "assistant") return [];
   const parts: readonly object[] = message.parts;
   const step = parts.slice(parts.findLastIndex(isStepStart) + 1).map(toRecord);

@@ -1,6 +1,6 @@
 import { toRecord } from "../../../core/context/entry-fields.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
-import { callStateOf, withoutFields } from "../raw-form.ts";
+import { getCallState, withoutFields } from "../raw-form.ts";
 import type { PlannedAnswer, PlannedResult } from "../request-plan.ts";
 import { getCallId } from "../tool-ids.ts";
 import type {
@@ -20,7 +20,7 @@ export interface ApprovalDialect {
   readonly sdk: AiSdkMajor;
   /** Whether the answer is the last of the request, so that the SDK runs what was approved. */
   readonly isLast: boolean;
-  readonly idOf: (id: string) => string;
+  readonly getId: (id: string) => string;
   readonly writeResult: (result: PlannedResult) => ModelToolResultPart;
 }
 
@@ -32,7 +32,7 @@ export class AnswerCalls {
   readonly #results: ReadonlyMap<string, PlannedResult>;
 
   constructor(answer: PlannedAnswer, parts: readonly JsonRecord[], dialect: ApprovalDialect) {
-    const { idOf } = dialect;
+    const { getId: idOf } = dialect;
     const calls = answer.content.flatMap((block) => (block.type === "toolCall" ? [block.id] : []));
     const ids = new Map(calls.map((id) => [getCallId(id), idOf(id)]));
     this.#dialect = dialect;
@@ -50,7 +50,7 @@ export class AnswerCalls {
     return content.flatMap((part) => {
       const call = part.type === "tool-call" ? this.#parts.get(part.toolCallId) : undefined;
       if (call === undefined || part.type !== "tool-call") return [part];
-      const state = part.providerOptions === undefined ? callStateOf(call) : undefined;
+      const state = part.providerOptions === undefined ? getCallState(call) : undefined;
       const written = state === undefined ? part : Object.assign({}, part, { providerOptions: state });
       if (call["approval"] === undefined) return [written];
       return [written, writeRequest(call, part.toolCallId, this.#dialect.sdk)];

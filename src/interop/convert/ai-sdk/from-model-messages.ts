@@ -24,7 +24,7 @@ import {
   writeUser,
 } from "./model-parts.ts";
 import { type Family, findFamilyOfParts, getFamilyIdentity } from "./provider-state.ts";
-import { applyChange, stateIn } from "./ui-state.ts";
+import { applyChange, readUIState } from "./ui-state.ts";
 
 /** Meanings of the finish reasons that the SDK makes of those of providers. */
 export const STOP_REASONS: StopReasons = new Map([
@@ -177,7 +177,7 @@ class ModelMessageReader {
     const asked = this.#asking.get(approvalId);
     if (asked === undefined) return false;
     const { toolCallId } = asked.request;
-    const before = toRecord(stateIn(asked.answer.details)["calls"]);
+    const before = toRecord(readUIState(asked.answer.details)["calls"]);
     const { approval, ...others } = applyChange({}, before[String(toolCallId)]);
     const answered = withoutFields({ ...toRecord(approval), approved, reason });
     setCall(asked.answer, toolCallId, { ...others, approval: answered });
@@ -205,7 +205,7 @@ function isRequest(part: object): boolean {
 
 /** Keeps with an answer what is known of a call besides its result. */
 function setCall(answer: AssistantMessage, toolCallId: unknown, set: object): void {
-  const { calls, ...others } = stateIn(answer.details);
+  const { calls, ...others } = readUIState(answer.details);
   const state = { ...others, calls: { ...toRecord(calls), [String(toolCallId)]: { set } } };
   answer.details = copyAsJson({ ...toRecord(answer.details), [STATE_DETAIL]: state });
 }

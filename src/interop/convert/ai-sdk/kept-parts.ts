@@ -6,11 +6,11 @@ import type {
   ToolResultMessage,
   UserMessage,
 } from "../../../core/format/message.ts";
-import { callStateOf, findRaw, isForModel, withoutFields } from "../raw-form.ts";
+import { findRaw, getCallState, isForModel, withoutFields } from "../raw-form.ts";
 import { getCallId } from "../tool-ids.ts";
 import { toStorablePart, writeResult } from "./model-parts.ts";
 import { getToolName, isToolPart, type PartResult, splitSteps } from "./ui-parts.ts";
-import { currentParts, stateIn } from "./ui-state.ts";
+import { currentParts, readUIState } from "./ui-state.ts";
 
 /** Messages with what only their UI messages hold. */
 interface KeptParts {
@@ -58,14 +58,14 @@ class KeptPartsReader {
   }
 
   #readAnswer(message: AssistantMessage, index: number): AssistantMessage {
-    const state = stateIn(message.details);
+    const state = readUIState(message.details);
     const results = this.#results.get(message) ?? new Map<string, PartResult>();
     const isKept = this.#step.length > 0;
     const known = isKept || state["calls"] === undefined ? this.#step : bareCalls(message, state["calls"]);
     const current = currentParts(known, [{ state, results }]);
     if (isKept) this.#step = current;
     const said = current.map(toRecord).filter((part) => {
-      return part["approval"] !== undefined || (!isKept && callStateOf(part) !== undefined);
+      return part["approval"] !== undefined || (!isKept && getCallState(part) !== undefined);
     });
     if (said.length === 0) return message;
     // The SDK omits requests that the user did not answer but continued.
@@ -158,20 +158,20 @@ function modelParts(part: object): object[] {
       return [{ type, ...rest, ...options }];
     case "file":
     case "reasoning-file":
-      return [{ type, ...rest, data: dataOf(url, providerReference), ...options }];
+      return [{ type, ...rest, data: getPartData(url, providerReference), ...options }];
     default:
       return isToolPart(part) ? toolParts(part) : [];
   }
 }
 
-function dataOf(url: unknown, reference: unknown): object {
+function getPartData(url: unknown, reference: unknown): object {
   return reference === undefined ? { type: "url", url } : { type: "reference", reference };
 }
 
 function toolParts(part: object): object[] {
   const { toolCallId, input, rawInput, state, output, errorText, ...rest } = withoutFields(part);
   const { resultProviderMetadata, providerExecuted } = rest;
-  const callState = callStateOf(part);
+  const callState = getCallState(part);
   const tool = { toolCallId, toolName: getToolName(part) };
   const call = {
     type: "tool-call",

@@ -12,7 +12,7 @@ import {
   parseReasoningItem,
   parseTextItem,
 } from "../openai-responses/openai-responses-content.ts";
-import { callStateOf } from "../raw-form.ts";
+import { getCallState } from "../raw-form.ts";
 import { withItemId } from "../tool-ids.ts";
 import type { ModelProviderOptions, ModelReasoningPart } from "./model-message-types.ts";
 
@@ -63,7 +63,7 @@ export function getFamilyIdentity(
 /** Returns the provider state of a part of a model message or UI message. */
 export function getProviderState(part: unknown): { readonly [name: string]: unknown } {
   const { providerOptions, providerMetadata } = toRecord(part);
-  return toRecord(providerOptions ?? providerMetadata ?? callStateOf(part));
+  return toRecord(providerOptions ?? providerMetadata ?? getCallState(part));
 }
 
 /** Tells whether thinking can go back over an API. */

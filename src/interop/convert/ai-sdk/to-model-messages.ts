@@ -89,7 +89,7 @@ export function toModelMessages(
       writeItem(item, calls.get(item.index) ?? [], {
         sdk: sdk.major,
         isLast: item === items.at(-1),
-        idOf: (id) => ids.of(id),
+        getId: (id) => ids.of(id),
         writeResult: ({ message, raw }) =>
           isResult(raw) ? raw : writeResult(message, message.toolName, ids.of(message.toolCallId)),
       }),
@@ -106,7 +106,7 @@ function writeItem(item: PlannedItem, said: readonly JsonRecord[], dialect: Appr
   if (item.kind === "user")
     return [isMessage(item.raw) ? item.raw : { role: "user", content: writeUser(item.content) }];
   const family = item.isOwn ? findFamily(item.api) : undefined;
-  const parts = writeAnswer(item.content, family, dialect.idOf);
+  const parts = writeAnswer(item.content, family, dialect.getId);
   const answer: ModelMessage = isMessage(item.raw)
     ? writeKeptAnswer(item.raw, item.isOwn)
     : { role: "assistant", content: item.isIncomplete ? parts.map(withoutItem) : parts };

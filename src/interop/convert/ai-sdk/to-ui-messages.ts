@@ -26,7 +26,7 @@ import {
   currentParts,
   messageChanges,
   partChanges,
-  stateIn,
+  readUIState,
   type UIState,
 } from "./ui-state.ts";
 
@@ -140,7 +140,7 @@ class UserWriter {
     this.#item = item;
   }
 
-  say(state = stateIn(this.#item.details)): Said {
+  say(state = readUIState(this.#item.details)): Said {
     const { raw, content } = this.#item;
     const kept = raw === undefined ? { parts: writeUserParts(content) } : toRecord(raw);
     const parts = getParts(kept).map((part, at) => changedPart(part, at, state["parts"]));
@@ -169,7 +169,7 @@ class TurnWriter {
     reportImages(turn, plan);
   }
 
-  say(states: readonly JsonRecord[] = this.#turn.map(({ details }) => stateIn(details))): Said {
+  say(states: readonly JsonRecord[] = this.#turn.map(({ details }) => readUIState(details))): Said {
     const answers = this.#turn.map(
       (answer, at): CurrentAnswer => ({ state: states[at] ?? {}, results: storedResults(answer) }),
     );

@@ -5,7 +5,7 @@ import type { ConversionIssue } from "../conversion-issue.ts";
 import type { Open } from "../conversion-options.ts";
 import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
 import { toDataUrl } from "../images.ts";
-import { callStateOf, findRaw, isSameJson, keepRaw, withoutFields } from "../raw-form.ts";
+import { findRaw, getCallState, isSameJson, keepRaw, withoutFields } from "../raw-form.ts";
 import type { ModelProviderOptions } from "./model-message-types.ts";
 import { readAnswer, readOutput, readUser, writeAnswer } from "./model-parts.ts";
 import type { Family } from "./provider-state.ts";
@@ -136,7 +136,7 @@ function asCallPart(part: object): object {
     toolName: getToolName(part),
     input: input ?? rawInput,
     providerExecuted,
-    callProviderMetadata: callStateOf(part),
+    callProviderMetadata: getCallState(part),
   };
 }
 

@@ -48,7 +48,7 @@ export function applyChange(record: object, change: unknown): JsonRecord {
 }
 
 /** Returns the changes that the `details` of a message keep. */
-export function stateIn(details: unknown): JsonRecord {
+export function readUIState(details: unknown): JsonRecord {
   return toRecord(toRecord(details)[STATE_DETAIL]);
 }
 
@@ -148,8 +148,8 @@ export function messageChanges(
   let at = 0;
   while (at < old.length && at < now.length && isSame(old[at], now[at])) at++;
   let end = 0;
-  const most = Math.min(old.length, now.length) - at;
-  while (end < most && isSame(old.at(-1 - end), now.at(-1 - end))) end++;
+  const max = Math.min(old.length, now.length) - at;
+  while (end < max && isSame(old.at(-1 - end), now.at(-1 - end))) end++;
   const [remove, insert] = [old.length - at - end, now.slice(at, now.length - end)];
   return {
     ...(message !== undefined && { message }),

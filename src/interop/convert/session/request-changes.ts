@@ -79,7 +79,7 @@ export function listRequestChanges(
   session: ConversationSession,
 ): (RequestChange & { readonly fromId: string; readonly toId: string })[] {
   const path = session.getBranch();
-  const asked = path.flatMap((entry, at) => (isAnswer(entry) ? [at] : []));
+  const asked = path.flatMap((entry, at) => (isAnswerStep(entry) ? [at] : []));
   const leaf = path.length - 1;
   if (leaf >= 0 && asked.at(-1) !== leaf) asked.push(leaf);
   const steps = path.map((sourceEntry) => ({ sourceEntry }));
@@ -110,10 +110,10 @@ function requestAt(session: ConversationSession, id: string): MadeRequest {
 }
 
 function asAnswer(entry: SessionEntry): MadeRequest["answer"] {
-  return isAnswer(entry) ? entry : undefined;
+  return isAnswerStep(entry) ? entry : undefined;
 }
 
-function isAnswer(
+function isAnswerStep(
   entry: SessionEntry,
 ): entry is SessionEntry & { type: "message"; message: AssistantMessage } {
   return entry.type === "message" && entry.message.role === "assistant";
@@ -150,7 +150,7 @@ function changeInMessages(
   const redactedAt = sent.items.findIndex(({ entry }) => entry.id === target?.sourceEntry.id);
   if (redaction !== undefined && redactedAt !== -1 && (index === -1 ? !isInFront : redactedAt <= index))
     return described(redactedAt, target?.sourceEntry.id, redaction);
-  return described(index, item?.entry.id, causeOf(from, to, item));
+  return described(index, item?.entry.id, findCause(from, to, item));
 }
 
 function described(
@@ -164,7 +164,7 @@ function described(
 }
 
 /** Finds the entry that makes a request differ: one that only the later path has, else one that only the earlier has. */
-function causeOf(
+function findCause(
   from: MadeRequest,
   to: MadeRequest,
   item: ContextItem | undefined,
@@ -201,11 +201,11 @@ function findRedactionBetween(
   const redactions = findRedactions(session, from.steps);
   if (redactions.length === 0) return undefined;
   const order = new Map((session.getEntries?.() ?? session.getBranch()).map(({ id }, at) => [id, at]));
-  const placeOf = (id: string | undefined) => order.get(id ?? "") ?? Number.POSITIVE_INFINITY;
-  const begin = placeOf(from.answer?.id ?? from.path.at(-1)?.id);
+  const findPlace = (id: string | undefined) => order.get(id ?? "") ?? Number.POSITIVE_INFINITY;
+  const begin = findPlace(from.answer?.id ?? from.path.at(-1)?.id);
   return redactions.find(({ entryId, affects }) => {
-    const place = placeOf(entryId);
-    if (place <= begin || place >= placeOf(to.answer?.id)) return false;
+    const place = findPlace(entryId);
+    if (place <= begin || place >= findPlace(to.answer?.id)) return false;
     const [as, marked] = [write(from.steps), write(from.steps, affects)];
     return (
       as.system !== marked.system ||
