@@ -261,7 +261,8 @@ class Matcher {
   #matchResult(entry: SessionEntry, stored: Message, walk: Walk): Walk | undefined {
     const { passed, missing } = walk;
     const end = endOfResults(this.#said, passed);
-    const next = Array.from({ length: end - passed }, (_, index) => passed + index);
+    // A late result may follow them as text of the user.
+    const next = Array.from({ length: end - passed + 1 }, (_, index) => passed + index);
     const at = [...missing, ...next].find((index) => this.#isSame(entry, stored, this.#said[index]));
     if (at === undefined) return undefined;
     const found = { at, entry, before: walk.found };

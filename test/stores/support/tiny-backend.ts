@@ -43,7 +43,11 @@ export function tinyBackend(): SessionBackend {
       const precedingSeq = seqAt(Math.min(...indexes) - 1);
       return { precedingSeq, lastSeq: seqAt(Math.max(...indexes)), revision: session.revision };
     },
-    list: async (query) => selectSessions(Array.from(sessions.values(), ({ facts }) => facts), query),
+    list: async (query) =>
+      selectSessions(
+        Array.from(sessions.values(), ({ facts }) => facts),
+        query,
+      ),
     delete: async (id) => sessions.delete(id),
     close: async () => undefined,
   };

@@ -26,11 +26,11 @@ export function chatVersions(
   const shown = ordered.find(({ chat }) => chat.some(has))?.chat;
   if (shown === undefined) return [];
   const at = shown.findIndex(has);
-  const place = findPlace(shown, at);
+  const place = findVersionPlace(shown, at);
   const versions = new Map<string, { id: string; leafId: string; isActive: boolean }>();
   for (const { leafId, chat } of chats) {
     const found = chat[at];
-    if (found === undefined || findPlace(chat, at) !== place) continue;
+    if (found === undefined || findVersionPlace(chat, at) !== place) continue;
     const key = found.entries[0]?.id ?? "";
     const isActive = leafId === active;
     if (versions.get(key)?.isActive !== true) versions.set(key, { id: found.message.id, leafId, isActive });
@@ -40,7 +40,7 @@ export function chatVersions(
 }
 
 /** Names the place of a message in a tree: its role, and the message before. */
-function findPlace(chat: readonly ChatMessage[], at: number): string {
+function findVersionPlace(chat: readonly ChatMessage[], at: number): string {
   const before = chat[at - 1]?.entries.map(({ id }) => id) ?? [];
   return JSON.stringify([chat[at]?.message.role, ...before]);
 }

@@ -39,7 +39,7 @@ export function planBound({ messages: all, ...rest }: BoundInput): RequestPlan {
 
 function planWithout(dropped: Dropped, { messages, target, dialect, options }: BoundInput): RequestPlan {
   const sent = messages.map((message, index) => {
-    if (!isAnswer(message) || !hasThinking(message)) return message;
+    if (!isAnswerItem(message) || !hasThinking(message)) return message;
     return dropped.has(index) ? withoutThinking(message, dialect) : asTarget(message, target);
   });
   const plan = planMessages(sent, dialect, options);
@@ -77,7 +77,7 @@ function boundThinking({ prepare, write, ...input }: BoundInput): BoundThinking 
     summary,
     write: (all) => {
       const bare = withSummaryBlock(prepare(all), summary, target).map((message) =>
-        isAnswer(message) ? withoutThinking(message, dialect) : message,
+        isAnswerItem(message) ? withoutThinking(message, dialect) : message,
       );
       const plan = planMessages(bare, dialect, options);
       return { system: plan.system, messages: write(plan) };
@@ -94,7 +94,8 @@ const UNREADABLE: VoidThinking = { why: "that the model would refuse", causedBy:
 function findUnchained({ items: planned }: RequestPlan, { items, messages }: BoundInput): Dropped {
   const kept = planned.flatMap((item) => {
     const answer = messages[item.index];
-    const isKept = item.kind === "answer" && holdsThinking(item) && answer !== undefined && isAnswer(answer);
+    const isKept =
+      item.kind === "answer" && holdsThinking(item) && answer !== undefined && isAnswerItem(answer);
     return isKept ? [{ index: item.index, answer }] : [];
   });
   const start = kept.findLastIndex(({ answer }, at) => {
@@ -116,13 +117,13 @@ function lastSignature({ content }: AssistantMessage): string {
   return digestSignature(last?.type === "thinking" ? last.thinkingSignature : undefined);
 }
 
-function isAnswer(message: AgentMessage): message is AssistantMessage {
+function isAnswerItem(message: AgentMessage): message is AssistantMessage {
   return toRecord(message)["role"] === "assistant";
 }
 
 /** Returns whether a message is an answer that goes into requests. */
 export function isFinishedAnswer(message: AgentMessage): message is AssistantMessage {
-  return isAnswer(message) && !isUnfinished(message);
+  return isAnswerItem(message) && !isUnfinished(message);
 }
 
 function hasThinking({ content }: AssistantMessage): boolean {
