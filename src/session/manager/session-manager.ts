@@ -1027,8 +1027,8 @@ export class SessionManager {
   }
 
   async #partialAnswers(): Promise<PartialAnswers> {
-    const { getPartialAnswers: partialAnswersOf } = await import("./partial-answers.ts");
-    return partialAnswersOf(this.#state, (issue) => this.reportIssue(issue));
+    const { getPartialAnswers } = await import("./partial-answers.ts");
+    return getPartialAnswers(this.#state, (issue) => this.reportIssue(issue));
   }
 
   /** Resolves when everything appended so far is durable: it survives a power cut. */

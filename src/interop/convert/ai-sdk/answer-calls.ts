@@ -32,9 +32,9 @@ export class AnswerCalls {
   readonly #results: ReadonlyMap<string, PlannedResult>;
 
   constructor(answer: PlannedAnswer, parts: readonly JsonRecord[], dialect: ApprovalDialect) {
-    const { getId: idOf } = dialect;
+    const { getId } = dialect;
     const calls = answer.content.flatMap((block) => (block.type === "toolCall" ? [block.id] : []));
-    const ids = new Map(calls.map((id) => [getCallId(id), idOf(id)]));
+    const ids = new Map(calls.map((id) => [getCallId(id), getId(id)]));
     this.#dialect = dialect;
     this.#parts = new Map(
       parts.map((part) => {
@@ -42,7 +42,7 @@ export class AnswerCalls {
         return [ids.get(id) ?? id, part];
       }),
     );
-    this.#results = new Map(answer.results.map((result) => [idOf(result.message.toolCallId), result]));
+    this.#results = new Map(answer.results.map((result) => [getId(result.message.toolCallId), result]));
   }
 
   /** Adds state to calls that got it later, and a request after each call that has one. */
