@@ -149,8 +149,10 @@ async function importFromCommandLine(): Promise<void> {
   const { lines, told } = await run("--all");
   expect(lines).toEqual([
     "codex: 1 new, 0 grown, 0 unchanged",
-    "claude-code: 2 new, 0 grown, 0 unchanged, 1 issue (--json tells which)",
+    "claude-code: 2 new, 0 grown, 0 unchanged, 1 issue",
     "gemini: 1 new, 0 grown, 0 unchanged",
+    expect.stringMatching(/^ {2}\/.*\.jsonl$/),
+    expect.stringContaining("SOURCE_LEFT_OUT"),
   ]);
   expect(told).toHaveLength(home.odd.length);
   for (const path of home.odd)
