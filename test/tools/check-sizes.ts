@@ -11,7 +11,7 @@ const MAX_UNPACKED = 6_000 * KB;
 
 /** Bytes that an import may take, minified and compressed: with all that is loaded later, and when the program starts. */
 const BUDGETS = [
-  { names: "SessionManager", from: "sessiontree", isForNode: true, total: 78 * KB, atStart: 62 * KB },
+  { names: "SessionManager", from: "sessiontree", isForNode: true, total: 79 * KB, atStart: 64 * KB },
   {
     names: "toAnthropic, fromAnthropicResponse",
     from: "sessiontree/convert",
