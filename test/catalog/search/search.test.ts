@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { listSessions } from "../../../src/catalog/list/list-sessions.ts";
 import { type SearchHit, type SearchOptions, searchSessions } from "../../../src/catalog/search/search.ts";
 import type { SkippedFile } from "../../../src/session/files/skipped-files.ts";
+import { IS_WINE } from "../../support/platform.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { all, Chain, header, joinLines, put, START_MS } from "../support/sessions.ts";
 
@@ -349,7 +350,10 @@ describe("a regular expression", () => {
       onSkipped: (one: SkippedFile) => skipped.push(one),
     };
     const hits = await all(searchSessions("^(a+)+$", options));
-    expect(hits.map((hit) => hit.session.id)).toEqual(["b"]);
-    expect(skipped).toEqual([{ path, reason: "too-slow" }]);
+    expect(skipped).toContainEqual({ path, reason: "too-slow" });
+    // Under Wine, a busy machine can take a quarter of a second for the other one as well.
+    const isOtherSlow = IS_WINE && skipped.length === 2;
+    expect(hits.map((hit) => hit.session.id)).toEqual(isOtherSlow ? [] : ["b"]);
+    expect(skipped).toHaveLength(isOtherSlow ? 2 : 1);
   });
 });
