@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { refuseAborted } from "../../core/format/abort.ts";
-import { isSessionError, SessionError } from "../../core/format/errors.ts";
+import { isSessionError } from "../../core/format/errors.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 import type { LineChange } from "../../core/jsonl/entry-body.ts";
@@ -37,7 +37,7 @@ import type { LogChange, LogLine, ReadOnlyReason, SessionLog, TakeLine, TakeText
 import type { OldFile } from "./takeover.ts";
 import { UnwrittenSession } from "./unwritten-session.ts";
 import { upgradeFile } from "./upgrade-file.ts";
-import { assertWritable } from "./write-permission.ts";
+import { assertReadable, assertWritable } from "./write-permission.ts";
 
 /** Bytes read at a time while loading: a millisecond or two of work. */
 const LOAD_STEP_BYTES = 256 * 1024;
@@ -481,16 +481,6 @@ function finishKilled(
   } catch (error) {
     throw toFileError(path, "write", error);
   }
-}
-
-/** Refuses a line over the bound, which readers would lose. */
-function assertReadable({ text, head }: LogLine, maxLineBytes: number): void {
-  if (Buffer.byteLength(text) <= maxLineBytes) return;
-  throw new SessionError(
-    "ENTRY_INVALID",
-    `The entry is longer than ${maxLineBytes} bytes; shorten it, or raise maxLineBytes.`,
-    { details: { entryId: head.id, maxLineBytes } },
-  );
 }
 
 let hasWarned = false;

@@ -1,6 +1,6 @@
 import { SessionError } from "../../core/format/errors.ts";
 import { makeForeignFileError, makeTooNewError } from "./file-errors.ts";
-import type { SessionLog } from "./session-log.ts";
+import type { LogLine, SessionLog } from "./session-log.ts";
 
 /**
  * Refuses to change a session that may only be read: the one gate for everything that an open session writes. What replaces
@@ -26,4 +26,14 @@ export function assertWritable(log: Pick<SessionLog, "readOnlyReason" | "path" |
     case "version":
       throw makeTooNewError(path, log.index.version);
   }
+}
+
+/** Refuses a line over the bound, which readers would lose. */
+export function assertReadable({ text, head }: LogLine, maxLineBytes: number): void {
+  if (Buffer.byteLength(text) <= maxLineBytes) return;
+  throw new SessionError(
+    "ENTRY_INVALID",
+    `The entry is longer than ${maxLineBytes} bytes; shorten it, or raise maxLineBytes.`,
+    { details: { entryId: head.id, maxLineBytes } },
+  );
 }
