@@ -134,7 +134,7 @@ export class PartialAnswers {
     this.#end();
   }
 
-  /** Returns the entries whose answer comes next at the leaf: behind them are only entries that are no part of a conversation. */
+  /** Returns the entries whose answer comes next at the leaf: only entries outside the conversation follow them. */
   #listPlaces(leafId: string | undefined): ReadonlySet<string | null> {
     if (leafId !== undefined) return new Set([leafId]);
     const { tree, leaf } = this.#state;

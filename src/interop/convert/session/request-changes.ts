@@ -33,7 +33,7 @@ interface MadeRequest {
   readonly steps: readonly ProjectedSessionEntry[];
 }
 
-/** Types of entries with which a context begins anew. */
+/** Types of entries that start a new context. */
 const BEGINNINGS: ReadonlySet<string> = new Set(["compaction", RESET_TYPE]);
 
 const MAX_ID = 64;

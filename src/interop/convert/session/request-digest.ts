@@ -53,7 +53,7 @@ export function findSource(message: unknown): WrittenSource | undefined {
 /**
  * Hashes messages: what is before each, and all.
  *
- * A summary that the provider wrote stands for the messages that it replaces.
+ * A summary by the provider takes the place of the messages that it covers.
  */
 export function hashMessages(
   messages: readonly Pick<WrittenMessage, "role" | "content" | "index">[],
