@@ -77,8 +77,10 @@ export function toModelMessages(
   options: ModelMessagesOptions = {},
 ): ModelMessagesRequest<AiSdkMajor> {
   const messages = getMessages(source, options.leafId);
-  const { calls, superseded } = withKeptParts(messages);
-  const prepare = (some: readonly AgentMessage[]) => withKeptParts(some).messages;
+  const kept = withKeptParts(messages);
+  const { calls, superseded } = kept;
+  const prepare = (some: readonly AgentMessage[]) =>
+    (some === messages ? kept : withKeptParts(some)).messages;
   const form = { prepare, write: writePlan };
   const { system, items, ids, issues } = planRequest(source, MODEL_MESSAGES, options, form);
   for (const index of superseded)
