@@ -1,24 +1,36 @@
 /**
  * Measures how often a question about past conversations finds a session that answers it, next to plain BM25.
  *
- * Usage: npx tsx test/bench/questions.ts [--corpus FOLDER] [--sessions 1000] [--bytes 250000]
+ * Usage: npx tsup --silent && npx tsx test/bench/questions.ts [--corpus FOLDER] [--sessions 1000] [--bytes 250000]
  * Reads conversations of LoCoMo (`{ sessions: [{ id, date, turns }], questions }`), which are not part of the package, and
  * prints for each search: the part of the questions with a right session among the first 5 and 10, and with a right turn among
  * the first 5 turns. Then asks a thousand made-up sessions of 250 MB, each time in a new process.
  */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { z } from "zod";
 import { searchSessions } from "../../src/catalog/search/search.ts";
-import { seededRandom, sessionFolder } from "./data.ts";
+import { seededRandom } from "./data.ts";
 
 const { values } = parseArgs({
   options: {
-    corpus: { type: "string", default: fileURLToPath(new URL("../../../shared/corpus-questions", import.meta.url)) },
+    corpus: {
+      type: "string",
+      default: fileURLToPath(new URL("../../../shared/corpus-questions", import.meta.url)),
+    },
     sessions: { type: "string", default: "1000" },
     bytes: { type: "string", default: "250000" },
     data: { type: "string", default: join(tmpdir(), "sessiontree-bench-data") },
@@ -34,7 +46,12 @@ const Conversation = z.object({
     }),
   ),
   questions: z.array(
-    z.object({ question: z.string(), category: z.number(), sessions: z.array(z.string()), turns: z.array(z.string()) }),
+    z.object({
+      question: z.string(),
+      category: z.number(),
+      sessions: z.array(z.string()),
+      turns: z.array(z.string()),
+    }),
   ),
 });
 type Conversation = z.infer<typeof Conversation>;
@@ -64,7 +81,11 @@ function writeConversation(folder: string, { sessions }: Conversation): void {
     let parentId: string | null = null;
     for (const [i, turn] of turns.entries()) {
       const role = turn.speaker === first?.speaker ? "user" : "assistant";
-      const message = { role, content: [{ type: "text", text: `${turn.speaker}: ${turn.text}` }], timestamp: start + i };
+      const message = {
+        role,
+        content: [{ type: "text", text: `${turn.speaker}: ${turn.text}` }],
+        timestamp: start + i,
+      };
       lines.push({ type: "message", id: turn.id, parentId, timestamp, message });
       parentId = turn.id;
     }
@@ -95,7 +116,9 @@ const STOP_WORDS = new Set(
 /** Words without stop words and with a crude stem. */
 function toTerms(text: string): string[] {
   const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-  return words.filter((word) => !STOP_WORDS.has(word)).map((word) => word.replace(/(?<=...)(?:ing|ed|es|s)$/u, ""));
+  return words
+    .filter((word) => !STOP_WORDS.has(word))
+    .map((word) => word.replace(/(?<=...)(?:ing|ed|es|s)$/u, ""));
 }
 
 /** Plain BM25 over turns: the bar. */
@@ -109,7 +132,8 @@ function makePlain({ sessions }: Conversation): Ask {
     }),
   );
   const held = new Map<string, number>();
-  for (const { counts } of documents) for (const term of counts.keys()) held.set(term, (held.get(term) ?? 0) + 1);
+  for (const { counts } of documents)
+    for (const term of counts.keys()) held.set(term, (held.get(term) ?? 0) + 1);
   const mean = documents.reduce((sum, { length }) => sum + length, 0) / documents.length;
   return async (question) => {
     const terms = new Set(toTerms(question));
@@ -124,7 +148,10 @@ function makePlain({ sessions }: Conversation): Ask {
       return { ...one, score };
     });
     const best = scored.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score);
-    return { sessions: [...new Set(best.map(({ session }) => session))], turns: best.map(({ turn }) => turn) };
+    return {
+      sessions: [...new Set(best.map(({ session }) => session))],
+      turns: best.map(({ turn }) => turn),
+    };
   };
 }
 
@@ -182,5 +209,97 @@ async function measureConversations(corpus: string): Promise<void> {
   for (const [label, tally] of tallies) console.log(`${label.padEnd(12)} ${tally.line}`);
 }
 
+/** Made-up words, the first of which are as frequent as the first of a language. */
+function makeText(random: () => number, words: readonly string[], bytes: number): string {
+  const chosen: string[] = [];
+  for (let length = 0; length < bytes; ) {
+    const word = words[Math.floor(words.length ** random()) - 1] ?? "";
+    chosen.push(word);
+    length += word.length + 1;
+  }
+  return chosen.join(" ");
+}
+
+function makeWords(random: () => number, count: number): string[] {
+  const syllables = "ba ce di fo gu ha je ki lo mu na pe qui ro su ta ve wi xo yu zen tor mal".split(" ");
+  const syllable = () => syllables[Math.floor(random() * syllables.length)] ?? "";
+  return Array.from(
+    { length: count },
+    (_, i) => syllable() + syllable() + (i > 500 ? syllable() : "") + syllable(),
+  );
+}
+
+/** Makes sessions of one project, unless they are there from an earlier run; returns words for questions. */
+function makeSessions(folder: string, count: number, bytes: number): string[] {
+  const random = seededRandom(40);
+  const words = makeWords(random, 30_000);
+  if (existsSync(folder)) return words;
+  const temporary = `${folder}.tmp`;
+  rmSync(temporary, { recursive: true, force: true });
+  mkdirSync(temporary, { recursive: true });
+  for (let n = 0; n < count; n++) {
+    const start = Date.UTC(2026, 0, 1) + n * 3_600_000;
+    const id = `question-${n}`;
+    const header = {
+      type: "session",
+      version: 3,
+      id,
+      timestamp: new Date(start).toISOString(),
+      cwd: "/projects/bench",
+    };
+    const lines: string[] = [JSON.stringify(header)];
+    let parentId: string | null = null;
+    for (let size = 0, i = 0; size < bytes; i++) {
+      const entry = String(i).padStart(8, "0");
+      const role = ["user", "assistant", "toolResult"][i % 3] ?? "user";
+      const content = [{ type: "text", text: makeText(random, words, role === "toolResult" ? 4_000 : 400) }];
+      const call = role === "toolResult" ? { toolCallId: `call-${i}`, toolName: "read", isError: false } : {};
+      const message = { role, content, ...call, timestamp: start + i * 1000 };
+      const timestamp = new Date(start + i * 1000).toISOString();
+      const line = JSON.stringify({ type: "message", id: entry, parentId, timestamp, message });
+      lines.push(line);
+      size += line.length + 1;
+      parentId = entry;
+    }
+    writeFileSync(join(temporary, `${id}.jsonl`), `${lines.join("\n")}\n`);
+  }
+  renameSync(temporary, folder);
+  return words;
+}
+
+/** Asks in a new process, as a command does; returns milliseconds. */
+function askOnce(folder: string, cacheDir: string, question: string): number {
+  const entry = new URL("../../dist/catalog.js", import.meta.url).href;
+  const options = { sessionDir: folder, cacheDir, match: "any", limit: 10 };
+  const script = `import { searchSessions } from ${JSON.stringify(entry)};
+    let hits = 0;
+    for await (const hit of searchSessions(${JSON.stringify(question)}, ${JSON.stringify(options)})) hits += hit.score > 0;
+    if (hits !== 10) throw new Error(hits + " hits");`;
+  return runNode(script);
+}
+
+function runNode(script: string): number {
+  const start = performance.now();
+  execFileSync(process.execPath, ["--input-type=module", "-e", script]);
+  return performance.now() - start;
+}
+
+function measureMany(): void {
+  const [count, bytes] = [Number(values.sessions), Number(values.bytes)];
+  const folder = join(values.data, `questions-${count}-${bytes}`);
+  const words = makeSessions(folder, count, bytes);
+  const cacheDir = mkdtempSync(join(tmpdir(), "questions-cache-"));
+  try {
+    const random = seededRandom(41);
+    const ask = () => askOnce(folder, cacheDir, `how did we ${makeText(random, words, 40)}?`);
+    const bare = Math.min(...Array.from({ length: 5 }, () => runNode("")));
+    console.log(`${count} sessions of ${bytes} bytes, beyond the ${bare.toFixed(0)} ms of node alone:`);
+    for (let n = 1; n <= 5; n++) console.log(`  question ${n}: ${(ask() - bare).toFixed(0)} ms`);
+  } finally {
+    rmSync(cacheDir, { recursive: true, force: true });
+  }
+}
+
 if (existsSync(values.corpus)) await measureConversations(values.corpus);
 else console.log(`No conversations at ${values.corpus}: pass --corpus.`);
+measureMany();

@@ -58,9 +58,10 @@ export class QuestionRanking<Session> {
    * Adds a session.
    *
    * @param getFactor - Returns the part of its score that an entry keeps; 0 if it cannot be a hit.
+   * @param size - Number of its entries, which count for how rare words are.
    */
-  add(session: Session, table: TermTable, getFactor: (entry: TableEntry) => number): void {
-    this.#entries += table.size;
+  add(session: Session, table: TermTable, getFactor: (entry: TableEntry) => number, size = table.size): void {
+    this.#entries += size;
     const words = this.#words;
     const rows = new Map<number, number>();
     const found: [entry: number, word: number, weight: number][] = [];
@@ -83,7 +84,7 @@ export class QuestionRanking<Session> {
       places,
       offsets: Float64Array.from(entries, ({ offset }) => offset),
       factors: Float64Array.from(entries, getFactor),
-      wordCounts: Uint32Array.from(places, (place) => table.countWords(place)),
+      wordCounts: Uint32Array.from(entries, ({ words }) => words),
       weights,
     });
   }

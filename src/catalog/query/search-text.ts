@@ -126,8 +126,9 @@ function pushReversed(stack: unknown[], values: readonly unknown[]): void {
   for (let i = Math.min(values.length, MAX_VALUES) - 1; i >= 0; i--) stack.push(values[i]);
 }
 
-const MONTHS =
-  "January February March April May June July August September October November December".split(" ");
+const MONTHS = "January February March April May June July August September October November December".split(
+  " ",
+);
 
 /** Arguments of calls that are commands, which name files among other things. */
 const COMMAND_KEYS = ["command", "cmd", "script"];

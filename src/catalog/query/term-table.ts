@@ -6,20 +6,31 @@ export interface TableEntry {
   readonly offset: number;
   /** Unix milliseconds; NaN if it has no time. */
   readonly timeMs: number;
-  /** Number of its role, as the caller counts roles. */
+  /** Number of its role, as the caller counts roles; -1 for none. */
   readonly role: number;
+  /** Number of its words. */
+  readonly words: number;
 }
 
-/** Weight of a word that occurs once in what was said; a weight in an entry is at most `MAX_WEIGHT`. */
+/** Weight of a word that occurs once in what was said. */
 export const WEIGHT_UNIT = 10;
+
+/** Highest weight of a word in an entry. */
 const MAX_WEIGHT = 255;
-const WEIGHT_BITS = 8;
 
-/** Numbers of an entry: offset, time, role, and number of its words. */
-const FACTS = 4;
+/** Bytes before the entries: their number, and the bits of a hash that select a bucket. */
+const FRONT_BYTES = 5;
 
-/** Two counts are at the start of the bytes. */
-const FRONT_BYTES = 8;
+/** Bytes of an entry: its offset, time, and number of words, and one more than its role. */
+const ENTRY_BYTES = 8 + 8 + 4 + 1;
+
+/** Bytes of a hash that are kept in its bucket; the others select the bucket. */
+const HASH_BYTES = 3;
+const MIN_BUCKET_BITS = 32 - 8 * HASH_BYTES;
+const MAX_BUCKET_BITS = 20;
+
+/** Words of a bucket, on average, at most. */
+const BUCKET_WORDS = 16;
 
 /**
  * The words of a session's entries: which entries hold each word, and with what weight.
@@ -27,102 +38,117 @@ const FRONT_BYTES = 8;
  * Words are hashes, of which two can be equal by chance: what a table finds must be verified.
  */
 export class TermTable {
-  /** What `TermTable.decode` reads. */
+  /** What a table is made of again. */
   readonly bytes: Uint8Array;
   /** Number of entries. */
   readonly size: number;
-  readonly #facts: Float64Array;
-  readonly #hashes: Uint32Array;
-  readonly #ends: Uint32Array;
-  readonly #postings: Uint32Array;
+  readonly #view: DataView;
+  readonly #bucketBits: number;
+  readonly #bucketsAt: number;
 
-  private constructor(bytes: Uint8Array<ArrayBuffer>, size: number, words: number) {
+  /** @throws {RangeError} If the bytes are not those of a table. */
+  constructor(bytes: Uint8Array) {
     this.bytes = bytes;
-    this.size = size;
-    const { buffer } = bytes;
-    this.#facts = new Float64Array(buffer, FRONT_BYTES, size * FACTS);
-    const hashes = FRONT_BYTES + this.#facts.byteLength;
-    this.#hashes = new Uint32Array(buffer, hashes, words);
-    this.#ends = new Uint32Array(buffer, hashes + 4 * words, words);
-    this.#postings = new Uint32Array(buffer, hashes + 8 * words);
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.size = this.#view.getUint32(0);
+    this.#bucketBits = this.#view.getUint8(4);
+    this.#bucketsAt = FRONT_BYTES + this.size * ENTRY_BYTES;
+    // The end of the last bucket is the end of the bytes.
+    if (this.#getBucketEnd(2 ** this.#bucketBits - 1) !== bytes.length) throw new RangeError("not a table");
   }
 
-  /** Reads a table from its bytes; undefined if they are none. */
-  static decode(kept: Uint8Array): TermTable | undefined {
-    if (kept.length < FRONT_BYTES || kept.length % 4 !== 0) return undefined;
-    // A copy, because numbers are aligned.
-    const bytes = new Uint8Array(kept);
-    const [size = 0, words = 0] = new Uint32Array(bytes.buffer, 0, 2);
-    const least = FRONT_BYTES + size * FACTS * 8 + words * 8;
-    return least > bytes.length ? undefined : new TermTable(bytes, size, words);
-  }
-
-  /** Makes a table of what a builder has collected. */
-  static of(facts: Float64Array, words: { hashes: Uint32Array; ends: Uint32Array; postings: Uint32Array }) {
-    const { hashes, ends, postings } = words;
-    const start = FRONT_BYTES + facts.byteLength;
-    const bytes = new Uint8Array(start + 4 * (2 * hashes.length + postings.length));
-    const size = facts.length / FACTS;
-    new Uint32Array(bytes.buffer, 0, 2).set([size, hashes.length]);
-    const table = new TermTable(bytes, size, hashes.length);
-    table.#facts.set(facts);
-    table.#hashes.set(hashes);
-    table.#ends.set(ends);
-    table.#postings.set(postings);
-    return table;
-  }
-
+  /** @throws {RangeError} If there is no such entry. */
   getEntry(at: number): TableEntry {
-    const [offset = 0, timeMs = Number.NaN, role = -1] = this.#facts.subarray(at * FACTS, at * FACTS + 3);
-    return { offset, timeMs, role };
-  }
-
-  /** Returns the number of words in an entry. */
-  countWords(at: number): number {
-    return this.#facts[at * FACTS + 3] ?? 0;
+    const start = FRONT_BYTES + at * ENTRY_BYTES;
+    const view = this.#view;
+    return {
+      offset: view.getFloat64(start),
+      timeMs: view.getFloat64(start + 8),
+      words: view.getUint32(start + 16),
+      role: view.getUint8(start + 20) - 1,
+    };
   }
 
   /**
    * Calls a function with each entry that holds a word, in order.
    *
-   * @remarks Cost: O(log words + entries).
+   * @remarks Cost: O(entries that hold it).
    */
   findWord(hash: number, take: (entry: number, weight: number) => void): void {
-    let [low, high] = [0, this.#hashes.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#hashes[middle] ?? 0) < hash) low = middle + 1;
-      else high = middle;
+    const bucket = getBucket(hash, this.#bucketBits);
+    const end = this.#getBucketEnd(bucket);
+    const bytes = this.bytes;
+    let at = bucket === 0 ? this.#bucketsAt + 4 * 2 ** this.#bucketBits : this.#getBucketEnd(bucket - 1);
+    while (at < end) {
+      const isWord = this.#isHash(at, hash);
+      at += HASH_BYTES;
+      let [length, shift] = [0, 0];
+      for (let more = true; more; shift += 7) {
+        const byte = bytes[at++] ?? 0;
+        length |= (byte & 0x7f) << shift;
+        more = byte >= 0x80;
+      }
+      if (isWord) {
+        this.#readPostings(at, at + length, take);
+        return;
+      }
+      at += length;
     }
-    if (this.#hashes[low] !== hash) return;
-    const end = this.#ends[low] ?? 0;
-    for (let at = low === 0 ? 0 : (this.#ends[low - 1] ?? 0); at < end; at++) {
-      const posting = this.#postings[at] ?? 0;
-      take(posting >>> WEIGHT_BITS, posting & MAX_WEIGHT);
+  }
+
+  #getBucketEnd(bucket: number): number {
+    return this.#view.getUint32(this.#bucketsAt + 4 * bucket);
+  }
+
+  #isHash(at: number, hash: number): boolean {
+    const { bytes } = this;
+    return (
+      bytes[at] === (hash & 0xff) &&
+      bytes[at + 1] === ((hash >> 8) & 0xff) &&
+      bytes[at + 2] === ((hash >> 16) & 0xff)
+    );
+  }
+
+  #readPostings(from: number, end: number, take: (entry: number, weight: number) => void): void {
+    const { bytes } = this;
+    let entry = 0;
+    for (let at = from; at < end; ) {
+      let [more, shift] = [true, 0];
+      for (; more; shift += 7) {
+        const byte = bytes[at++] ?? 0;
+        entry += (byte & 0x7f) << shift;
+        more = byte >= 0x80;
+      }
+      take(entry, bytes[at++] ?? 0);
     }
   }
 }
 
-const MIN_SLOTS = 1 << 12;
+function getBucket(hash: number, bits: number): number {
+  return hash >>> (32 - bits);
+}
 
-/** Builds tables, one after another. */
+const MIN_SLOTS = 1 << 14;
+
+/** Builds tables, one after another, and keeps its memory for the next. */
 export class TermTableBuilder {
-  /** A hash in each slot, 0 for none, and the number of its word. */
+  /** In each slot a hash, 0 for none, and the number of its word. */
   #slots = new Uint32Array(MIN_SLOTS);
   #numbers = new Uint32Array(MIN_SLOTS);
   /** By number of a word: its hash, how many entries hold it, and its weight in the current entry. */
   #hashes = new Uint32Array(MIN_SLOTS);
   #counts = new Uint32Array(MIN_SLOTS);
-  #weights = new Uint16Array(MIN_SLOTS);
+  #weights = new Uint8Array(MIN_SLOTS);
   /** Numbers of the words of the current entry. */
   #current = new Uint32Array(MIN_SLOTS);
   #found = 0;
   #words = 0;
-  /** Numbers of words and postings, in the order of the entries. */
-  #postingWords: number[] = [];
-  #postings: number[] = [];
-  #facts: number[] = [];
   #wordCount = 0;
+  /** In the order of the entries: number of a word, its entry, and its weight in it. */
+  readonly #postingWords = new GrowingNumbers();
+  readonly #postingEntries = new GrowingNumbers();
+  readonly #postingWeights = new GrowingNumbers();
+  readonly #entries: TableEntry[] = [];
   #weight = 0;
   readonly #take = (hash: number) => this.#addWord(hash);
 
@@ -133,58 +159,103 @@ export class TermTableBuilder {
   }
 
   /** Ends the current entry. */
-  endEntry({ offset, timeMs, role }: TableEntry): void {
-    const entry = this.#facts.length / FACTS;
+  endEntry(facts: Omit<TableEntry, "words">): void {
+    const entry = this.#entries.length;
     for (let i = 0; i < this.#found; i++) {
       const number = this.#current[i] ?? 0;
       this.#postingWords.push(number);
-      this.#postings.push(((entry << WEIGHT_BITS) | Math.min(MAX_WEIGHT, this.#weights[number] ?? 0)) >>> 0);
+      this.#postingEntries.push(entry);
+      this.#postingWeights.push(this.#weights[number] ?? 0);
       this.#weights[number] = 0;
       this.#counts[number] = (this.#counts[number] ?? 0) + 1;
     }
-    this.#facts.push(offset, timeMs, role, this.#wordCount);
+    this.#entries.push({ ...facts, words: this.#wordCount });
     [this.#found, this.#wordCount] = [0, 0];
   }
 
   /** Returns the table of the entries so far, and begins the next one. */
   build(): TermTable {
-    const words = this.#words;
-    const order = this.#sortWords();
-    const hashes = new Uint32Array(words);
-    const ends = new Uint32Array(words);
-    const next = new Uint32Array(words);
-    let end = 0;
-    for (const [at, number] of order.entries()) {
-      next[number] = end;
-      end += this.#counts[number] ?? 0;
-      hashes[at] = this.#hashes[number] ?? 0;
-      ends[at] = end;
-    }
-    const postings = new Uint32Array(end);
-    for (const [i, number] of this.#postingWords.entries()) {
-      const at = next[number] ?? 0;
-      postings[at] = this.#postings[i] ?? 0;
-      next[number] = at + 1;
-    }
-    const table = TermTable.of(Float64Array.from(this.#facts), { hashes, ends, postings });
-    this.#reset();
+    const table = new TermTable(this.#write());
+    this.#slots.fill(0);
+    this.#counts.fill(0, 0, this.#words);
+    this.#weights.fill(0, 0, this.#words);
+    [this.#words, this.#found, this.#wordCount] = [0, 0, 0];
+    for (const numbers of [this.#postingWords, this.#postingEntries, this.#postingWeights])
+      numbers.length = 0;
+    this.#entries.length = 0;
     return table;
   }
 
-  /** Returns the numbers of words in the order of their hashes. */
-  #sortWords(): number[] {
+  #write(): Uint8Array {
     const words = this.#words;
-    const sorted = new Float64Array(words);
-    for (let number = 0; number < words; number++)
-      sorted[number] = (this.#hashes[number] ?? 0) * 2 ** 20 + number;
-    return Array.from(sorted.sort(), (both) => both % 2 ** 20);
+    const bits = Math.ceil(Math.log2(Math.max(1, words / BUCKET_WORDS)));
+    const bucketBits = Math.min(MAX_BUCKET_BITS, Math.max(MIN_BUCKET_BITS, bits));
+    const { entries, weights, ends } = this.#groupPostings();
+    const order = this.#groupWords(bucketBits);
+    const bucketsAt = FRONT_BYTES + this.#entries.length * ENTRY_BYTES;
+    const wordsAt = bucketsAt + 4 * 2 ** bucketBits;
+    // A word takes 3 bytes and up to 5 for a length; a posting up to 5 for an entry and one for a weight.
+    const bytes = new Uint8Array(wordsAt + words * 8 + entries.length * 6);
+    const view = new DataView(bytes.buffer);
+    view.setUint32(0, this.#entries.length);
+    view.setUint8(4, bucketBits);
+    for (const [i, entry] of this.#entries.entries()) writeEntry(view, FRONT_BYTES + i * ENTRY_BYTES, entry);
+    let [at, bucket] = [wordsAt, 0];
+    for (const number of order) {
+      const hash = this.#hashes[number] ?? 0;
+      for (; bucket < getBucket(hash, bucketBits); bucket++) view.setUint32(bucketsAt + 4 * bucket, at);
+      for (let shift = 0; shift < 8 * HASH_BYTES; shift += 8) bytes[at++] = hash >>> shift;
+      const [from, to] = [number === 0 ? 0 : (ends[number - 1] ?? 0), ends[number] ?? 0];
+      at = writeVarint(bytes, at, measurePostings(entries, from, to));
+      for (let i = from, last = 0; i < to; i++) {
+        const entry = entries[i] ?? 0;
+        at = writeVarint(bytes, at, entry - last);
+        bytes[at++] = weights[i] ?? 0;
+        last = entry;
+      }
+    }
+    for (; bucket < 2 ** bucketBits; bucket++) view.setUint32(bucketsAt + 4 * bucket, at);
+    return bytes.slice(0, at);
   }
 
-  #reset(): void {
-    this.#slots.fill(0);
-    this.#counts.fill(0, 0, this.#words);
-    this.#words = 0;
-    [this.#postingWords, this.#postings, this.#facts] = [[], [], []];
+  /** Returns the entries and weights of each word, one word after another, and where those of each word end. */
+  #groupPostings() {
+    const ends = new Uint32Array(this.#words);
+    let end = 0;
+    const next = new Uint32Array(this.#words);
+    for (let number = 0; number < this.#words; number++) {
+      next[number] = end;
+      end += this.#counts[number] ?? 0;
+      ends[number] = end;
+    }
+    const [entries, weights] = [new Uint32Array(end), new Uint8Array(end)];
+    for (let i = 0; i < end; i++) {
+      const number = this.#postingWords.at(i);
+      const at = next[number] ?? 0;
+      entries[at] = this.#postingEntries.at(i);
+      weights[at] = this.#postingWeights.at(i);
+      next[number] = at + 1;
+    }
+    return { entries, weights, ends };
+  }
+
+  /** Returns the numbers of all words, bucket by bucket. */
+  #groupWords(bucketBits: number): Uint32Array {
+    const next = new Uint32Array(2 ** bucketBits + 1);
+    for (let number = 0; number < this.#words; number++) {
+      const bucket = getBucket(this.#hashes[number] ?? 0, bucketBits) + 1;
+      next[bucket] = (next[bucket] ?? 0) + 1;
+    }
+    for (let bucket = 1; bucket < next.length; bucket++)
+      next[bucket] = (next[bucket] ?? 0) + (next[bucket - 1] ?? 0);
+    const order = new Uint32Array(this.#words);
+    for (let number = 0; number < this.#words; number++) {
+      const bucket = getBucket(this.#hashes[number] ?? 0, bucketBits);
+      const at = next[bucket] ?? 0;
+      order[at] = number;
+      next[bucket] = at + 1;
+    }
+    return order;
   }
 
   #addWord(hash: number): void {
@@ -228,12 +299,55 @@ export class TermTableBuilder {
     [this.#slots, this.#numbers] = [slots, numbers];
     this.#hashes = copyInto(new Uint32Array(size), this.#hashes);
     this.#counts = copyInto(new Uint32Array(size), this.#counts);
-    this.#weights = copyInto(new Uint16Array(size), this.#weights);
+    this.#weights = copyInto(new Uint8Array(size), this.#weights);
     this.#current = copyInto(new Uint32Array(size), this.#current);
   }
 }
 
-function copyInto<T extends Uint32Array | Uint16Array>(to: T, from: T): T {
+/** A list of numbers below 2^32 that grows. */
+class GrowingNumbers {
+  length = 0;
+  #numbers = new Uint32Array(MIN_SLOTS);
+
+  push(number: number): void {
+    if (this.length === this.#numbers.length)
+      this.#numbers = copyInto(new Uint32Array(this.length * 2), this.#numbers);
+    this.#numbers[this.length++] = number;
+  }
+
+  at(index: number): number {
+    return this.#numbers[index] ?? 0;
+  }
+}
+
+function copyInto<T extends Uint32Array | Uint8Array>(to: T, from: T): T {
   to.set(from);
   return to;
+}
+
+function writeEntry(view: DataView, at: number, { offset, timeMs, words, role }: TableEntry): void {
+  view.setFloat64(at, offset);
+  view.setFloat64(at + 8, timeMs);
+  view.setUint32(at + 16, words);
+  view.setUint8(at + 20, role + 1);
+}
+
+/** Returns the bytes of a word's postings. */
+function measurePostings(entries: Uint32Array, from: number, to: number): number {
+  let length = 0;
+  for (let i = from, last = 0; i < to; i++) {
+    const entry = entries[i] ?? 0;
+    length += 2;
+    for (let rest = (entry - last) >>> 7; rest > 0; rest >>>= 7) length++;
+    last = entry;
+  }
+  return length;
+}
+
+/** Writes a number, seven bits a byte; returns where it ends. */
+function writeVarint(bytes: Uint8Array, start: number, number: number): number {
+  let [at, rest] = [start, number];
+  for (; rest >= 0x80; rest >>>= 7) bytes[at++] = (rest & 0x7f) | 0x80;
+  bytes[at++] = rest;
+  return at;
 }

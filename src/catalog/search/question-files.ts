@@ -82,8 +82,7 @@ class FileTables {
       if (!isFrom(file.path, this.#plan)) return undefined;
       if (!this.#isWhole) return await this.#readSelected(file);
       const known = cache.getTable(file, file);
-      const kept = known && TermTable.decode(known);
-      if (kept !== undefined) return kept;
+      if (known !== undefined) return new TermTable(known);
       open = openToScan(file.path);
       const table = await this.#reader.readFile(open);
       if (table !== undefined) cache.putTable(file, open, table.bytes);

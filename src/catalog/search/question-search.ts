@@ -34,9 +34,13 @@ export class QuestionSearch<Session, Hit extends FoundHit> {
     this.#roles = roles && new Set(roles.map(getRoleNumber));
   }
 
-  /** Adds a session with the words of its entries. */
-  add(session: Session, table: TermTable): void {
-    this.#ranking.add(session, table, (entry) => this.#getFactor(entry));
+  /**
+   * Adds a session with the words of its entries.
+   *
+   * @param size - Number of its entries, if the table has only some of them.
+   */
+  add(session: Session, table: TermTable, size = table.size): void {
+    this.#ranking.add(session, table, (entry) => this.#getFactor(entry), Math.max(size, table.size));
   }
 
   /**

@@ -67,6 +67,17 @@ export class TermTableReader {
     return this.#builder.build();
   }
 
+  /** Returns the words of some entries of a session, in order; an offset is what identifies an entry. */
+  readEntries(
+    entries: Iterable<{ readonly offset: number; readonly entry: AnySessionEntry | undefined }>,
+  ): TermTable {
+    for (const { offset, entry } of entries) {
+      const text = entry && getSearchedText(entry);
+      if (entry !== undefined && text !== undefined) this.#add(entry, text, offset);
+    }
+    return this.#builder.build();
+  }
+
   /** Adds all lines of a file of the current version; false at the first line that is not an ordinary record. */
   async #addLines(bytes: Uint8Array): Promise<boolean> {
     const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
