@@ -77,7 +77,7 @@ export class CatalogCache {
 
   putTable(file: SessionFile, mark: FileMark, table: Uint8Array): void {
     const known = this.#tables.of(file.folder)?.files.values() ?? [];
-    const before = this.#tableBytes.get(file.folder) ?? countBytes(known);
+    const before = this.#tableBytes.get(file.folder) ?? countKnownBytes(known);
     if (before + table.length > MAX_TABLE_BYTES) return;
     this.#tableBytes.set(file.folder, before + table.length);
     putBytes(this.#tables, file, mark, table);
@@ -111,7 +111,7 @@ export class CatalogCache {
   }
 }
 
-function countBytes(known: Iterable<KnownBytes>): number {
+function countKnownBytes(known: Iterable<KnownBytes>): number {
   let bytes = 0;
   for (const one of known) bytes += one.known.length;
   return bytes;

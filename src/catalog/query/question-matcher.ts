@@ -5,9 +5,9 @@ import {
   type QueryMatcher,
   WEIGHTS,
 } from "./query-matcher.ts";
-import type { QuestionWord } from "./question.ts";
 import type { SearchQuery } from "./search-query.ts";
 import type { TextMatch } from "./text-matcher.ts";
+import type { QuestionWord } from "./words.ts";
 import { readWords } from "./words.ts";
 
 /** Matches in one text that count. */
@@ -37,14 +37,18 @@ export function makeQuestionMatcher(
   return (entries) =>
     entries.map((parts) => {
       const held = new Set<number>();
-      const found = parts.map(({ text }) => findWords(text, numbers, held));
+      const found = parts.map(({ text }) => findQuestionWords(text, numbers, held));
       const isMatch = phrases.every((find) => parts.some(({ text }) => find(text).length > 0));
       if (!isMatch || held.size === 0) return undefined;
       return { ...findBestPart(parts, found, worths), missing: getMissing(words, held) };
     });
 }
 
-function findWords(text: string, numbers: ReadonlyMap<number, number>, held: Set<number>): FoundWord[] {
+function findQuestionWords(
+  text: string,
+  numbers: ReadonlyMap<number, number>,
+  held: Set<number>,
+): FoundWord[] {
   const found: FoundWord[] = [];
   readWords(text, (hash, start, end) => {
     const word = numbers.get(hash);

@@ -1,5 +1,5 @@
-import type { QuestionWord } from "./question.ts";
 import { type TableEntry, type TermTable, WEIGHT_UNIT } from "./term-table.ts";
+import type { QuestionWord } from "./words.ts";
 
 /** Constants of BM25. */
 const K1 = 1.2;

@@ -1,16 +1,5 @@
 import { makeInvalidError, QUOTED, type SearchQuery } from "./search-query.ts";
-import { readWords } from "./words.ts";
-
-/** A word of a question. */
-export interface QuestionWord {
-  /** As it is written. */
-  readonly text: string;
-  readonly hash: number;
-  /** 1, and less for a word that nearly every text holds. */
-  readonly weight: number;
-  /** Whether it is a part of another one, as `user` is of `getUserName`. */
-  readonly isPart: boolean;
-}
+import { type QuestionWord, readWords } from "./words.ts";
 
 /** The most UTF-16 units of a question. */
 const MAX_UNITS = 100_000;

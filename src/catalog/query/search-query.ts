@@ -1,5 +1,5 @@
 import { SessionError } from "../../core/format/errors.ts";
-import type { QuestionWord } from "./question.ts";
+import type { QuestionWord } from "./words.ts";
 
 /** How the text of a query is read. */
 export interface QueryOptions {

@@ -1,5 +1,16 @@
 /** The words of texts, as questions compare them: without case and endings, each as a number. */
 
+/** A word of a question. */
+export interface QuestionWord {
+  /** As it is written. */
+  readonly text: string;
+  readonly hash: number;
+  /** 1, and less for a word that nearly every text holds. */
+  readonly weight: number;
+  /** Whether it is a part of another one, as `user` is of `getUserName`. */
+  readonly isPart: boolean;
+}
+
 /** A word that is longer is a key or encoded data. */
 const MAX_LENGTH = 64;
 

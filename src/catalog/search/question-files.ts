@@ -67,9 +67,9 @@ class FileTables {
     this.#reader = new TermTableReader(run.pace);
     this.#isWhole = terms.length === 0 && plan.filters.tools === undefined && !needsCalls(plan);
     this.#required = collectGrams(getRequiredTexts(plan).map(({ text }) => text));
-    const most = Math.max(...words.map(({ weight }) => weight));
+    const heaviest = Math.max(...words.map(({ weight }) => weight));
     this.#anyOf = words
-      .filter(({ weight }) => weight === most)
+      .filter(({ weight }) => weight === heaviest)
       .map(({ text }) => collectGrams([getStem(text)]));
   }
 

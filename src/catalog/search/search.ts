@@ -181,7 +181,7 @@ export function isQuestion({ query }: SearchPlan): boolean {
 }
 
 /** Yields the entries of one session that answer a question best. */
-async function* answerIn<Row extends SessionRow>(
+async function* findAnswers<Row extends SessionRow>(
   source: LineSource,
   session: Row,
   plan: SearchPlan,
@@ -216,7 +216,7 @@ async function* searchAt(
   try {
     if (isQuestion(plan)) {
       const source = await readSource(file, pace);
-      if (source !== undefined) yield* answerIn(source, session, plan, options);
+      if (source !== undefined) yield* findAnswers(source, session, plan, options);
       return;
     }
     const found = findInFile(file, plan, false, pace);
@@ -234,7 +234,7 @@ async function* searchSource(
   const session = await makeRowOfLines(source);
   if (session === undefined) return;
   if (isQuestion(plan)) {
-    yield* answerIn(source, session, plan, options);
+    yield* findAnswers(source, session, plan, options);
     return;
   }
   const found = findInSource(source, undefined, plan, new Pace(options.signal));

@@ -7,9 +7,8 @@ import {
   type SearchPlan,
 } from "../../catalog/query/entry-search.ts";
 import { getRequiredLiterals } from "../../catalog/query/expression-literals.ts";
-import type { QuestionWord } from "../../catalog/query/question.ts";
 import { getRequiredWords } from "../../catalog/query/search-query.ts";
-import { getStem } from "../../catalog/query/words.ts";
+import { getStem, type QuestionWord } from "../../catalog/query/words.ts";
 import { QuestionSearch } from "../../catalog/search/question-search.ts";
 import type { SearchSessionOptions } from "../../catalog/search/search.ts";
 import {
@@ -344,9 +343,9 @@ function readStoredEntry(line: StoredLine): AnySessionEntry | undefined {
 
 /** Returns what a backend is asked for to find words of a question in any form. */
 function selectQuestionWords(words: readonly QuestionWord[]): string[] {
-  const most = Math.max(...words.map(({ weight }) => weight));
+  const heaviest = Math.max(...words.map(({ weight }) => weight));
   const stems = words
-    .filter(({ weight, isPart }) => weight === most && !isPart)
+    .filter(({ weight, isPart }) => weight === heaviest && !isPart)
     .map(({ text }) => getStem(text))
     .sort((a, b) => b.length - a.length);
   return [...new Set(stems)].slice(0, MAX_ASKED_WORDS);
