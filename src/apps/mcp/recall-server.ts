@@ -7,9 +7,10 @@ import { getPackageVersion } from "../../session/fs/package-version.ts";
 import { MAX_ANSWER_BYTES } from "../recall/answer.ts";
 import { type Argument, makeArgumentsSchema, requiredText } from "../recall/argument.ts";
 import { readEntriesTool } from "../recall/read-entries.ts";
-import type { Recall } from "../recall/recall.ts";
+import type { CallOrigin, Recall } from "../recall/recall.ts";
 import { callRecallTool, formatError, RECALL_TOOLS, type RecallResult } from "../recall/recall-tools.ts";
 import { sessionOverviewTool, writeHandoff } from "../recall/session-overview.ts";
+import { getCallerIds } from "./caller-ids.ts";
 import { makeRecall, type RecallOptions } from "./recall-options.ts";
 
 const INSTRUCTIONS =
@@ -73,8 +74,8 @@ async function registerTools(server: McpServer, recall: Recall): Promise<void> {
       inputSchema: describeSchema(all),
       annotations: { title, ...READ_ONLY },
     };
-    server.registerTool(name, config, async (values, { mcpReq: { signal } }) => {
-      const { text, isError } = await callRecallTool(tool, recall, values, signal);
+    server.registerTool(name, config, async (values, { mcpReq }) => {
+      const { text, isError } = await callRecallTool(tool, recall, values, toOrigin(mcpReq));
       return { content: [{ type: "text", text }], ...(isError && { isError }) };
     });
   }
@@ -90,8 +91,8 @@ function registerPrompts(server: McpServer, recall: Recall): void {
       description: "Answers from past sessions, with the entries that say so",
       argsSchema: describeSchema([TOPIC]),
     },
-    (values, { mcpReq: { signal } }) =>
-      handleCall(recall, signal, async ({ cleaner }) =>
+    (values, { mcpReq }) =>
+      handleCall(recall, mcpReq, async ({ cleaner }) =>
         toPrompt(makeRecallPrompt(toShortLine(cleaner.cleanText(TOPIC.parse(values["topic"])), MAX_TOPIC))),
       ),
   );
@@ -102,8 +103,8 @@ function registerPrompts(server: McpServer, recall: Recall): void {
       description: "Goes on with a past session: what was asked on its active branch, and where it stands",
       argsSchema: describeSchema([HANDOFF_SESSION]),
     },
-    (values, { mcpReq: { signal } }) =>
-      handleCall(recall, signal, async (own) => {
+    (values, { mcpReq }) =>
+      handleCall(recall, mcpReq, async (own) => {
         const handoff = await writeHandoff(own, HANDOFF_SESSION.parse(values["session"]));
         return toPrompt(
           `Continue the work of this session. Check what it says against the files as they are now.\n\n${handoff}`,
@@ -122,13 +123,24 @@ function toPrompt(text: string) {
   return { messages: [{ role: "user" as const, content: { type: "text" as const, text } }] };
 }
 
+/** A request, as far as it says who asks. */
+interface McpRequest {
+  readonly signal: AbortSignal;
+  readonly _meta?: unknown;
+}
+
+/** Returns the signal of a request, and the session that it names. */
+function toOrigin({ signal, _meta }: McpRequest): CallOrigin {
+  return { signal, caller: getCallerIds(_meta) };
+}
+
 /** Runs one call; what it throws is cleaned, framed and bounded as every answer. */
 async function handleCall<T>(
   recall: Recall,
-  signal: AbortSignal,
+  request: McpRequest,
   run: (own: Recall) => Promise<T>,
 ): Promise<T> {
-  const own = recall.during(signal);
+  const own = recall.during(toOrigin(request));
   try {
     return await run(own);
   } catch (error) {
@@ -157,22 +169,22 @@ async function registerResources(server: McpServer, recall: Recall): Promise<voi
   server.registerResource(
     "session",
     new ResourceTemplate("sessiontree://session/{session}", {
-      list: ({ mcpReq: { signal } }) => handleCall(recall, signal, listResources),
+      list: ({ mcpReq }) => handleCall(recall, mcpReq, listResources),
     }),
     { title: "Past session", description: "What the session was about", mimeType: "text/plain" },
-    async (uri, { session }, { mcpReq: { signal } }) =>
+    async (uri, { session }, { mcpReq }) =>
       toResource(
         uri,
-        await callRecallTool(sessionOverviewTool, recall, { session: decodePart(session) }, signal),
+        await callRecallTool(sessionOverviewTool, recall, { session: decodePart(session) }, toOrigin(mcpReq)),
       ),
   );
   server.registerResource(
     "entry",
     new ResourceTemplate("sessiontree://session/{session}/entry/{entry}", { list: undefined }),
     { title: "Entry of a past session", description: "What the entry says", mimeType: "text/plain" },
-    async (uri, { session, entry }, { mcpReq: { signal } }) => {
+    async (uri, { session, entry }, { mcpReq }) => {
       const values = { session: decodePart(session), entry: decodePart(entry), before: 0, after: 0 };
-      return toResource(uri, await callRecallTool(readEntriesTool, recall, values, signal));
+      return toResource(uri, await callRecallTool(readEntriesTool, recall, values, toOrigin(mcpReq)));
     },
   );
 }

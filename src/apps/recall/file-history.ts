@@ -39,7 +39,7 @@ export const fileHistoryTool: RecallTool = {
   arguments: [PATH, CHANGES, PROJECT, ALL, SINCE, UNTIL, LIMIT, CURSOR, MAX_BYTES],
   run: async (recall, call, answer) => {
     const { get } = call;
-    const sessions = await SessionOpener.of(recall);
+    const sessions = new SessionOpener(recall);
     const found = await findCalls(recall, call, sessions);
     const calls = found.filter((one) => one.isChanged || !get(CHANGES)).sort((a, b) => b.timeMs - a.timeMs);
     await addPage(answer, call, LIMIT, calls, (one) => one.block);

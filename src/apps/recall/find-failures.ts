@@ -58,7 +58,7 @@ export const findFailuresTool: RecallTool = {
   arguments: [ERROR, PROJECT, ALL, LIMIT, CURSOR, MAX_BYTES],
   run: async (recall, call, answer) => {
     const { get } = call;
-    const sessions = await SessionOpener.of(recall);
+    const sessions = new SessionOpener(recall);
     const failures = await findFailuresLike(get(ERROR) ?? "", recall.getProject(call), sessions);
     await addPage(answer, call, LIMIT, failures, async (hit) => {
       const found = await sessions.openEntry(hit);

@@ -45,6 +45,19 @@ export interface RecallSettings {
   readonly prices: PriceFunction | undefined;
 }
 
+/** A call as it arrives: the signal that ends it, and the session that asks, as far as its program names it. */
+export interface CallOrigin {
+  readonly signal?: AbortSignal | undefined;
+  readonly caller?: readonly string[];
+}
+
+/** Parts that a call has of its own, or takes from another. */
+interface RecallParts {
+  readonly time?: CallTime;
+  readonly cleaner?: Cleaner;
+  readonly caller?: readonly string[];
+}
+
 /** Names one session. */
 export const SESSION = requiredText(
   "session",
@@ -75,21 +88,28 @@ export class Recall {
   readonly settings: RecallSettings;
   readonly cleaner: Cleaner;
   readonly time: CallTime;
+  /** Ids of the session that asks, as its program names it in the call; empty if it does not. */
+  readonly caller: readonly string[];
 
-  constructor(settings: RecallSettings, time = new CallTime(), cleaner = new Cleaner(settings.hide)) {
+  constructor(
+    settings: RecallSettings,
+    { time = new CallTime(), cleaner = new Cleaner(settings.hide), caller = [] }: RecallParts = {},
+  ) {
     this.settings = settings;
     this.time = time;
     this.cleaner = cleaner;
+    this.caller = caller;
   }
 
-  /** Returns the same for a call that ends when a signal aborts. */
-  during(signal: AbortSignal | undefined): Recall {
-    return new Recall(this.settings, new CallTime(signal), this.cleaner);
+  /** Returns the same for one call. */
+  during({ signal, caller = [] }: CallOrigin): Recall {
+    return new Recall(this.settings, { time: new CallTime(signal), cleaner: this.cleaner, caller });
   }
 
   /** Returns the same for a part of this call that may take so many milliseconds. */
   within(milliseconds: number): Recall {
-    return new Recall(this.settings, this.time.within(milliseconds), this.cleaner);
+    const { time, cleaner, caller } = this;
+    return new Recall(this.settings, { time: time.within(milliseconds), cleaner, caller });
   }
 
   /** Makes an answer, which is cleaned, framed and bounded. */

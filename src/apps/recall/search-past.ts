@@ -63,7 +63,7 @@ export const searchSessionsTool: RecallTool = {
   ],
   run: async (recall, call, answer) => {
     const { get } = call;
-    const sessions = await SessionOpener.of(recall);
+    const sessions = new SessionOpener(recall);
     const [skipped, limit] = [get(CURSOR), get(LIMIT)];
     let [passed, shown, isMore] = [0, 0, false];
     for await (const hit of sessions.search(makeQuery(recall, call))) {

@@ -87,6 +87,18 @@ describe.each([
     expect(listed).toEqual(tools.map(({ name, inputSchema }) => [name, taken(inputSchema)]));
   });
 
+  test.each([{ threadId: ID(1) }, { sessionId: ID(1) }, { "x-codex-turn-metadata": { thread_id: ID(1) } }])(
+    "is not shown the session that it names in a call, as in %j",
+    async (_meta) => {
+      const client = await start(project());
+      const search = { name: "search_sessions", arguments: { query: "receipts" } };
+      expect(textOf(await client.callTool(search))).toContain("Why do the totals of receipts fail?");
+      const own = textOf(await client.callTool({ ...search, _meta }));
+      expect(own).toContain(`Left out: the running session ${ID(1)} (as its program says).`);
+      expect(own).toContain("Nothing found.");
+    },
+  );
+
   test("gets prompts and resources", async () => {
     const past = project();
     const client = await start(past);

@@ -4,7 +4,6 @@ import { describe, expect, test } from "vitest";
 import { type HideSecrets, secretPatterns } from "../../../src/apps/recall/cleaner.ts";
 import { runInTime, writeHandoff, writeOverview } from "../../../src/apps/recall/session-overview.ts";
 import { makeFileSource, makeStoreSource } from "../../../src/apps/recall/session-source.ts";
-import { NOW_MS } from "../cli/support/cli.ts";
 import { makeId, Scribe, userLine, writeLines } from "../cli/support/sessions.ts";
 import { ask, copyToStore, ID, project, recallOver } from "./support/past.ts";
 
@@ -306,7 +305,7 @@ test.each([
   ["usage", {}],
 ])("%s ends when its call is canceled", async (name, values) => {
   const { recall } = project();
-  const { text, isError } = await ask(recall, name, values, AbortSignal.abort());
+  const { text, isError } = await ask(recall, name, values, { signal: AbortSignal.abort() });
   expect([isError, text]).toEqual([true, expect.stringContaining("cancel")]);
 });
 
@@ -319,38 +318,6 @@ test("a function that hides secrets must answer for every text; what it throws s
     { query: "totals" },
   );
   expect([short.isError, short.text]).toEqual([true, expect.stringContaining("Secrets could not be hidden")]);
-});
-
-describe("the running session", () => {
-  test("is the one that the environment names, also if it was imported", async () => {
-    const { sessions, folder } = project();
-    const env = { CLAUDE_CODE_SESSION_ID: ID(1) };
-    const recall = recallOver(makeFileSource({ sessionDir: sessions }), folder, { env });
-    const { text } = await ask(recall, "search_sessions", { query: "totals" });
-    expect(text).toContain(`Left out: the running session ${ID(1)} (CLAUDE_CODE_SESSION_ID).`);
-    expect(text).toContain("Nothing found.");
-    expect((await ask(recall, "session_overview", { session: ID(1) })).isError).toBe(false);
-    const other = new Scribe(sessions, `abcdef01.${ID(1)}.m2`, folder);
-    other.user("totals again");
-    expect((await ask(recall, "search_sessions", { query: "again" })).text).toContain("Nothing found.");
-  });
-
-  test("else is the project's that changed within the last minute", async () => {
-    const { sessions, folder, scribe } = project();
-    const lastMs =
-      scribe.session
-        .getEntries()
-        .map(({ timestamp }) => Date.parse(timestamp))
-        .at(-1) ?? NOW_MS;
-    const over = (now: number) =>
-      recallOver(makeFileSource({ sessionDir: sessions }), folder, { now: () => now });
-    const soon = await ask(over(lastMs - 1_000), "find_failures");
-    expect(soon.text).toContain(`Left out: ${ID(1)}, changed within the last minute`);
-    expect(soon.text).not.toContain("RangeError");
-    const later = await ask(over(lastMs + 10 * 60_000), "find_failures");
-    expect(later.text).toContain("RangeError");
-    expect(later.text).not.toContain("Left out");
-  });
 });
 
 test("what is damaged, grows or is gone is answered as far as it can be", async () => {
