@@ -67,11 +67,11 @@ export class Scribe {
     });
   }
 
-  result(text: string, isError = false, toolCallId = "call-1"): string {
+  result(text: string, isError = false, toolCallId = "call-1", toolName = "bash"): string {
     return this.session.appendMessage({
       role: "toolResult",
       toolCallId,
-      toolName: "bash",
+      toolName,
       content: [{ type: "text", text }],
       isError,
       timestamp: this.#timeMs,
