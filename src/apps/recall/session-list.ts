@@ -35,7 +35,7 @@ export async function addSessionList(
 ): Promise<void> {
   const running = await sessions.findRunning();
   const rows = await recall.list(query.cwd);
-  const found = rows.filter((row) => !running.is(row) && isWithin(row, query));
+  const found = rows.filter((row) => !running.is(row) && mayBeWithin(row, query));
   const { shown, isMore, next } = await addFound(answer, call, page, found, async (row) => {
     await recall.time.rest();
     const session = await sessions.open(row);
@@ -47,7 +47,7 @@ export async function addSessionList(
 }
 
 /** Returns whether a session may have messages between two times. */
-function isWithin({ created, modified }: SessionRow, { since, until }: ListQuery): boolean {
+function mayBeWithin({ created, modified }: SessionRow, { since, until }: ListQuery): boolean {
   return (since === undefined || modified >= since) && (until === undefined || created < until);
 }
 
