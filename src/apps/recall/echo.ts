@@ -31,11 +31,6 @@ export function isRecallEntry(entry: AnySessionEntry | undefined): boolean {
   );
 }
 
-/** Returns whether the entry of a hit must be read to know whether it is an echo. */
-export function mayBeEcho({ role, tool = "" }: SearchHit): boolean {
-  return role !== "assistant" || isRecallTool(tool);
-}
-
 /**
  * Returns whether a hit is in something that was recalled: in a call or result of these tools, or in a text with the frame of an
  * answer, as a handoff is.

@@ -39,7 +39,10 @@ export async function findRunningSession(recall: Recall, open: OpenSession): Pro
   const variable = SESSION_VARIABLES.find((name) => settings.env[name]);
   const named = (variable && settings.env[variable]) ?? "";
   if (variable === undefined || named === "") return findWrittenSessions(recall, open);
-  const own = rows.find(({ id }) => hasId(id, named));
+  // The earliest: those of subagents come later.
+  const [own] = rows
+    .filter(({ id }) => hasId(id, named))
+    .sort((a, b) => a.created.getTime() - b.created.getTime());
   if (own !== undefined && rows.some((row) => isNewer(row, own, named)))
     return findWrittenSessions(recall, open);
   const running = makeNamed([named], variable);

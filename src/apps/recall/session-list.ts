@@ -56,7 +56,7 @@ async function makeBlock(
   session: RecalledSession,
   { since, until, source, roles = ROLES }: ListQuery,
 ): Promise<Block | undefined> {
-  const { tree, row, active } = session;
+  const { tree, row } = session;
   if (session.isOfSubagent || (source !== undefined && !session.isFrom(source))) return undefined;
   const isInTime = (timeMs: number) =>
     !(since !== undefined && !(timeMs >= since.getTime())) &&
@@ -64,8 +64,7 @@ async function makeBlock(
   const within = [...tree.ordinals()].filter(
     (at) => tree.typeAt(at) === "message" && isInTime(tree.timeAt(at)),
   );
-  const kept = within.filter((at) => active.has(at));
-  const end = formatEnd(session, kept.length > 0 ? kept : within, roles);
+  const end = formatEnd(session, within, roles);
   if (end === "") return undefined;
   const times = within.map((at) => tree.timeAt(at)).filter((timeMs) => !Number.isNaN(timeMs));
   const [first = row.created.getTime(), last = row.modified.getTime()] = [times[0], times.at(-1)];

@@ -6,7 +6,7 @@ import type { SessionRow } from "../../session/files/session-row.ts";
 import type { SkippedFile } from "../../session/files/skipped-files.ts";
 import { TooSlowError } from "../../session/fs/limited-scripts.ts";
 import type { Answer } from "./answer.ts";
-import { isEcho, isRecallTool, mayBeEcho } from "./echo.ts";
+import { isEcho, isRecallTool } from "./echo.ts";
 import type { Recall } from "./recall.ts";
 import type { RecalledSession } from "./recalled-session.ts";
 import { findRunningSession, type RunningSession } from "./running-session.ts";
@@ -73,13 +73,17 @@ export class SessionOpener {
 
   /** Returns whether a hit is in something that was recalled from other sessions. */
   async isEcho(hit: SearchHit): Promise<boolean> {
-    const found = mayBeEcho(hit) ? await this.openEntry(hit) : undefined;
+    const isOfTool = isRecallTool(hit.tool ?? "");
+    if (hit.role === "toolResult" && isOfTool) return true;
+    // What a model said holds no answer, so most entries need not be read.
+    if (hit.role === "assistant" && !isOfTool) return false;
+    const found = await this.openEntry(hit);
     const entry = found?.session.view.entryAt(found.ordinal);
     return entry !== undefined && isEcho(hit, entry);
   }
 
   /**
-   * Searches, and yields hits outside the running session that are no results of these tools.
+   * Searches, and yields hits outside the running session.
    *
    * Sessions that cannot be read, and those on which an expression takes too long, are left out; after a few of the latter the
    * search ends, since each takes a quarter of a second.
@@ -96,8 +100,7 @@ export class SessionOpener {
     try {
       for await (const hit of hits) {
         await time.rest();
-        const isRecalled = hit.role === "toolResult" && isRecallTool(hit.tool ?? "");
-        if (!isRecalled && !running.is(hit.session)) yield hit;
+        if (!running.is(hit.session)) yield hit;
       }
     } catch (error) {
       if (!(error instanceof TooSlowError)) throw error;

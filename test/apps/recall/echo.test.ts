@@ -72,14 +72,27 @@ describe.each(["files", "store"])("in %s", (kind) => {
         { type: "toolCall", id: "r4", name: "search_sessions", arguments: { query: "tulips roses" } },
       ],
     });
+    const mixed = own.session.appendMessage({
+      role: "user",
+      content: [
+        { type: "text", text: "<past-sessions>\nlilies, dahlias\n</past-sessions>" },
+        { type: "text", text: "I want lilies." },
+      ],
+      timestamp: 1,
+    });
     if (kind === "store") recall = recallOver(makeStoreSource(await copyToStore(own.path)), past.folder);
     expect(findIds((await ask(recall, "search_sessions", { query: "tulips" })).text)).toEqual([entry]);
     expect(findIds((await ask(recall, "search_sessions", { query: "roses" })).text)).toEqual([]);
+    expect(findIds((await ask(recall, "search_sessions", { query: "lilies" })).text)).toEqual([mixed]);
+    expect(findIds((await ask(recall, "search_sessions", { query: "dahlias" })).text)).toEqual([]);
     const failed = { query: "", failed: true, latest: true, limit: 20 };
     expect(findIds((await ask(recall, "search_sessions", failed)).text)).not.toContain(entry);
   });
 
   test("failures are those of the work, without what was asked about them", async () => {
+    own.result(`RangeError: expected 3\n<past-sessions>`, true, "r3");
+    if (kind === "store")
+      recall = recallOver(makeStoreSource(await copyToStore(past.scribe.path, own.path)), past.folder);
     const { text } = await ask(recall, "find_failures", { error: "RangeError: expected", limit: 10 });
     expect(findIds(text).sort()).toEqual([past.failed, past.failedAgain].sort());
     expect((await ask(recall, "find_failures", { error: "no such path" })).text).toContain(
@@ -90,6 +103,11 @@ describe.each(["files", "store"])("in %s", (kind) => {
   test("the history of a file is not who asked for it", async () => {
     const { text } = await ask(recall, "file_history", { path: "src/totals.ts" });
     expect(findIds(text)).toHaveLength(2);
+    const continued = new Scribe(past.sessions, ID(3), past.folder);
+    continued.user(`Continue.\n\n${await writeHandoff(past.recall, ID(1))}`);
+    continued.call("edit", { path: "src/prices.ts", text: "x" });
+    const later = await ask(past.recall, "file_history", { path: "src/prices.ts" });
+    expect(later.text).toMatch(/ · asked: Continue\.\n/);
   });
 
   test("an overview shows no excerpt of what was recalled", async () => {

@@ -43,7 +43,9 @@ test("is the one that the environment names, also if it was imported", async () 
 test("is another one than the environment names, once its program has cleared that", async () => {
   const past = project();
   begin(past, ID(2));
-  const recall = over(past, { env: { CLAUDE_CODE_SESSION_ID: ID(1) }, now: () => START_MS + 120_000 });
+  const subagent = begin(past, `${ID(1)}.a7`, START_MS + 60_000);
+  subagent.assistant("Done.");
+  const recall = over(past, { env: { CLAUDE_CODE_SESSION_ID: ID(1) }, now: () => START_MS + 240_000 });
   const { text, found } = await search(recall);
   expect(found).toEqual([ID(1)]);
   expect(text).toContain(`Left out: ${ID(2)}, still being written`);

@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { writeHandoff } from "../../../src/apps/recall/session-overview.ts";
 import { makeFileSource, makeStoreSource } from "../../../src/apps/recall/session-source.ts";
@@ -54,13 +56,20 @@ describe.each(["files", "store"])("an empty query, in %s", (kind) => {
   });
 
   test("shows what those said last that are asked for", async () => {
-    const { recall, later } = await twoDays(kind);
+    const { recall, later, sessions: folder, folder: cwd } = await twoDays(kind);
     const { text } = await ask(recall, "search_sessions", { roles: ["user"] });
     expect(text).toContain("user: Print the receipts.");
     expect(text).toContain("user: Why do the totals of receipts fail?");
     const { text: commands } = await ask(recall, "search_sessions", { roles: "bashExecution" });
     expect(commands).toContain("No sessions.");
-    expect(later.session.getEntries()).toHaveLength(3);
+    later.call("mcp__sessiontree__search_sessions", { query: "printers" });
+    const source =
+      kind === "files"
+        ? makeFileSource({ sessionDir: folder })
+        : makeStoreSource(await copyToStore(later.path));
+    const again = recallOver(source, cwd);
+    const { text: answers } = await ask(again, "search_sessions", { roles: ["assistant"], limit: 1 });
+    expect(answers).toContain("assistant: → bash lpr receipts.txt");
   });
 
   test("goes on where it was cut", async () => {
@@ -85,8 +94,10 @@ describe.each(["files", "store"])("an empty query, in %s", (kind) => {
 });
 
 /** Lines of a session that was imported, of a subagent if it is named. */
-function importedLines(text: string, agentId?: string): object[] {
-  const timestamp = "2026-02-03T22:00:00.000Z";
+function importedLines(
+  text: string,
+  { agentId, timestamp = "2026-02-03T22:00:00.000Z" }: { agentId?: string; timestamp?: string } = {},
+): object[] {
   const entry = (id: string, parentId: string | null, fields: object) => ({
     id,
     parentId,
@@ -109,21 +120,29 @@ function importedLines(text: string, agentId?: string): object[] {
 test("a list leaves out the running session, those of subagents, and other sources", async () => {
   const { sessions, folder } = await twoDays("files");
   writeLines(sessions, "main.jsonl", importedLines("Water the tulips."));
-  writeLines(sessions, "agent.jsonl", importedLines("Find the tulips.", "a7"));
+  writeLines(sessions, "agent.jsonl", importedLines("Find the tulips.", { agentId: "a7" }));
+  const before = "2026-02-03T21:00:00.000Z";
+  writeLines(sessions, "fork.jsonl", importedLines("Sell the tulips.", { timestamp: before }));
   const env = { CLAUDE_CODE_SESSION_ID: ID(2) };
   const recall = recallOver(makeFileSource({ sessionDir: sessions }), folder, { env, project: undefined });
   const { text } = await ask(recall, "search_sessions", { latest: true });
   expect(text).toContain("Water the tulips.");
+  expect(text).toContain("Sell the tulips.");
   expect(text).not.toMatch(/Find the tulips|Print the receipts/);
   expect(text).toContain(`Left out: the running session ${ID(2)}`);
   const { text: imported } = await ask(recall, "search_sessions", { latest: true, source: "claude-code" });
   expect(imported).toContain("Water the tulips.");
-  expect(imported).not.toContain("Why do the totals");
+  expect(imported).not.toMatch(/Why do the totals|Sell the tulips/);
 });
 
 describe("a handoff without a name", () => {
   test("is of the latest session, also of one that was cleared", async () => {
     const { sessions, folder } = await twoDays("files");
+    const header = { type: "session", version: 3, timestamp: "2026-02-06T12:00:00.000Z", cwd: folder };
+    writeFileSync(join(sessions, "empty.jsonl"), `${JSON.stringify({ ...header, id: "empty" })}\n`);
+    const agent = importedLines("Find the tulips.", { agentId: "a7", timestamp: header.timestamp });
+    const lines = [{ ...header, id: "agent" }, ...agent].map((line) => JSON.stringify(line));
+    writeFileSync(join(sessions, "agent.jsonl"), `${lines.join("\n")}\n`);
     const env = { CLAUDE_CODE_SESSION_ID: ID(2) };
     const recall = recallOver(makeFileSource({ sessionDir: sessions }), folder, { env });
     expect(await writeHandoff(recall, undefined)).toContain("Print the receipts.");
