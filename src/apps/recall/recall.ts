@@ -197,7 +197,7 @@ export function formatMoment(timeMs: number): string {
   return Number.isNaN(timeMs) ? "" : `${new Date(timeMs).toISOString().slice(0, 16).replace("T", " ")}Z`;
 }
 
-/** Writes when an entry was made; where it does not say so, which is read as the epoch, when its session was last written. */
+/** Writes the time of an entry; of one without a time, which is read as the epoch, the time of its session. */
 export function formatEntryTime(timeMs: number | undefined, { modified }: SessionRow): string {
   return formatMoment(timeMs || modified.getTime());
 }

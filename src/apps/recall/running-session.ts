@@ -34,7 +34,7 @@ type OpenSession = (row: SessionRow) => Promise<RecalledSession | undefined>;
  */
 export async function findRunningSession(recall: Recall, open: OpenSession): Promise<RunningSession> {
   const { caller, settings } = recall;
-  if (caller.length > 0) return makeNamed(caller, "as its program says");
+  if (caller.length > 0) return makeNamed(caller, "named by its program");
   const rows = await recall.list(settings.project);
   const variable = SESSION_VARIABLES.find((name) => settings.env[name]);
   const named = (variable && settings.env[variable]) ?? "";
@@ -47,7 +47,7 @@ export async function findRunningSession(recall: Recall, open: OpenSession): Pro
     return findWrittenSessions(recall, open);
   const running = makeNamed([named], variable);
   if (own !== undefined) return running;
-  // Of a session that is not here, it cannot be known whether the program still has it open.
+  // A session that is not listed may have been cleared before it was imported.
   const written = await findWrittenSessions(recall, open);
   return { is: (row) => running.is(row) || written.is(row), note: written.note ?? running.note };
 }
@@ -70,7 +70,7 @@ function makeNamed(names: readonly string[], reason: string): RunningSession {
 
 /**
  * Finds the sessions of the project that are still being written: their last turn has no end, or the file that they were imported
- * from has grown since. A session that has just ended is none of them.
+ * from has changed since. Excludes sessions that have just ended.
  */
 export async function findWrittenSessions(recall: Recall, open: OpenSession): Promise<RunningSession> {
   const rows = await recall.list(recall.settings.project);

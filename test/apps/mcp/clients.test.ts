@@ -93,7 +93,7 @@ describe.each([
       const search = { name: "search_sessions", arguments: { query: "receipts" } };
       expect(textOf(await client.callTool(search))).toContain("Why do the totals of receipts fail?");
       const own = textOf(await client.callTool({ ...search, _meta }));
-      expect(own).toContain(`Left out: the running session ${ID(1)} (as its program says).`);
+      expect(own).toContain(`Left out: the running session ${ID(1)} (named by its program).`);
       expect(own).toContain("Nothing found.");
     },
   );
