@@ -24,7 +24,7 @@ const SECRETS = rare(
 export const command: Command = {
   details: `A server for MCP clients such as Claude Code, Codex, pi and OpenCode, which start it themselves; it answers on stdin and stdout, only reads, and needs no network. The package @modelcontextprotocol/server must be installed beside sessiontree, as npx does when it is named, too. docs/recall.md tells how to set it up, and what to tell an agent so that it asks.
 
-The session in which an agent asks is left out of what is searched: the one that the environment names (CLAUDE_CODE_SESSION_ID, CODEX_THREAD_ID, PI_SESSION_ID), else the project's that changed within the last minute.`,
+The session in which an agent asks is left out of what is searched: the one that the call names, else the one that the environment names (CLAUDE_CODE_SESSION_ID, CODEX_THREAD_ID, PI_SESSION_ID) unless the project has a newer one, else those that are still being written.`,
   parameters: [PROJECT, SECRETS, PRICES],
   examples: [
     ["mcp", "what a client starts"],
