@@ -4,6 +4,7 @@ import type { SearchHit } from "../../catalog/search/search.ts";
 import { getExcerpt } from "../../core/facts/excerpt.ts";
 import { formatCount } from "../../core/facts/number-text.ts";
 import { toShortLine } from "../../core/facts/plain-text.ts";
+import { isSessionError } from "../../core/format/errors.ts";
 import { getMessageKind } from "../text/entry-kind.ts";
 import type { Answer } from "./answer.ts";
 import { type Arguments, choiceArgument, choicesArgument, optionalText, switchArgument } from "./argument.ts";
@@ -48,6 +49,8 @@ const LATEST = switchArgument("latest", "the latest first, instead of the best")
 const BRANCH = choiceArgument(["branch", "active: leave out branches that were left"], ["any", "active"]);
 const PAGE = pageArguments("hits, or of sessions if the query is empty,", { max: 20, fallback: 8 });
 
+const SEVERAL_WORDS = /\S\s+\S/;
+
 /** Finds entries by their text. */
 export const searchSessionsTool: RecallTool = {
   name: "search_sessions",
@@ -74,16 +77,44 @@ async function addHits(
   answer: Answer,
   { sessions, query }: { sessions: SessionOpener; query: SourceQuery },
 ): Promise<void> {
-  const found = await addFound(answer, call, PAGE, sessions.search(query), async (hit) => {
+  let missing: readonly string[] | undefined;
+  const found = await addFound(answer, call, PAGE, findAnswers(sessions, query), async (hit) => {
     const line = (await sessions.isEcho(hit)) ? undefined : await formatHitLine(recall, hit, sessions);
-    return line === undefined ? undefined : { heading: await recall.formatRow(hit.session), lines: [line] };
+    if (line === undefined) return undefined;
+    missing =
+      missing === undefined ? (hit.missing ?? []) : missing.filter((word) => hit.missing?.includes(word));
+    return { heading: await recall.formatRow(hit.session), lines: [line] };
   });
   const { shown, isMore, next } = found;
   const isFirst = call.get(PAGE.cursor) === 0;
+  if (missing !== undefined && missing.length > 0)
+    answer.note(`Words in none of these hits: ${missing.join(", ")}.`);
   if (isMore) answer.note(`There are more hits. To go on: {"cursor": ${next}}, or ask for rarer words.`);
   else if (!isFirst) answer.note("No more hits.");
   else if (shown > 0) answer.note(`${formatCount(shown)} in all.`);
   else answer.note('Nothing found. Try fewer words, or {"all": true} for other projects.');
+}
+
+/** Yields the entries that hold all words, then those that hold some. */
+async function* findAnswers(
+  sessions: SessionOpener,
+  query: SourceQuery,
+): AsyncGenerator<SearchHit, void, undefined> {
+  const seen = new Set<string>();
+  const getKey = ({ session, entryId }: SearchHit) => `${session.path ?? session.id} ${entryId}`;
+  try {
+    for await (const hit of sessions.search(query)) {
+      seen.add(getKey(hit));
+      yield hit;
+    }
+  } catch (error) {
+    // A question may be longer than words that are all looked for.
+    if (query.regex === true || !isSessionError(error, "INVALID_QUERY")) throw error;
+  }
+  // A single word that was found is not a question.
+  const isAnswered = seen.size > 0 && !SEVERAL_WORDS.test(query.text);
+  if (query.regex === true || query.text.trim() === "" || isAnswered) return;
+  for await (const hit of sessions.search({ ...query, match: "any" })) if (!seen.has(getKey(hit))) yield hit;
 }
 
 function makeQuery(recall: Recall, call: Arguments): SourceQuery {

@@ -41,6 +41,20 @@ describe.each(["files", "store"])("in %s", (kind) => {
     expect(linesIn(early)).toHaveLength(3);
   });
 
+  test("a question finds entries that hold some of its words, after those that hold all", async () => {
+    const { recall, asked } = await past();
+    const question = "Why did the totals of the receipts fail on Windows, as zebras do?";
+    const { text } = await ask(recall, "search_sessions", { query: question, limit: 3 });
+    expect(linesIn(text)[0]).toContain(`entry ${asked} · `);
+    expect(text).toContain("Words in none of these hits: Windows, zebras.");
+    const { text: exact } = await ask(recall, "search_sessions", { query: "totals receipts", limit: 1 });
+    expect(exact).not.toContain("Words in none");
+    const { text: phrase } = await ask(recall, "search_sessions", { query: '"totals of zebras" receipts' });
+    expect(phrase).toContain("Nothing found.");
+    const long = `${question} ${"and then it went on for a while ".repeat(300)}`;
+    expect((await ask(recall, "search_sessions", { query: long, limit: 3 })).text).toContain(asked);
+  });
+
   test("failures come with what then worked, on whatever branch that was", async () => {
     const { recall, failed, failedAgain, worked } = await past();
     const { text } = await ask(recall, "find_failures", { error: "RangeError: expected 1, got 2" });
