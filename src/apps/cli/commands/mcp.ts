@@ -1,12 +1,11 @@
 import { readFileSync } from "node:fs";
 import { Readable, Writable } from "node:stream";
-import type { PriceFunction } from "../../../catalog/usage/usage-groups.ts";
 import { getErrorMessage } from "../../../core/format/errors.ts";
 import type { HideSecrets } from "../../recall/cleaner.ts";
 import type { Command, CommandCall } from "../command.ts";
 import type { CliInput } from "../io.ts";
 import { rare, textOption } from "../parameters.ts";
-import { loadPrices, PRICES } from "../prices.ts";
+import { getPrices, PRICES } from "../prices.ts";
 import { getScope, resolvePath } from "../session-argument.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -54,7 +53,7 @@ async function serveMcp(call: CommandCall): Promise<void> {
     env: io.env,
     hide: await getSecrets(call),
     now: io.now,
-    prices: loadPricesWhenAsked(call),
+    prices: getPrices(call),
   });
   const { stdin, stdout } = io;
   if (stdin?.isTTY === true)
@@ -87,13 +86,4 @@ async function getSecrets({ get, io }: CommandCall): Promise<HideSecrets | undef
   } catch (error) {
     throw new UsageError(`${file} has no patterns of secrets: ${getErrorMessage(error)}`);
   }
-}
-
-/** Loads prices when usage is first asked for: that takes longer than the start of the server. A file is read at once. */
-function loadPricesWhenAsked(call: CommandCall): PriceFunction {
-  let known = call.get(PRICES) === undefined ? undefined : loadPrices(call);
-  return (...args) => {
-    known ??= loadPrices(call);
-    return known.prices?.(...args);
-  };
 }
