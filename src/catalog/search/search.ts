@@ -37,7 +37,7 @@ import {
 } from "../query/search-query.ts";
 import type { TextMatcher } from "../query/text-matcher.ts";
 import { searchFilesByQuestion } from "./question-files.ts";
-import { QuestionSearch } from "./question-search.ts";
+import { MAX_RANKED, QuestionSearch } from "./question-search.ts";
 import {
   type FoundHit,
   findAtOffsets,
@@ -100,8 +100,6 @@ export interface FileHit extends SearchHit {
   readonly session: FileRow;
   readonly offset: number;
 }
-
-const MAX_RANKED = 10_000;
 
 /**
  * Searches the text of sessions and yields each entry that holds all words of a query: as they are found, most recently
