@@ -51,7 +51,8 @@ describe("help", () => {
         const words = splitWords(line.split(" | ")[0] ?? "");
         // What would go on until an interrupt is interrupted at once.
         const untilInterrupted = () => AbortSignal.abort();
-        const settings = { cwd: temporaryFolder(), terminal: endedTerminal(), untilInterrupted };
+        const cwd = temporaryFolder();
+        const settings = { cwd, env: { HOME: cwd }, terminal: endedTerminal(), untilInterrupted };
         expect((await cli(words, settings)).code).not.toBe(EXIT_CODES.usage);
       }
     },

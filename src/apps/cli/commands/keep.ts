@@ -7,16 +7,20 @@ import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { getImportTarget, noteSkipped, runImport } from "../import-run.ts";
 import { AGENT_HOOKS, type AgentHooks, type HookProgram } from "../keep/agent-hooks.ts";
 import { type AgentState, getAgentStates, writeAgentState } from "../keep/agent-report.ts";
-import { type FoundAgent, findAgents } from "../keep/agents.ts";
+import { AGENT_IDS, type FoundAgent, findAgents } from "../keep/agents.ts";
 import { type HookPlace, installHooks, uninstallHooks } from "../keep/hook-install.ts";
 import { findHookProgram } from "../keep/hook-program.ts";
 import { type HookRecord, readHookRecords, withHooksReserved } from "../keep/hook-record.ts";
 import { SettingsError } from "../keep/settings-error.ts";
-import { flag, optionalList } from "../parameters.ts";
+import { flag, optionalList, type Parameter } from "../parameters.ts";
 import { resolvePath } from "../session-argument.ts";
 import { UsageError } from "../usage-error.ts";
 
-const AGENTS = optionalList("[agents...]", "only these, such as claude-code; default: all that it finds");
+const AGENTS: Parameter<readonly string[]> = {
+  ...optionalList("[agents...]", "only these, such as claude-code; default: all that it finds"),
+  values: AGENT_IDS,
+  parse: (given) => parseAgentNames(given === undefined ? [] : Array.isArray(given) ? given : [given]),
+};
 const STATUS = flag("--status", "only report the state of each agent");
 const OFF = flag("--off", "remove what keep has installed, and nothing else");
 
@@ -49,30 +53,33 @@ Settings keep their layout and comments, a copy of the file stays next to it (.s
     const states = await getAgentStates(selectAgents(call), options, program);
     for (const one of states) writeAgentState(call, one);
     call.out.flush();
-    if (states.length === 0) call.note("No agents were found.");
+    if (states.length === 0 && get(AGENTS).length === 0) call.note("No agents were found.");
     if (get(STATUS)) return EXIT_CODES.ok;
     const problems = states.filter(({ problem }) => problem !== undefined);
     for (const { hook, problem } of problems) warnLeft(call, hook?.path ?? "", problem ?? "", "keep");
     const code = await carryOut(call, { states, options, program });
-    return code === EXIT_CODES.ok && skipped.length + problems.length > 0 ? EXIT_CODES.failed : code;
+    const isWhole = skipped.length + problems.length === 0 && states.length >= get(AGENTS).length;
+    return code === EXIT_CODES.ok && !isWhole ? EXIT_CODES.failed : code;
   },
 };
 
-function selectAgents({ get, io }: CommandCall): FoundAgent[] {
-  const found = findAgents(io.env);
+/** Returns the agents that are named and found, or all that are found; a warning says which are not. */
+function selectAgents({ get, io, warn }: CommandCall): FoundAgent[] {
   const names = get(AGENTS);
-  assertNames(
-    names,
-    found.map(({ id }) => id),
-  );
+  const found = findAgents(io.env);
+  const missing = names.filter((name) => !found.some(({ id }) => id === name));
+  if (missing.length > 0) warn(`Not found on this machine: ${missing.join(", ")}.`);
   return names.length === 0 ? found : found.filter(({ id }) => names.includes(id));
 }
 
-function assertNames(names: readonly string[], known: readonly string[]): void {
-  const wrong = names.find((name) => !known.includes(name));
-  if (wrong === undefined) return;
-  const those = known.length === 0 ? "none is there" : `there are ${known.join(", ")}`;
-  throw new UsageError(`No agent ${JSON.stringify(wrong)} was found: ${those}.`);
+/** Returns ids of agents, each once; throws a `UsageError` if there is no such agent. */
+function parseAgentNames(given: readonly unknown[]): readonly string[] {
+  const names = [...new Set(given.map(String))];
+  const wrong = names.find((name) => !AGENT_IDS.includes(name));
+  if (wrong === undefined) return names;
+  throw new UsageError(
+    `keep takes names of agents: ${AGENT_IDS.join(", ")}; ${JSON.stringify(wrong)} is none.`,
+  );
 }
 
 function getProgram({ io, dir }: CommandCall): HookProgram {
@@ -140,7 +147,6 @@ function turnOn(call: CommandCall, place: HookPlace, program: HookProgram): bool
 async function turnOff(call: CommandCall): Promise<ExitCode> {
   const { get, out } = call;
   const names = get(AGENTS);
-  assertNames(names, Object.keys(AGENT_HOOKS));
   const records = findRecords(call, names);
   if (records === undefined) return EXIT_CODES.failed;
   if (records.length === 0) {

@@ -6,7 +6,7 @@ import { findProgram } from "../../../interop/history/source-table.ts";
 import type { SourceName } from "../../../interop/import/imported-session.ts";
 import { callUnlessRefused } from "../../../session/files/skipped-files.ts";
 import { isThere } from "../../../session/log/replace-file.ts";
-import { getSessionsRoot, toAbsolutePath } from "../../../session/log/session-paths.ts";
+import { toAbsolutePath } from "../../../session/log/session-paths.ts";
 import { UsageError } from "../usage-error.ts";
 import { AGENT_HOOKS, type AgentHooks } from "./agent-hooks.ts";
 import {
@@ -78,8 +78,18 @@ const KNOWN_AGENTS: readonly KnownAgent[] = [
     root: ({ OPENCLAW_STATE_DIR: named }, home) => (named ? toAbsolutePath(named) : join(home, ".openclaw")),
     retention: OPENCLAW_RETENTION,
   },
-  { id: "pi", label: "pi", folders: () => [getSessionsRoot()], retention: KEEPS },
+  {
+    id: "pi",
+    label: "pi",
+    folders: ({ PI_CODING_AGENT_DIR: named }, home) => [
+      join(named ? toAbsolutePath(named) : join(home, ".pi", "agent"), "sessions"),
+    ],
+    retention: KEEPS,
+  },
 ];
+
+/** Ids of all agents that can be found. */
+export const AGENT_IDS: readonly string[] = KNOWN_AGENTS.map(({ id }) => id);
 
 /** An agent on this machine. */
 export interface FoundAgent {

@@ -159,13 +159,13 @@ function judgeHooks(
   const settings = parseSettings(file.bytes === undefined ? NO_SETTINGS : file.text);
   const isAnyOfOurs = isHookOfOurs(settings["hooks"], hooks.rows);
   if (record === undefined) return isAnyOfOurs ? "by hand" : "absent";
-  const isWhole = record.entries.every((entry) => hasEntry(settings, entry));
+  const isWhole = record.entries.every((entry) => isEntered(settings, entry));
   if (isWhole)
     return isDeepStrictEqual(record.entries, makeHookEntries(hooks, program)) ? "installed" : "outdated";
   return isAnyOfOurs ? "changed" : "absent";
 }
 
-function hasEntry(settings: ReturnType<typeof parseSettings>, { event, value }: HookEntry): boolean {
+function isEntered(settings: ReturnType<typeof parseSettings>, { event, value }: HookEntry): boolean {
   return getHookValues(settings, event).some((one) => isDeepStrictEqual(one, value));
 }
 

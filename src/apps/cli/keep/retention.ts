@@ -89,8 +89,8 @@ export const GEMINI_RETENTION: RetentionRule = {
     const setting = `${name}.maxAge`;
     const isDefault = maxAge === undefined;
     const after = isDefault ? "30d" : String(maxAge);
-    const most = maxCount === undefined ? "" : `, and all but the latest ${String(maxCount)} of a project`;
-    const text = `deletes sessions after ${after} (${setting}${isDefault ? ", default" : ""})${most}`;
+    const others = maxCount === undefined ? "" : `, and all but the latest ${String(maxCount)} of a project`;
+    const text = `deletes sessions after ${after} (${setting}${isDefault ? ", default" : ""})${others}`;
     return { deletes: true, after, setting, isDefault, text };
   },
 };
