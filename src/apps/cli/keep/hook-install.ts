@@ -92,17 +92,20 @@ export function installHooks(place: HookPlace, program: HookProgram): InstalledH
     if (state !== "absent" && state !== "outdated") return undefined;
     assertReplaceable(place.path);
     const edit = makeEdit(place, program, file, record);
-    // What keep wrote itself, the record and the older backup restore.
-    if (file.bytes === undefined || (record !== undefined && isAsWritten(file, record))) {
-      const { isNew, backup } =
-        file.bytes === undefined || record === undefined ? { isNew: true, backup: undefined } : record;
-      if (writeNoted(file, edit, { isNew, backup }, record)) return { backup: undefined };
-      continue;
+    const note = (noted: Pick<HookRecord, "isNew" | "backup">) => writeNoted(file, edit, noted, record);
+    if (file.bytes === undefined) {
+      if (note({ isNew: true })) return { backup: undefined };
+    } else if (record !== undefined && isAsWritten(file, record)) {
+      // What keep wrote itself, the older copy restores.
+      if (note(record)) return { backup: undefined };
+    } else if (record?.backup !== undefined && isCopy(record.backup, file)) {
+      // An installation was interrupted after it had made this copy.
+      if (note({ isNew: false, backup: record.backup })) return { backup: record.backup };
+    } else {
+      const isBefore = state === "absent";
+      const copy = withBackup(file, (backup) => note({ isNew: false, ...(isBefore && { backup }) }));
+      if (copy !== undefined) return { backup: copy };
     }
-    const backup = withBackup(file, (path) =>
-      writeNoted(file, edit, { isNew: false, backup: record === undefined ? path : undefined }, record),
-    );
-    if (backup !== undefined) return { backup };
   }
   throw new SettingsError("another program keeps changing it");
 }
@@ -141,6 +144,12 @@ function findRecord({ path }: HookPlace): HookRecord | undefined {
 
 function isAsWritten({ bytes }: SettingsFile, { digest }: HookRecord): boolean {
   return bytes !== undefined && hashSha256(bytes) === digest;
+}
+
+/** Tells whether a file is a copy of another as that was read. */
+function isCopy(path: string, { bytes }: SettingsFile): boolean {
+  const copy = readSettingsFile(path).bytes;
+  return copy !== undefined && bytes?.equals(copy) === true;
 }
 
 function judgeHooks(
@@ -209,7 +218,7 @@ function makeEdit(
 function writeNoted(
   file: SettingsFile,
   { text, mode, noted }: HookEdit,
-  { isNew, backup }: { readonly isNew: boolean; readonly backup: string | undefined },
+  { isNew, backup }: Pick<HookRecord, "isNew" | "backup">,
   record: HookRecord | undefined,
 ): boolean {
   const bytes = encodeSettings(file, text);

@@ -191,8 +191,11 @@ function removeChild(text: string, parent: Node, child: Node): string {
   const place = children.findIndex(({ offset }) => offset === child.offset);
   const previous = children[place - 1];
   const next = children[place + 1];
-  const start = child.offset - (/\s*$/.exec(text.slice(0, child.offset))?.[0].length ?? 0);
   const end = child.offset + child.length;
+  const gap = text.slice(previous ? previous.offset + previous.length : parent.offset + 1, child.offset);
+  // A comment ends with its line, which must stay.
+  const isAfterComment = /\/\/[^\n]*\n\s*$/.test(gap) && !/^[ \t]*\r?\n/.test(text.slice(end));
+  const start = child.offset - (isAfterComment ? 0 : gap.length - gap.trimEnd().length);
   if (previous !== undefined) {
     const comma = findComma(text, previous.offset + previous.length);
     return text.slice(0, comma) + text.slice(comma + 1, Math.max(comma + 1, start)) + text.slice(end);
