@@ -376,6 +376,7 @@ describe("hooks that were edited", () => {
       code: 0,
       stdout: expect.stringContaining("No hooks of keep"),
     });
+    expect(list(".claude")).toEqual(["settings.json"]);
     expect(read(CLAUDE)).toBe(SETTINGS);
   });
 

@@ -251,7 +251,12 @@ function removeOnce(
   const edited = removeHooks(text, record.entries, record.made);
   const settings = parseSettings(edited);
   const outcome = isHookOfOurs(settings["hooks"], rows) ? "left" : edited === text ? "gone" : "removed";
-  if (edited === text) return { outcome, backups: [] };
+  if (edited === text) {
+    // An installation was interrupted before it wrote.
+    if (outcome === "gone" && record.backup !== undefined && isCopy(record.backup, file))
+      removeSettingsFile(readSettingsFile(record.backup));
+    return { outcome, backups: [] };
+  }
   assertReplaceable(record.path);
   const isEmpty = record.isNew && Object.keys(settings).length === 0;
   const backup = withBackup(file, () =>

@@ -1,6 +1,16 @@
-import { accessSync, constants, lstatSync, readFileSync, realpathSync, statSync, unlinkSync } from "node:fs";
+import {
+  accessSync,
+  chownSync,
+  constants,
+  lstatSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+} from "node:fs";
 import { dirname } from "node:path";
-import { isSystemError } from "../../../session/files/skipped-files.ts";
+import { callUnlessRefused, isSystemError } from "../../../session/files/skipped-files.ts";
 import {
   callIfPresent,
   FILE_MODE,
@@ -8,9 +18,11 @@ import {
   makeFolder,
   realFileSystem,
   removeQuietly,
+  retryWhileHeld,
+  syncFolder,
 } from "../../../session/fs/file-system.ts";
-import { replaceSmallFile } from "../../../session/fs/small-file.ts";
-import { makeUnderFreeName, writeWhole } from "../../../session/fs/write-whole.ts";
+import { removeTemporary } from "../../../session/fs/temporary-files.ts";
+import { makeUnderFreeName, writeTemporary, writeWhole } from "../../../session/fs/write-whole.ts";
 import { SettingsError } from "./settings-error.ts";
 
 /** Follows the name of a file that is edited, in that of its backup. */
@@ -65,13 +77,31 @@ export function assertReplaceable(path: string): void {
 export function replaceSettingsFile(file: SettingsFile, content: Buffer, mode = FILE_MODE): boolean {
   const { path, bytes } = file;
   assertReplaceable(path);
-  if (!isUnchanged(file)) return false;
   return callSystem(() => {
     makeFolder(realFileSystem, dirname(path));
-    if (bytes !== undefined) replaceSmallFile(path, content);
-    else writeWhole({ fs: realFileSystem, path, pieces: [content], mode });
+    if (bytes === undefined) writeWhole({ fs: realFileSystem, path, pieces: [content], mode });
+    else if (!exchangeFile(file, content)) return false;
     return true;
   }, "EEXIST");
+}
+
+/** Puts content in place of a file by one rename; returns false if the file has changed meanwhile. */
+function exchangeFile(file: SettingsFile, content: Buffer): boolean {
+  const target = realpathSync(file.path);
+  const { mode, uid, gid } = statSync(target);
+  const fs = realFileSystem;
+  const temporary = writeTemporary({ fs, path: target, pieces: [content], mode: mode & 0o777 });
+  try {
+    // Whoever may not give a file away owns it from then on.
+    if (uid !== process.getuid?.() || gid !== process.getgid?.())
+      callUnlessRefused(() => chownSync(temporary, uid, gid));
+    if (!isUnchanged(file)) return false;
+    retryWhileHeld(fs, () => renameSync(temporary, target));
+  } finally {
+    removeTemporary(fs, temporary);
+  }
+  syncFolder(fs, dirname(target));
+  return true;
 }
 
 /** Returns the bytes of a text that replaces a file, which keeps its byte order mark. */
