@@ -63,7 +63,7 @@ Settings keep their layout and comments, a copy of the file stays next to it (.s
   },
 };
 
-/** Returns the agents that are named and found, or all that are found; a warning says which are not. */
+/** Returns the agents that are named and found, or all that are found; a warning names those that are not. */
 function selectAgents({ get, io, warn }: CommandCall): FoundAgent[] {
   const names = get(AGENTS);
   const found = findAgents(io.env);

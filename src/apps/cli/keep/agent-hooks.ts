@@ -118,7 +118,7 @@ function toPowerShell(line: string): string {
   return /^["']/.test(line) ? `& ${line}` : line;
 }
 
-/** Tells whether a stored value has one of these commands in it, however the program is called. */
+/** Returns whether a stored value has one of these commands in it, however the program is called. */
 export function isHookOfOurs(value: unknown, rows: readonly HookRow[]): boolean {
   if (typeof value === "string") return rows.some(({ command }) => value.includes(command));
   if (typeof value !== "object" || value === null) return false;

@@ -56,7 +56,7 @@ export function getHookState(place: HookPlace, program: HookProgram): HookState 
   return judgeHooks(place, program, file, findRecord(place));
 }
 
-/** Tells whether an agent is set not to run its hooks; not known, and so false, where its settings cannot be read. */
+/** Returns whether an agent is set not to run its hooks; false if its settings cannot be read. */
 export function areHooksOff({ path, hooks: { offSwitch } }: HookPlace): boolean {
   if (offSwitch === undefined) return false;
   try {
@@ -70,7 +70,7 @@ export function areHooksOff({ path, hooks: { offSwitch } }: HookPlace): boolean 
   }
 }
 
-/** Says that hooks were installed. */
+/** Result of an installation. */
 export interface InstalledHooks {
   /** Copy of the file before; undefined if there was none, or it was written by `keep`. */
   readonly backup: string | undefined;
@@ -146,7 +146,7 @@ function isAsWritten({ bytes }: SettingsFile, { digest }: HookRecord): boolean {
   return bytes !== undefined && hashSha256(bytes) === digest;
 }
 
-/** Tells whether a file is a copy of another as that was read. */
+/** Returns whether a file is a copy of another as that was read. */
 function isCopy(path: string, { bytes }: SettingsFile): boolean {
   const copy = readSettingsFile(path).bytes;
   return copy !== undefined && bytes?.equals(copy) === true;
@@ -272,7 +272,7 @@ function restoreBefore(file: SettingsFile, record: HookRecord): RemovedHooks | u
   if (record.isNew) return removeSettingsFile(file) ? { outcome: "removed", backups: [] } : undefined;
   const before = record.backup === undefined ? undefined : readSettingsFile(record.backup);
   const edited = removeHooks(file.text, record.entries, record.made);
-  // A backup is believed what it says only if it is the same settings.
+  // A copy that was changed is not restored.
   const isSame = before?.bytes !== undefined && isSameSettings(before.text, edited);
   const bytes = isSame ? before.bytes : encodeSettings(file, edited);
   if (!replaceSettingsFile(file, bytes)) return undefined;

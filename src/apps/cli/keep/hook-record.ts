@@ -33,7 +33,7 @@ const VERSION = 1;
 /** Milliseconds to wait for another process that installs or removes hooks. */
 const WAIT_MS = 5000;
 
-/** Returns the path of the file that says what was installed. */
+/** Returns the path of the file that lists what is installed. */
 function getRecordPath(): string {
   return join(getDataFolder(), "keep.json");
 }

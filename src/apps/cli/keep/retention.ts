@@ -8,7 +8,7 @@ import { parseSettings } from "./settings-text.ts";
 export interface Retention {
   /** Whether it deletes sessions; null if that is unknown. */
   readonly deletes: boolean | null;
-  /** After how long, as the setting says it; null if that is unknown, or it does not go by age. */
+  /** After how long, as the setting has it; null if that is unknown, or it does not go by age. */
   readonly after: string | null;
   /** Name of the setting; null if there is none. */
   readonly setting: string | null;

@@ -60,7 +60,7 @@ export function readSettingsFile(path: string): SettingsFile {
 
 /** Makes sure that a file may be replaced; throws a `SettingsError` if it is read-only. */
 export function assertReplaceable(path: string): void {
-  const stats = statSync(path, { throwIfNoEntry: false });
+  const stats = callSystem(() => statSync(path, { throwIfNoEntry: false }));
   if (stats === undefined) return;
   // The owner of a folder could replace a file that is read-only, and so could root.
   if ((stats.mode & 0o222) === 0) throw new SettingsError("it is read-only");
@@ -92,7 +92,7 @@ function exchangeFile(file: SettingsFile, content: Buffer): boolean {
   const fs = realFileSystem;
   const temporary = writeTemporary({ fs, path: target, pieces: [content], mode: mode & 0o777 });
   try {
-    // Whoever may not give a file away owns it from then on.
+    // A user who cannot give the file away owns it from then on.
     if (uid !== process.getuid?.() || gid !== process.getgid?.())
       callUnlessRefused(() => chownSync(temporary, uid, gid));
     if (!isUnchanged(file)) return false;
@@ -148,8 +148,8 @@ function isUnchanged({ path, bytes }: SettingsFile): boolean {
 }
 
 function readBytes(path: string): Buffer | undefined {
-  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
   return callSystem(() => {
+    const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
     const target = callIfPresent(() => realpathSync(path));
     const stats = target === undefined ? undefined : statSync(target, { throwIfNoEntry: false });
     if (target === undefined || stats === undefined) {
