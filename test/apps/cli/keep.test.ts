@@ -108,6 +108,14 @@ describe("keep", () => {
     expect(places.filter(([path]) => existsSync(join(home, path)))).toEqual([]);
   });
 
+  test("an extension of an editor has no hooks, and what it deletes is unknown", async () => {
+    const { put, keep } = makeHome();
+    put(".config/Code/User/globalStorage/rooveterinaryinc.roo-cline/tasks/1/a", "");
+    expect(jsonLines(await keep("--status --json"))).toMatchObject([
+      { agent: "cline", retention: { deletes: null }, hook: "none" },
+    ]);
+  });
+
   test("asks once, and changes nothing without a yes", async () => {
     const { read, keep, record } = makeClaudeHome();
     const questions: string[] = [];

@@ -5,7 +5,6 @@ import {
   lstatSync,
   readFileSync,
   realpathSync,
-  renameSync,
   statSync,
   unlinkSync,
 } from "node:fs";
@@ -96,7 +95,7 @@ function exchangeFile(file: SettingsFile, content: Buffer): boolean {
     if (uid !== process.getuid?.() || gid !== process.getgid?.())
       callUnlessRefused(() => chownSync(temporary, uid, gid));
     if (!isUnchanged(file)) return false;
-    retryWhileHeld(fs, () => renameSync(temporary, target));
+    retryWhileHeld(fs, () => fs.renameSync(temporary, target));
   } finally {
     removeTemporary(fs, temporary);
   }

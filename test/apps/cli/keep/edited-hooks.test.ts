@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import { realFileSystem } from "../../../../src/session/fs/file-system.ts";
 import { BACKUP, CLAUDE, getState, HOOK, makeClaudeHome, makeHome, SETTINGS } from "../support/keep-home.ts";
 
 describe("hooks that were edited", () => {
@@ -118,6 +119,37 @@ describe("hooks that were edited", () => {
     expect(await getState(home)).toBe("outdated");
     await keep("--off --yes");
     expect(read(CLAUDE)).toBe(SETTINGS);
+  });
+
+  test("objects that keep made are removed after a replacement, too", async () => {
+    const { put, read, keep } = makeClaudeHome('{"a": 1}');
+    const edit = (change: (hooks: { [event: string]: unknown }) => void) => {
+      const settings: { hooks: { [event: string]: unknown } } = JSON.parse(read(CLAUDE));
+      change(settings.hooks);
+      put(CLAUDE, JSON.stringify(settings));
+    };
+    await keep("--yes");
+    edit((hooks) => {
+      hooks["Other"] = [1];
+    });
+    await keep("--yes --dir old");
+    edit((hooks) => {
+      delete hooks["Other"];
+    });
+    expect(await keep("--off --yes")).toMatchObject({ code: 0 });
+    expect(JSON.parse(read(CLAUDE))).toEqual({ a: 1 });
+  });
+
+  test("an installation that fails leaves nothing", async () => {
+    const home = makeClaudeHome();
+    const { read, keep, list, record } = home;
+    const rename = vi.spyOn(realFileSystem, "renameSync").mockImplementation(() => {
+      throw Object.assign(new Error("EROFS: read-only file system"), { code: "EROFS" });
+    });
+    const { code, stderr } = await keep("--yes");
+    rename.mockRestore();
+    expect([code, stderr]).toEqual([1, expect.stringContaining("the system refuses it (EROFS: read-only")]);
+    expect([read(CLAUDE), list(".claude"), existsSync(record)]).toEqual([SETTINGS, ["settings.json"], false]);
   });
 
   test("a script of Cline that is another stays, and one that was changed", async () => {

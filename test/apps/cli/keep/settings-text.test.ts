@@ -79,6 +79,12 @@ describe("hooks in settings", () => {
     expect(JSON.parse(addHooks(text, [STOP]).text)).toEqual({ hooks: { Stop: [2, STOP.value] } });
   });
 
+  test("are not removed where that would bring another setting of the name to light", () => {
+    const { text, made } = addHooks("{}", [STOP]);
+    const twice = text.replace("{", '{"hooks": {"Stop": [1]},');
+    expect(() => removeHooks(twice, [STOP], made)).toThrow("a name in it may occur twice");
+  });
+
   test("come and go without a trace, whatever the settings and their layout", () => {
     const name = fc.constantFrom("hooks", "Stop", "SessionEnd", "a", "__proto__", "");
     const value = fc.oneof(fc.jsonValue(), fc.constant({}), fc.constant([]));
