@@ -82,6 +82,12 @@ export function getErrorLine(message: unknown): string {
   return getFailure(message).line;
 }
 
+/** Returns the last line of an output that names an error or reports a failure; undefined if none of its last 64 KB does. */
+export function findFailureLine(output: string): string | undefined {
+  const { named, told } = findErrors(getLastLines(output));
+  return named ?? told;
+}
+
 function getFailure(message: unknown, input?: unknown): Failure {
   const { role, toolName, command, exitCode, content, output, errorMessage } = toRecord(message);
   if (role !== "toolResult" && role !== "bashExecution") {
