@@ -34,7 +34,9 @@ Claude Code, Codex, Gemini CLI and Qwen Code call it once it is in their setting
       throw new UsageError(
         'recall is what agents call: use "sessiontree recall --hook", or "sessiontree search" to search yourself.',
       );
-    const explain = call.get(VERBOSE) ? call.note : () => {};
+    const explain = (reason: string) => {
+      if (call.get(VERBOSE)) call.note(reason);
+    };
     try {
       await answerHook(call, explain);
     } catch (error) {

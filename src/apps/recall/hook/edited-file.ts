@@ -1,14 +1,15 @@
 import { isAbsolute, relative, resolve, sep } from "node:path";
+import type { SearchHit } from "../../../catalog/search/search.ts";
 import type { Answer } from "../answer.ts";
 import { type FileCall, findCallsAt } from "../file-history.ts";
 import type { Recall } from "../recall.ts";
 import type { SessionOpener } from "../session-opener.ts";
 
 /** Sessions that are shown of each file. */
-const MAX_SESSIONS = 4;
+const MAX_SESSIONS = 3;
 
-/** Hits of one file that are looked at. */
-const MAX_HITS = 200;
+/** Calls of one session among which a change is looked for, the last first. */
+const MAX_HITS = 8;
 
 /** Adds which sessions touched files that are about to be edited; nothing if none did. */
 export async function writeEditedFiles(
@@ -18,44 +19,57 @@ export async function writeEditedFiles(
   answer: Answer,
 ): Promise<void> {
   for (const path of paths) {
-    for await (const { block } of findTouchingSessions(recall, sessions, path)) {
+    for await (const { block } of findTouchingCalls(recall, sessions, path)) {
       if (!answer.addBlock(block)) return;
     }
   }
 }
 
-/** Yields one call of each session that touched a file, the latest session first: its last change, else its last reading. */
-async function* findTouchingSessions(
+/** Yields one call of each session that touched a file, the latest session first. */
+async function* findTouchingCalls(
   recall: Recall,
   sessions: SessionOpener,
   path: string,
 ): AsyncGenerator<FileCall, void, undefined> {
   const { cwd, project } = recall.settings;
-  const full = resolve(cwd, path);
-  const query = { text: quotePath(full, cwd), cwd: project, path: full, roles: ["assistant"] };
+  const file = resolve(cwd, path);
+  const query = { text: quotePath(file, cwd), cwd: project, path: file, roles: ["assistant"] };
   const seen = new Set<string>();
-  let last: { readonly id: string; call: FileCall } | undefined;
-  let [hits, done] = [0, 0];
+  let ofSession: SearchHit[] = [];
+  let shown = 0;
   for await (const hit of sessions.search(query)) {
-    const { id } = hit.session;
-    if (last !== undefined && last.id !== id) {
-      yield last.call;
-      last = undefined;
-      done++;
+    const [first] = ofSession;
+    if (first !== undefined && first.session.id !== hit.session.id) {
+      const call = await findLastCall(recall, sessions, file, ofSession);
+      ofSession = [];
+      if (call !== undefined) yield call;
+      if (call !== undefined && ++shown >= MAX_SESSIONS) return;
     }
-    hits++;
-    if (done >= MAX_SESSIONS || hits > MAX_HITS) return;
     // A fork has the entries of its parent.
-    const found = seen.has(hit.entryId) ? undefined : await sessions.openEntry(hit);
+    if (!seen.has(hit.entryId)) ofSession.push(hit);
     seen.add(hit.entryId);
-    if (found === undefined) continue;
-    const heading = await recall.formatRow(hit.session);
-    for (const call of findCallsAt(found, full, heading)) {
-      if (last === undefined) last = { id, call };
-      else if (call.isChanged || !last.call.isChanged) last.call = call;
-    }
   }
-  if (last !== undefined) yield last.call;
+  const call = await findLastCall(recall, sessions, file, ofSession);
+  if (call !== undefined) yield call;
+}
+
+/** Returns the last change of a file among hits of one session, else the last call that names it. */
+async function findLastCall(
+  recall: Recall,
+  sessions: SessionOpener,
+  file: string,
+  hits: readonly SearchHit[],
+): Promise<FileCall | undefined> {
+  let last: FileCall | undefined;
+  for (const hit of hits.slice(-MAX_HITS).reverse()) {
+    const found = await sessions.openEntry(hit);
+    if (found === undefined) continue;
+    const calls = findCallsAt(found, file, await recall.formatRow(hit.session));
+    const change = calls.findLast(({ isChanged }) => isChanged);
+    if (change !== undefined) return change;
+    last ??= calls.at(-1);
+  }
+  return last;
 }
 
 /** Writes what calls say of a file, whether they name it from the root or from the project, as a phrase to search for. */
