@@ -13,8 +13,8 @@ import type { Recall } from "../recall.ts";
 import type { OpenedEntry, SessionOpener } from "../session-opener.ts";
 import { holdsEcho } from "./echo.ts";
 
-/** How many of the longest words a failure must hold: all of them, then fewer. */
-const SEARCHED_WORDS = [3, 2, 1];
+/** How many of the longest words a failure must hold; fewer if none does. */
+const SEARCHED_WORDS = [3, 1];
 
 /** Hits of one search that are looked at, latest first. */
 const MAX_HITS = 20;
@@ -38,14 +38,17 @@ export async function writeKnownFailure(
   const words = findWords(
     `${command.slice(0, MAX_COMMAND)}\n${findFailureLine(output) ?? output.slice(-1000)}`,
   );
-  let shown = 0;
+  const shown = new Set<string>();
   for await (const { hit, found } of findFixed(recall, sessions, words)) {
+    const { id } = hit.session;
+    if (shown.has(id)) continue;
+    const [first = "", ...others] = formatFailureLines(found);
     const heading = await recall.formatRow(hit.session);
-    if (!answer.add(heading, ...formatFailureLines(found))) break;
-    shown++;
-    if (shown >= MAX_SHOWN) break;
+    // What worked is in the last line; what was tried before may take more than there is.
+    const isAdded = answer.add(heading, first, ...others) || answer.add(heading, first, ...others.slice(-1));
+    if (!isAdded || shown.add(id).size >= MAX_SHOWN) break;
   }
-  if (shown > 0) answer.note("This failed before; what then worked is above.");
+  if (shown.size > 0) answer.note("This failed before; what then worked is above.");
 }
 
 /** A failure after which something for the same purpose worked. */
@@ -54,7 +57,7 @@ interface FixedFailure {
   readonly found: OpenedEntry;
 }
 
-/** Yields failures like one, the most alike by their rarest words first; of equals the latest. */
+/** Yields failures like one, the latest first. */
 async function* findFixed(
   recall: Recall,
   sessions: SessionOpener,
@@ -63,16 +66,20 @@ async function* findFixed(
   const seen = new Set<string>();
   for (const count of SEARCHED_WORDS.filter((one) => one <= words.length)) {
     const query = { text: words.slice(0, count).join(" "), cwd: recall.settings.project, failed: true };
-    let looked = 0;
+    let [looked, fixed] = [0, 0];
     for await (const hit of sessions.search(query)) {
       // A fork has the entries of its parent.
       if (seen.has(hit.entryId)) continue;
       seen.add(hit.entryId);
       const found = await sessions.openEntry(hit);
-      if (found !== undefined && isFixed(found, words)) yield { hit, found };
+      if (found !== undefined && isFixed(found, words)) {
+        yield { hit, found };
+        fixed++;
+      }
       looked++;
       if (looked >= MAX_HITS) break;
     }
+    if (fixed > 0) return;
   }
 }
 
