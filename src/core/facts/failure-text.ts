@@ -19,7 +19,7 @@ const MAX_CALL_LENGTH = 80;
 
 /** What stands around an error and tells nothing of it: the ends of wrapping programs, and lines of a stack. */
 const WRAPPING =
-  /^(?:command (?:exited|failed)|exit(?:ed)?(?: with)?(?: code| status)?:? \d|\(no output\)|npm (?:err!|error)|make(?:\[\d+\])?: \*\*\*|error: could not compile|at .*:\d+\)?$|file ".*", line \d|node\.js v\d)/i;
+  /^(?:command (?:exited|failed)|exit(?:ed)?(?: with)?(?: code| status)?:? \d|\(no output\)|npm (?:err!|error)|make(?:\[\d+\])?: \*\*\*|error: could not compile|error: \(none\)$|at .*:\d+\)?$|file ".*", line \d|node\.js v\d)/i;
 
 /** How a command ended that was stopped. */
 const STOPPED = /^command (?:aborted|cancelled|killed|timed out)/i;

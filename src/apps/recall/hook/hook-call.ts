@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import { toText } from "../../../core/context/message-parts.ts";
 import { findFailureLine } from "../../../core/facts/failure-text.ts";
@@ -50,8 +49,6 @@ function findEvent(eventName: string, input: JsonRecord): HookEvent | undefined 
   switch (eventName) {
     case "SessionStart":
       return CONTINUED.has(toText(input["source"])) ? undefined : { kind: "start" };
-    case "UserPromptSubmit":
-      return isFirstPrompt(input) ? { kind: "start" } : undefined;
     case "PreToolUse":
       return findEdit(input);
     case "PostToolUseFailure":
@@ -62,11 +59,6 @@ function findEvent(eventName: string, input: JsonRecord): HookEvent | undefined 
     default:
       return undefined;
   }
-}
-
-/** Returns whether a session has just begun: its transcript is written with the first answer. */
-function isFirstPrompt({ transcript_path: path }: JsonRecord): boolean {
-  return typeof path === "string" && path !== "" && !existsSync(path);
 }
 
 function findEdit({ tool_name: name, tool_input: input }: JsonRecord): HookEvent | undefined {

@@ -2,13 +2,28 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { toArray, toRecord } from "../../../../src/core/context/entry-fields.ts";
 import { speakAnthropic } from "../../../support/provider-server/anthropic-speech.ts";
+import { speakOpenAIChat } from "../../../support/provider-server/openai-chat-speech.ts";
 import { speakOpenAIResponses } from "../../../support/provider-server/openai-responses-speech.ts";
-import type { SpokenAnswer } from "../../../support/provider-server/scripted-answer.ts";
+import type {
+  NextId,
+  ScriptedAnswer,
+  SpokenAnswer,
+} from "../../../support/provider-server/scripted-answer.ts";
 
 /** An answer of the model: a call of a tool, with text as its input where the tool is not a function, or the end. */
 export type ModelAnswer =
   | { readonly name: string; readonly input: object | string }
   | { readonly text: string };
+
+type Speak = (answer: ScriptedAnswer, model: string, nextId: NextId) => SpokenAnswer;
+
+/** How the model speaks, by the end of the path at which it is asked. */
+const SPEECHES: readonly (readonly [path: RegExp, speak: Speak])[] = [
+  [/^\/v1\/messages$/, speakAnthropic],
+  [/^\/v1\/responses$/, speakOpenAIResponses],
+  [/^\/v1\/chat\/completions$/, speakOpenAIChat],
+  [/:(?:streamG|g)enerateContent$/, speakGemini],
+];
 
 /** A model on the loopback address that answers real agents as a script says, whatever they ask for beside it. */
 export class ModelServer implements AsyncDisposable {
@@ -46,25 +61,30 @@ export class ModelServer implements AsyncDisposable {
     for await (const piece of request) text += String(piece);
     const { pathname } = new URL(request.url ?? "/", this.origin);
     const body = toRecord(text === "" ? {} : JSON.parse(text));
-    const isModel = pathname === "/v1/messages" || pathname === "/v1/responses";
-    if (!isModel) {
+    const [, speak] = SPEECHES.find(([path]) => path.test(pathname)) ?? [];
+    if (speak === undefined) {
       response.writeHead(404, { "content-type": "application/json" }).end("{}");
       return;
     }
-    // Titles and the like are asked for without tools.
+    // Titles, routes and the like are asked for without tools.
     const isSession = toArray(body["tools"]).length > 0;
     if (isSession) this.requests.push(body);
-    const answer = (isSession ? this.#script.shift() : undefined) ?? { text: "Done." };
-    const spoken = this.#speak(pathname, answer, String(body["model"]));
+    const answer = (isSession ? this.#script.shift() : undefined) ?? { text: "{}" };
+    const spoken = this.#speak(speak, answer, String(body["model"]));
+    if (pathname.endsWith(":generateContent")) {
+      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(spoken.body));
+      return;
+    }
     response.writeHead(200, { "content-type": "text/event-stream" });
-    for (const { name, data } of spoken.events)
-      response.write(`event: ${name}\ndata: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`);
+    for (const { name, data } of spoken.events) {
+      const text = typeof data === "string" ? data : JSON.stringify(data);
+      response.write(`${name === undefined ? "" : `event: ${name}\n`}data: ${text}\n\n`);
+    }
     response.end();
   }
 
-  #speak(pathname: string, answer: ModelAnswer, model: string): SpokenAnswer {
+  #speak(speak: Speak, answer: ModelAnswer, model: string): SpokenAnswer {
     const nextId = (prefix: string) => `${prefix}_${++this.#ids}`;
-    const speak = pathname === "/v1/messages" ? speakAnthropic : speakOpenAIResponses;
     if ("text" in answer) return speak(answer, model, nextId);
     const { name, input } = answer;
     if (typeof input === "object") return speak({ calls: [{ name, arguments: input }] }, model, nextId);
@@ -77,4 +97,17 @@ export class ModelServer implements AsyncDisposable {
     ];
     return { body: {}, events: events.map((data) => ({ name: data.type, data })), issued: [] };
   }
+}
+
+/** Speaks an answer as the Gemini API does. */
+function speakGemini({ text, calls = [] }: ScriptedAnswer): SpokenAnswer {
+  const parts = [
+    ...(text === undefined ? [] : [{ text }]),
+    ...calls.map(({ name, arguments: args }) => ({ functionCall: { name, args } })),
+  ];
+  const body = {
+    candidates: [{ content: { role: "model", parts }, finishReason: "STOP", index: 0 }],
+    usageMetadata: { promptTokenCount: 21, candidatesTokenCount: 9, totalTokenCount: 30 },
+  };
+  return { body, events: [{ data: body }], issued: [] };
 }
