@@ -1,4 +1,4 @@
-import { isAbsolute, relative, resolve, sep } from "node:path";
+import { isAbsolute, relative, resolve } from "node:path";
 import type { SearchHit } from "../../../catalog/search/search.ts";
 import type { Answer } from "../answer.ts";
 import { type FileCall, findCallsAt } from "../file-history.ts";
@@ -33,7 +33,7 @@ async function* findTouchingCalls(
 ): AsyncGenerator<FileCall, void, undefined> {
   const { cwd, project } = recall.settings;
   const file = resolve(cwd, path);
-  const query = { text: quotePath(file, cwd), cwd: project, path: file, roles: ["assistant"] };
+  const query = { text: quoteSteps(file, cwd), cwd: project, path: file, roles: ["assistant"] };
   const seen = new Set<string>();
   let ofSession: SearchHit[] = [];
   let shown = 0;
@@ -72,9 +72,10 @@ async function findLastCall(
   return last;
 }
 
-/** Writes what calls say of a file, whether they name it from the root or from the project, as a phrase to search for. */
-function quotePath(path: string, cwd: string): string {
+/** Writes the steps of a path as phrases: calls name it from the root or from the project, with either separator. */
+function quoteSteps(path: string, cwd: string): string {
   const below = relative(cwd, path);
-  const isBelow = below !== "" && !isAbsolute(below) && below !== ".." && !below.startsWith(`..${sep}`);
-  return `"${(isBelow ? below : path).replaceAll('"', " ")}"`;
+  const isBelow = !isAbsolute(below) && !below.startsWith("..");
+  const steps = (isBelow ? below : path).replaceAll('"', " ").split(/[/\\]/);
+  return steps.flatMap((step) => (step.trim() === "" ? [] : `"${step}"`)).join(" ");
 }
