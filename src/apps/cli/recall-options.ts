@@ -27,7 +27,11 @@ export async function getSource(call: CommandCall): Promise<SessionSource> {
   return makeFileSource(dir === undefined ? getScope(call, true) : { sessionDir: resolvePath(io.cwd, dir) });
 }
 
-/** @throws {UsageError} If the file cannot be read, or a line is no regular expression. */
+/**
+ * Returns the function that hides secrets; undefined if the call names no patterns.
+ *
+ * @throws {UsageError} If the file cannot be read, or a line is not a regular expression.
+ */
 export async function getSecrets({ get, io }: CommandCall): Promise<HideSecrets | undefined> {
   const file = get(SECRETS);
   if (file === undefined) return undefined;

@@ -5,7 +5,11 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
+import { parseHookCall } from "../../../src/apps/recall/hook/hook-call.ts";
+import { toRecord } from "../../../src/core/context/entry-fields.ts";
 import { readFileBytes } from "../../../src/stores/file/file-store.ts";
+import { readFences } from "../../contract/support/markdown.ts";
+import { readText } from "../../contract/support/repository.ts";
 import { PROGRAM } from "../../support/program.ts";
 import { project } from "../recall/support/past.ts";
 import { type CliSettings, cli, jsonLines } from "./support/cli.ts";
@@ -43,7 +47,7 @@ test("answers each event as agents read it", async () => {
     expect(JSON.parse(stdout)).toEqual({
       hookSpecificOutput: {
         hookEventName: input.hook_event_name,
-        additionalContext: expect.stringMatching(/^<past-sessions>\n[^]*\n<\/past-sessions>/),
+        additionalContext: expect.stringMatching(/^<past-sessions>\n[\s\S]*\n<\/past-sessions>/),
       },
     });
   }
@@ -127,4 +131,29 @@ test("a process whose agent never ends its input ends by itself", async () => {
     once(child, "exit"),
   ]);
   expect({ stdout, stderr, code }).toEqual({ stdout: "", stderr: "", code: 0 });
+});
+
+test("the settings to paste call the hook at events that it answers", () => {
+  const pushed = readText("docs/recall.md")
+    .split(/^## /m)
+    .find((part) => part.startsWith("Push it"));
+  const settings = readFences(pushed ?? "").flatMap(({ language, code }) =>
+    language === "json" ? toRecord(toRecord(JSON.parse(code))["hooks"]) : [],
+  );
+  const edit = { tool_name: "edit", tool_input: { file_path: "a.ts" } };
+  const failed = {
+    tool_name: "Bash",
+    tool_input: { command: "make" },
+    tool_response: "error: x",
+    error: "x",
+  };
+  expect(settings).toHaveLength(4);
+  for (const events of settings) {
+    const commands = new Set(JSON.stringify(events).match(/"command":"[^"]*"/g));
+    expect([...commands]).toEqual(['"command":"sessiontree recall --hook"']);
+    const kinds = Object.keys(toRecord(events)).flatMap((hook_event_name) =>
+      [edit, failed].map((fields) => parseHookCall({ hook_event_name, ...fields })?.event.kind),
+    );
+    expect(new Set(kinds.filter(Boolean))).toEqual(new Set(["start", "failure", "edit"]));
+  }
 });
