@@ -1,8 +1,9 @@
-import type { Recall } from "../recall.ts";
+import { Recall } from "../recall.ts";
 import { SessionOpener } from "../session-opener.ts";
 import { writeEditedFiles } from "./edited-file.ts";
 import type { HookCall } from "./hook-call.ts";
 import { writeKnownFailure } from "./known-failure.ts";
+import { withoutLarge } from "./large-sessions.ts";
 import { writeLastSession } from "./last-session.ts";
 
 /** Bytes of what is pushed: an agent has not asked for it. */
@@ -15,7 +16,8 @@ export const MAX_PUSHED_BYTES = 1500;
  *
  * @throws {SessionError} As the sessions do.
  */
-export async function makeHookAnswer(recall: Recall, { sessionId, event }: HookCall): Promise<string> {
+export async function makeHookAnswer(past: Recall, { sessionId, event }: HookCall): Promise<string> {
+  const recall = new Recall({ ...past.settings, source: withoutLarge(past.settings.source) }, past.time);
   const answer = recall.answer(MAX_PUSHED_BYTES);
   const running = {
     // An imported session may have more in its id than its program has.
@@ -24,7 +26,7 @@ export async function makeHookAnswer(recall: Recall, { sessionId, event }: HookC
   };
   const sessions = new SessionOpener(recall, running);
   try {
-    if (event.kind === "start") await writeLastSession(recall, running.is, answer);
+    if (event.kind === "start") await writeLastSession(recall, sessions, running.is, answer);
     else if (event.kind === "failure") await writeKnownFailure(recall, sessions, event, answer);
     else await writeEditedFiles(recall, sessions, event.paths, answer);
   } catch (error) {

@@ -1,4 +1,3 @@
-import type { SearchHit } from "../../../catalog/search/search.ts";
 import { findFailureLine } from "../../../core/facts/failure-text.ts";
 import type { Answer } from "../answer.ts";
 import { formatEntryText } from "../entry-text.ts";
@@ -13,11 +12,11 @@ import type { Recall } from "../recall.ts";
 import type { OpenedEntry, SessionOpener } from "../session-opener.ts";
 import { holdsEcho } from "./echo.ts";
 
-/** How many of the longest words a failure must hold; fewer if none does. */
-const SEARCHED_WORDS = [3, 1];
+/** The longest words, which a known failure must hold. */
+const SEARCHED_WORDS = 2;
 
-/** Hits of one search that are looked at, latest first. */
-const MAX_HITS = 20;
+/** Failures that are looked at, those of the latest sessions first. */
+const MAX_HITS = 12;
 
 /** Part of the words of a failure that a known one has at least: unrequested help must fit. */
 const ALIKE = 0.6;
@@ -38,49 +37,34 @@ export async function writeKnownFailure(
   const words = findWords(
     `${command.slice(0, MAX_COMMAND)}\n${findFailureLine(output) ?? output.slice(-1000)}`,
   );
-  const shown = new Set<string>();
-  for await (const { hit, found } of findFixed(recall, sessions, words)) {
+  if (words.length === 0) return;
+  const query = { text: findQuery(words), cwd: recall.settings.project, failed: true };
+  const [shown, seen] = [new Set<string>(), new Set<string>()];
+  let looked = 0;
+  for await (const hit of sessions.search(query)) {
     const { id } = hit.session;
-    if (shown.has(id)) continue;
-    const [first = "", ...others] = formatFailureLines(found);
-    const heading = await recall.formatRow(hit.session);
-    // What worked is in the last line; what was tried before may take more than there is.
-    const isAdded = answer.add(heading, first, ...others) || answer.add(heading, first, ...others.slice(-1));
-    if (!isAdded || shown.add(id).size >= MAX_SHOWN) break;
+    // A fork has the entries of its parent.
+    if (shown.has(id) || seen.has(hit.entryId)) continue;
+    seen.add(hit.entryId);
+    const found = await sessions.openEntry(hit);
+    if (found !== undefined && isFixed(found, words)) {
+      const [first = "", ...others] = formatFailureLines(found);
+      const heading = await recall.formatRow(hit.session);
+      // What worked is in the last line; what was tried before may take more than there is.
+      const isAdded =
+        answer.add(heading, first, ...others) || answer.add(heading, first, ...others.slice(-1));
+      if (!isAdded || shown.add(id).size >= MAX_SHOWN) break;
+    }
+    looked++;
+    if (looked >= MAX_HITS) break;
   }
   if (shown.size > 0) answer.note("This failed before; what then worked is above.");
 }
 
-/** A failure after which something for the same purpose worked. */
-interface FixedFailure {
-  readonly hit: SearchHit;
-  readonly found: OpenedEntry;
-}
-
-/** Yields failures like one, the latest first. */
-async function* findFixed(
-  recall: Recall,
-  sessions: SessionOpener,
-  words: readonly string[],
-): AsyncGenerator<FixedFailure, void, undefined> {
-  const seen = new Set<string>();
-  for (const count of SEARCHED_WORDS.filter((one) => one <= words.length)) {
-    const query = { text: words.slice(0, count).join(" "), cwd: recall.settings.project, failed: true };
-    let [looked, fixed] = [0, 0];
-    for await (const hit of sessions.search(query)) {
-      // A fork has the entries of its parent.
-      if (seen.has(hit.entryId)) continue;
-      seen.add(hit.entryId);
-      const found = await sessions.openEntry(hit);
-      if (found !== undefined && isFixed(found, words)) {
-        yield { hit, found };
-        fixed++;
-      }
-      looked++;
-      if (looked >= MAX_HITS) break;
-    }
-    if (fixed > 0) return;
-  }
+/** Returns what is searched: words with digits, such as names of temporary files, only if there are no others. */
+function findQuery(words: readonly string[]): string {
+  const lasting = words.filter((word) => !/\d/.test(word));
+  return (lasting.length > 0 ? lasting : words).slice(0, SEARCHED_WORDS).join(" ");
 }
 
 function isFixed(found: OpenedEntry, words: readonly string[]): boolean {

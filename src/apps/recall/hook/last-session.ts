@@ -1,4 +1,3 @@
-import { statSync } from "node:fs";
 import { FRONT_ENTRIES, isSubagentEntry } from "../../../catalog/list/session-calls.ts";
 import { toRecord } from "../../../core/context/entry-fields.ts";
 import { formatFailure } from "../../../core/facts/failure-text.ts";
@@ -12,13 +11,12 @@ import { formatEntryText } from "../entry-text.ts";
 import { findFinishedCall } from "../find-failures.ts";
 import type { Recall } from "../recall.ts";
 import type { RecalledSession } from "../recalled-session.ts";
+import type { SessionOpener } from "../session-opener.ts";
 import { withoutEcho } from "./echo.ts";
+import { isTooLarge } from "./large-sessions.ts";
 
 /** Sessions that are looked at: before the last one of a person there may be those of subagents. */
 const MAX_LOOKED_AT = 12;
-
-/** Bytes of a file up to which it is read while an agent waits. */
-const MAX_FILE_BYTES = 24 * 1024 * 1024;
 
 /** Entries at the end of a session among which its last turn is looked for. */
 const MAX_ENTRIES = 400;
@@ -31,24 +29,21 @@ const MAX_FILES = 6;
 /** Adds how the last session of the project ended; nothing if there is none. */
 export async function writeLastSession(
   recall: Recall,
+  sessions: SessionOpener,
   isRunning: (row: SessionRow) => boolean,
   answer: Answer,
 ): Promise<void> {
   const rows = await recall.list(recall.settings.project);
   for (const row of rows.filter((one) => !isRunning(one)).slice(0, MAX_LOOKED_AT)) {
+    // An older one is not the last.
     if (isTooLarge(row)) return;
-    const session = await recall.open(row);
-    const turn = isOfSubagent(session) ? undefined : await readLastTurn(session);
-    if (turn === undefined) continue;
+    const session = await sessions.open(row);
+    const turn = session && !isOfSubagent(session) ? await readLastTurn(session) : undefined;
+    if (session === undefined || turn === undefined) continue;
     for (const line of [await recall.formatRow(row), ...formatLastTurn(session, turn)]) answer.addText(line);
     answer.note("This is how the last session of this project ended.");
     return;
   }
-}
-
-function isTooLarge({ path }: SessionRow): boolean {
-  const stats = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false });
-  return stats !== undefined && stats.size > MAX_FILE_BYTES;
 }
 
 function isOfSubagent({ tree, view }: RecalledSession): boolean {
