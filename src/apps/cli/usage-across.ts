@@ -25,7 +25,8 @@ import {
   type Parameter,
   textOption,
 } from "./parameters.ts";
-import { loadPrices, PRICES } from "./prices.ts";
+import { PRICE_TABLE } from "./price-table.ts";
+import { getPrices, PRICES } from "./prices.ts";
 import { getScope, resolvePath } from "./session-argument.ts";
 import { toSessionJson } from "./session-json.ts";
 import { warnOfSkipped } from "./skipped-files.ts";
@@ -91,7 +92,7 @@ export async function writeUsageAcross(call: CommandCall): Promise<ExitCode> {
     by,
     ...span,
     utc,
-    ...loadPrices(call),
+    prices: getPrices(call),
     ...(source !== undefined && { source }),
   };
   const report =
@@ -180,7 +181,7 @@ interface Shown {
 function writeTable(
   groups: readonly UsageGroup[],
   { by, total, left }: Shown,
-  { out, note }: CommandCall,
+  { get, out, note }: CommandCall,
 ): void {
   const hasEstimates = total.estimated !== null;
   const cells = (group: UsageGroup) => [
@@ -213,10 +214,10 @@ function writeTable(
     by.length === 1 && by[0] === "project" ? truncateStart : undefined,
   );
   if (left > 0) note(`${formatCounted(left, "more group")}; the total is that of all.`);
+  if (hasEstimates && get(PRICES) === undefined)
+    note(`Estimated with the prices of ${PRICE_TABLE.name} ${PRICE_TABLE.version}, ${PRICE_TABLE.date}.`);
   if (!hasEstimates && total.unpriced > 0)
-    note(
-      `${formatCounted(total.unpriced, "token")} without a stated cost; --prices FILE or the package @pydantic/genai-prices estimates it.`,
-    );
+    note(`${formatCounted(total.unpriced, "token")} without a known price; --prices FILE estimates them.`);
 }
 
 const NOT_SAID = {

@@ -97,8 +97,10 @@ export function choicesArgument<Word extends string>(
   const [name] = named;
   const schema = { type: "array", items: { type: "string", enum: [...words] } };
   const read = (value: unknown): readonly Word[] => {
-    if (!Array.isArray(value)) throw new TypeError(`${name} must be a list of ${words.join(", ")}.`);
-    return value.map((one: unknown) => parseWord(name, one, words));
+    // Models write one word without a list, or several with commas.
+    const all: unknown = typeof value === "string" ? value.split(/\s*,\s*/) : value;
+    if (!Array.isArray(all)) throw new TypeError(`${name} must be an array of ${words.join(", ")}.`);
+    return all.map((one: unknown) => parseWord(name, one, words));
   };
   return defineOptional(named, schema, read, undefined);
 }

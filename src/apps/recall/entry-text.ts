@@ -5,7 +5,7 @@ import { outcomeOf } from "../../core/facts/outcome.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { getEntryKind } from "../text/entry-kind.ts";
 import { formatImage } from "../text/stored-values.ts";
-import { formatMoment, joinFacts } from "./recall.ts";
+import { formatEntryTime, joinFacts } from "./recall.ts";
 import type { RecalledSession } from "./recalled-session.ts";
 
 /** Writes what an entry is, in one line: its id, kind, time, outcome, and whether its branch was left. */
@@ -17,7 +17,7 @@ export function formatEntryHeading(session: RecalledSession, ordinal: number): s
   return joinFacts(
     `entry ${id}`,
     getEntryKind(entry).word,
-    formatMoment(tree.timeAt(ordinal)),
+    formatEntryTime(tree.timeAt(ordinal), session.row),
     entry === undefined ? "" : (outcomeOf(entry) ?? ""),
     label === "" ? "" : `label ${JSON.stringify(label)}`,
     session.branchMark(ordinal),

@@ -5,15 +5,16 @@ import { findResults, getResultCallId, getToolCalls, type StoredCall } from "../
 import { findCallFiles } from "../../core/facts/touched-files.ts";
 import { isFailure } from "../text/entry-kind.ts";
 import type { Block } from "./answer.ts";
-import { type Arguments, countArgument, requiredText, switchArgument } from "./argument.ts";
+import { type Arguments, requiredText, switchArgument } from "./argument.ts";
+import { isRecallTool } from "./echo.ts";
 import {
   ALL,
   addPage,
-  CURSOR,
-  formatMoment,
+  formatEntryTime,
   joinFacts,
   MAX_BYTES,
   PROJECT,
+  pageArguments,
   type Recall,
   type RecallTool,
   SINCE,
@@ -28,21 +29,21 @@ const MAX_ASKED = 120;
 
 const PATH = requiredText("path", "the file, absolute or from anywhere below the project");
 const CHANGES = switchArgument("changes_only", "only calls that write");
-const LIMIT = countArgument(["limit", "the most calls"], { min: 1, max: 50, fallback: 15 });
+const PAGE = pageArguments("calls", { max: 50, fallback: 15 });
 
 /** Tells which sessions read or changed a file, and what for. */
 export const fileHistoryTool: RecallTool = {
   name: "file_history",
   title: "History of a file",
   description:
-    "Lists when past sessions read or changed a file, newest first, with what the user had asked for. Ask before you change a file whose reasons you do not know.",
-  arguments: [PATH, CHANGES, PROJECT, ALL, SINCE, UNTIL, LIMIT, CURSOR, MAX_BYTES],
+    "Returns the history of a file in past sessions: when previous conversations read or changed it, newest first, with what the user had asked for. Use it before you change a file whose reasons you do not know or remember.",
+  arguments: [PATH, CHANGES, PROJECT, ALL, SINCE, UNTIL, PAGE.limit, PAGE.cursor, MAX_BYTES],
   run: async (recall, call, answer) => {
     const { get } = call;
-    const sessions = await SessionOpener.of(recall);
+    const sessions = new SessionOpener(recall);
     const found = await findCalls(recall, call, sessions);
     const calls = found.filter((one) => one.isChanged || !get(CHANGES)).sort((a, b) => b.timeMs - a.timeMs);
-    await addPage(answer, call, LIMIT, calls, (one) => one.block);
+    await addPage(answer, call, PAGE, calls, (one) => one.block);
     if (calls.length === 0)
       answer.note('No past session names this file. Try only its name, or {"all": true}.');
     sessions.noteLeftOut(answer);
@@ -78,11 +79,11 @@ export function findCallsAt({ session, ordinal }: OpenedEntry, path: string, hea
   const { row, tree } = session;
   const test = makePathTest(path);
   return getToolCalls(session.entryAt(ordinal)).flatMap((call) => {
-    if (!isTouching(call, row.cwd, test)) return [];
+    if (isRecallTool(call.name) || !isTouching(call, row.cwd, test)) return [];
     const isChanged = findCallFiles(call).some((file) => file.isChanged && test(file.path, row.cwd));
     const facts = joinFacts(
       `entry ${tree.idAt(ordinal)}`,
-      formatMoment(tree.timeAt(ordinal)),
+      formatEntryTime(tree.timeAt(ordinal), session.row),
       `${isChanged ? "changed" : "read"} with ${formatCallTitle(call.name, call.input)}`,
       hasFailed(session, ordinal, call) ? "failed" : "",
       session.branchMark(ordinal),

@@ -6,17 +6,19 @@ import { formatFailure } from "../../core/facts/failure-text.ts";
 import { formatCount } from "../../core/facts/number-text.ts";
 import { type EntryOutcome, outcomeOf } from "../../core/facts/outcome.ts";
 import { toShortLine } from "../../core/facts/plain-text.ts";
-import { findCall, getTellingArgument } from "../../core/facts/tool-calls.ts";
-import { countArgument, optionalText } from "./argument.ts";
+import { findCall } from "../../core/facts/tool-calls.ts";
+import { optionalText } from "./argument.ts";
+import { getPurposes } from "./call-purpose.ts";
+import { isRecallTool } from "./echo.ts";
 import { formatEntryText } from "./entry-text.ts";
 import {
   ALL,
   addPage,
-  CURSOR,
-  formatMoment,
+  formatEntryTime,
   joinFacts,
   MAX_BYTES,
   PROJECT,
+  pageArguments,
   type RecallTool,
 } from "./recall.ts";
 import type { RecalledSession } from "./recalled-session.ts";
@@ -47,20 +49,20 @@ const COMMON = new Set(
 );
 
 const ERROR = optionalText("error", "the error, as it was printed; default: the latest failures");
-const LIMIT = countArgument(["limit", "the most failures"], { min: 1, max: 10, fallback: 3 });
+const PAGE = pageArguments("failures", { max: 10, fallback: 3 });
 
 /** Finds failures like one, and what was run next that worked. */
 export const findFailuresTool: RecallTool = {
   name: "find_failures",
   title: "Find how a failure was fixed before",
   description:
-    "Finds failures like this one in past sessions, and what was done next that worked, along the branch on which it did. Ask when a command or a tool fails, before you try to fix it.",
-  arguments: [ERROR, PROJECT, ALL, LIMIT, CURSOR, MAX_BYTES],
+    "Recalls how a failure like this one was fixed before: finds previous failures in the history of past sessions, and what was done next that worked, along the branch on which it did. Use it when a command or a tool fails, before you try to fix it.",
+  arguments: [ERROR, PROJECT, ALL, PAGE.limit, PAGE.cursor, MAX_BYTES],
   run: async (recall, call, answer) => {
     const { get } = call;
-    const sessions = await SessionOpener.of(recall);
+    const sessions = new SessionOpener(recall);
     const failures = await findFailuresLike(get(ERROR) ?? "", recall.getProject(call), sessions);
-    await addPage(answer, call, LIMIT, failures, async (hit) => {
+    await addPage(answer, call, PAGE, failures, async (hit) => {
       const found = await sessions.openEntry(hit);
       const lines = found === undefined ? [] : formatFailureLines(found);
       return { heading: await recall.formatRow(hit.session), lines };
@@ -100,7 +102,7 @@ async function findFailuresLike(
   const failures: { readonly hit: SearchHit; readonly score: number; readonly timeMs: number }[] = [];
   for (const { hit } of first) {
     const entry = await sessions.openEntry(hit);
-    if (entry === undefined) continue;
+    if (entry === undefined || (await sessions.isEcho(hit))) continue;
     const score = measureLikeness(entry, words, weight);
     const timeMs = entry.session.tree.timeAt(entry.ordinal);
     if (score >= ALIKE) failures.push({ hit, score, timeMs });
@@ -144,7 +146,7 @@ export function formatFailureLines({ session, ordinal }: OpenedEntry): string[] 
   const failed = findFinishedCall(session, ordinal);
   const heading = joinFacts(
     `  entry ${tree.idAt(ordinal)}`,
-    formatMoment(tree.timeAt(ordinal)),
+    formatEntryTime(tree.timeAt(ordinal), session.row),
     session.branchMark(ordinal),
   );
   const asked = session.askedAbove(ordinal, CALL_LINE);
@@ -190,10 +192,6 @@ interface FinishedCall {
   readonly outcome: EntryOutcome | undefined;
 }
 
-/** Tools that run commands: what a command begins with says what it is for. */
-export const SHELL = /^(?:bash|shell|exec|terminal|run_?(?:shell_?)?command|local_shell|powershell|command)/i;
-
-const WORDS = 2;
 const MAX_FOLLOWED = 200;
 
 /** Returns the call that an entry is the result of, or the command that it is; undefined for others. */
@@ -241,29 +239,13 @@ function findFirstWorking(
   failed: FinishedCall,
 ): Omit<Aftermath, "isElsewhere"> {
   const tried: FinishedCall[] = [];
-  const wanted = getPurpose(failed);
+  const wanted = getPurposes(failed).at(-1);
   for (const ordinal of ordinals.slice(0, MAX_FOLLOWED)) {
     const call = findFinishedCall(session, ordinal);
-    if (call === undefined) continue;
-    if (call.outcome === undefined && getPurpose(call) === wanted) return { tried, worked: call };
+    if (call === undefined || isRecallTool(call.name)) continue;
+    if (call.outcome === undefined && getPurposes(call).some((one) => one === wanted))
+      return { tried, worked: call };
     tried.push(call);
   }
   return { tried, worked: undefined };
-}
-
-/** Says what a call is for, so that calls can be compared: of a command its first words, else the tool and what it names. */
-function getPurpose({ name, input }: FinishedCall): string {
-  const { command, cmd } = toRecord(input);
-  const words = [command, cmd].find(Array.isArray);
-  const text =
-    words === undefined
-      ? getTellingArgument(input)
-      : words.filter((one) => typeof one === "string").join(" ");
-  if (!SHELL.test(name)) return `${name}\n${text}`;
-  // What only goes to a folder first says nothing of what is run there.
-  const own = text
-    .trim()
-    .replace(/^(?:cd\s+\S+\s*(?:&&|;)\s*)+/, "")
-    .replace(/^bash\s+-l?c\s+/, "");
-  return own.split(/\s+/).slice(0, WORDS).join(" ");
 }

@@ -38,7 +38,7 @@ export const readEntriesTool: RecallTool = {
   name: "read_entries",
   title: "Read past entries",
   description:
-    "Reads what was said, called and returned in a past session, around an entry that search_sessions found. A call is never shown without its result.",
+    "Reads the conversation of a past session from memory, around an entry that search_sessions found in the history: what was said, called and returned. A call is never shown without its result.",
   arguments: [SESSION, ENTRY, BEFORE, AFTER, CHARACTERS, OFFSET, THINKING, MAX_BYTES],
   run: async (recall, call, answer) => {
     const { get } = call;

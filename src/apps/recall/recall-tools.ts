@@ -4,7 +4,7 @@ import { readArguments } from "./argument.ts";
 import { fileHistoryTool } from "./file-history.ts";
 import { findFailuresTool } from "./find-failures.ts";
 import { readEntriesTool } from "./read-entries.ts";
-import { MAX_BYTES, type Recall, type RecallTool } from "./recall.ts";
+import { type CallOrigin, MAX_BYTES, type Recall, type RecallTool } from "./recall.ts";
 import { searchSessionsTool } from "./search-past.ts";
 import { sessionOverviewTool } from "./session-overview.ts";
 import { usageTool } from "./usage-summary.ts";
@@ -31,9 +31,9 @@ export async function callRecallTool(
   tool: RecallTool,
   recall: Recall,
   values: { readonly [name: string]: unknown },
-  signal?: AbortSignal,
+  origin: CallOrigin = {},
 ): Promise<RecallResult> {
-  const own = recall.during(signal);
+  const own = recall.during(origin);
   try {
     const call = readArguments(tool.arguments, values);
     const answer = own.answer(call.get(MAX_BYTES));

@@ -17,6 +17,7 @@ import {
 } from "./argument.ts";
 import { CallTime } from "./call-time.ts";
 import { Cleaner, type HideSecrets } from "./cleaner.ts";
+import { withoutRecalled } from "./echo.ts";
 import { RecalledSession } from "./recalled-session.ts";
 import type { SessionSource } from "./session-source.ts";
 
@@ -43,6 +44,19 @@ export interface RecallSettings {
   readonly hide: HideSecrets | undefined;
   readonly now: () => number;
   readonly prices: PriceFunction | undefined;
+}
+
+/** A call as it arrives: the signal that ends it, and the session that asks, as far as its program names it. */
+export interface CallOrigin {
+  readonly signal?: AbortSignal | undefined;
+  readonly caller?: readonly string[];
+}
+
+/** Parts that a call has of its own, or takes from another. */
+interface RecallParts {
+  readonly time?: CallTime;
+  readonly cleaner?: Cleaner;
+  readonly caller?: readonly string[];
 }
 
 /** Names one session. */
@@ -75,21 +89,28 @@ export class Recall {
   readonly settings: RecallSettings;
   readonly cleaner: Cleaner;
   readonly time: CallTime;
+  /** Ids of the session that asks, as its program names it in the call; empty if it does not. */
+  readonly caller: readonly string[];
 
-  constructor(settings: RecallSettings, time = new CallTime(), cleaner = new Cleaner(settings.hide)) {
+  constructor(
+    settings: RecallSettings,
+    { time = new CallTime(), cleaner = new Cleaner(settings.hide), caller = [] }: RecallParts = {},
+  ) {
     this.settings = settings;
     this.time = time;
     this.cleaner = cleaner;
+    this.caller = caller;
   }
 
-  /** Returns the same for a call that ends when a signal aborts. */
-  during(signal: AbortSignal | undefined): Recall {
-    return new Recall(this.settings, new CallTime(signal), this.cleaner);
+  /** Returns the same for one call. */
+  during({ signal, caller = [] }: CallOrigin): Recall {
+    return new Recall(this.settings, { time: new CallTime(signal), cleaner: this.cleaner, caller });
   }
 
   /** Returns the same for a part of this call that may take so many milliseconds. */
   within(milliseconds: number): Recall {
-    return new Recall(this.settings, this.time.within(milliseconds), this.cleaner);
+    const { time, cleaner, caller } = this;
+    return new Recall(this.settings, { time: time.within(milliseconds), cleaner, caller });
   }
 
   /** Makes an answer, which is cleaned, framed and bounded. */
@@ -160,8 +181,9 @@ export class Recall {
       this.cleaner.hidesSecrets && !row.name
         ? await this.settings.source.readFirstMessage(row, this.time.signal)
         : row.firstMessage;
-    const [name, firstMessage] = this.cleaner.cleanTexts([row.name ?? "", message ?? ""]);
-    return toShortLine(getSessionTitle({ name, firstMessage }), MAX_TITLE);
+    const [name, firstMessage = ""] = this.cleaner.cleanTexts([row.name ?? "", message ?? ""]);
+    const title = getSessionTitle({ name, firstMessage: withoutRecalled(firstMessage) });
+    return toShortLine(title, MAX_TITLE);
   }
 }
 
@@ -175,25 +197,75 @@ export function formatMoment(timeMs: number): string {
   return Number.isNaN(timeMs) ? "" : `${new Date(timeMs).toISOString().slice(0, 16).replace("T", " ")}Z`;
 }
 
-/** Goes on after an earlier answer. */
-export const CURSOR = countArgument(["cursor", "hits to skip, to go on after an earlier answer"], {
-  max: 10_000,
-  fallback: 0,
-});
+/** Writes the time of an entry; of one without a time, which is read as the epoch, the time of its session. */
+export function formatEntryTime(timeMs: number | undefined, { modified }: SessionRow): string {
+  return formatMoment(timeMs || modified.getTime());
+}
 
-/** Adds the part of what was found that a call asks for, as far as it fits, and says how to go on. */
+/** Part of what was found that a call asks for. */
+export interface PageArguments {
+  readonly limit: Argument<number>;
+  readonly cursor: Argument<number>;
+}
+
+/** Makes the arguments with which a tool is asked for a part of what it finds. */
+export function pageArguments(
+  counted: string,
+  { max, fallback }: { readonly max: number; readonly fallback: number },
+): PageArguments {
+  return {
+    limit: countArgument(["limit", `maximum number of ${counted}`], { min: 1, max, fallback }),
+    cursor: countArgument(["cursor", `number of ${counted} to skip, to continue an earlier answer`], {
+      max: 10_000,
+      fallback: 0,
+    }),
+  };
+}
+
+/** Adds the part of what was found that a call asks for, as far as it fits, and says how to continue. */
 export async function addPage<T>(
   answer: Answer,
   { get }: Arguments,
-  limit: Argument<number>,
+  { limit, cursor }: PageArguments,
   found: readonly T[],
   makeBlock: (one: T) => Block | Promise<Block>,
 ): Promise<void> {
-  let next = get(CURSOR);
+  let next = get(cursor);
   for (const one of found.slice(next, next + get(limit))) {
     if (!answer.addBlock(await makeBlock(one))) break;
     next++;
   }
   if (next < found.length)
     answer.note(`${formatCount(found.length - next)} more. To go on: {"cursor": ${next}}`);
+}
+
+/** How much of what was found an answer shows. */
+interface Shown {
+  readonly shown: number;
+  readonly isMore: boolean;
+  /** Number of what was looked at, which the next answer skips. */
+  readonly next: number;
+}
+
+/** Adds blocks as they are found, until as many are shown as a call asks for, or no more fit; those that are undefined are left out. */
+export async function addFound<T>(
+  answer: Answer,
+  { get }: Arguments,
+  { limit, cursor }: PageArguments,
+  found: AsyncIterable<T> | Iterable<T>,
+  makeBlock: (one: T) => Promise<Block | undefined>,
+): Promise<Shown> {
+  const [skipped, max] = [get(cursor), get(limit)];
+  let [next, shown] = [0, 0];
+  for await (const one of found) {
+    if (next >= skipped) {
+      const block = await makeBlock(one);
+      if (block !== undefined) {
+        if (shown >= max || !answer.addBlock(block)) return { shown, isMore: true, next };
+        shown++;
+      }
+    }
+    next++;
+  }
+  return { shown, isMore: false, next };
 }

@@ -1,16 +1,20 @@
-import { getMessageFields } from "../../core/context/entry-fields.ts";
+import { isFromSource } from "../../catalog/list/deleted-imports.ts";
+import { FRONT_ENTRIES, isSubagentEntry } from "../../catalog/list/session-calls.ts";
+import { getMessageFields, toRecord } from "../../core/context/entry-fields.ts";
 import { findNewestTips, sortParentsFirst } from "../../core/facts/ancestry.ts";
 import { getExcerpt } from "../../core/facts/excerpt.ts";
 import { toShortLine } from "../../core/facts/plain-text.ts";
 import type { ViewSource } from "../../core/facts/tool-calls.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { isSessionError, SessionError } from "../../core/format/errors.ts";
+import { findImportOrigin } from "../../core/format/import-origin.ts";
 import { splitRuns } from "../../core/jsonl/byte-runs.ts";
 import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";
 import type { SessionView } from "../../session/manager/session-view.ts";
 import type { CallTime } from "./call-time.ts";
 import type { Cleaner } from "./cleaner.ts";
+import { withoutRecalled } from "./echo.ts";
 
 /** Entries that are kept for the next question. */
 const KEPT = 200;
@@ -79,6 +83,21 @@ export class RecalledSession implements ViewSource {
     }
   }
 
+  /** Whether a subagent had the session: its import says so in front. */
+  get isOfSubagent(): boolean {
+    const front = [...this.tree.ordinals()].slice(0, FRONT_ENTRIES);
+    return front.some((ordinal) => isSubagentEntry(toRecord(this.view.entryAt(ordinal))));
+  }
+
+  /** Returns whether the session was imported from a program; `any` stands for all of them. */
+  isFrom(source: string): boolean {
+    const [first = NONE] = this.tree.ordinals();
+    const entry = first === NONE ? undefined : this.view.entryAt(first);
+    // A fork that was made here begins later than its first entry.
+    const isOwn = entry?.timestamp === this.view.header?.timestamp;
+    return isOwn && isFromSource(findImportOrigin(entry), source);
+  }
+
   /** The entries on the path to the leaf. */
   get active(): ReadonlySet<number> {
     this.#active ??= new Set(this.tree.path(this.view.leaf));
@@ -112,7 +131,9 @@ export class RecalledSession implements ViewSource {
     for (let at = ordinal; at !== NONE; at = this.tree.parentAt(at)) {
       if (this.tree.typeAt(at) !== "message") continue;
       const entry = this.entryAt(at);
-      if (getMessageFields(entry)["role"] === "user") return toShortLine(getExcerpt(entry).text, longest);
+      if (getMessageFields(entry)["role"] !== "user") continue;
+      const text = withoutRecalled(getExcerpt(entry).text);
+      if (text !== "") return toShortLine(text, longest);
     }
     return "";
   }

@@ -1,40 +1,38 @@
 import { cutSnippet } from "../../catalog/query/entry-search.ts";
-import { SEARCHED_ROLES } from "../../catalog/query/search-query.ts";
+import { isNamingEntries, SEARCHED_ROLES } from "../../catalog/query/search-query.ts";
 import type { SearchHit } from "../../catalog/search/search.ts";
 import { getExcerpt } from "../../core/facts/excerpt.ts";
 import { formatCount } from "../../core/facts/number-text.ts";
 import { toShortLine } from "../../core/facts/plain-text.ts";
+import { isSessionError } from "../../core/format/errors.ts";
 import { getMessageKind } from "../text/entry-kind.ts";
 import type { Answer } from "./answer.ts";
-import {
-  type Arguments,
-  choiceArgument,
-  choicesArgument,
-  countArgument,
-  optionalText,
-  requiredText,
-  switchArgument,
-} from "./argument.ts";
+import { type Arguments, choiceArgument, choicesArgument, optionalText, switchArgument } from "./argument.ts";
 import type { Cleaner } from "./cleaner.ts";
 import { formatEntryText } from "./entry-text.ts";
 import {
   ALL,
-  CURSOR,
-  formatMoment,
+  addFound,
+  formatEntryTime,
   joinFacts,
   MAX_BYTES,
   PROJECT,
+  pageArguments,
   type Recall,
   type RecallTool,
   SINCE,
   UNTIL,
 } from "./recall.ts";
+import { addSessionList } from "./session-list.ts";
 import { SessionOpener } from "./session-opener.ts";
 import type { SourceQuery } from "./session-source.ts";
 
 const MAX_SNIPPET = 200;
 
-const QUERY = requiredText("query", 'words that all stand in one entry; "a phrase" in quotes');
+const QUERY = optionalText(
+  "query",
+  'a question, or words; "a phrase" in quotes. Empty: lists sessions, such as those since yesterday',
+);
 const ROLES = choicesArgument(
   ["roles", "only what these said; toolResult is the output of tools"],
   SEARCHED_ROLES,
@@ -49,46 +47,81 @@ const SOURCE = optionalText(
 );
 const LATEST = switchArgument("latest", "the latest first, instead of the best");
 const BRANCH = choiceArgument(["branch", "active: leave out branches that were left"], ["any", "active"]);
-const LIMIT = countArgument(["limit", "the most hits"], { min: 1, max: 20, fallback: 8 });
+const PAGE = pageArguments("hits, or of sessions if the query is empty,", { max: 20, fallback: 8 });
+
+const SEVERAL_WORDS = /\S\s+\S/;
 
 /** Finds entries by their text. */
 export const searchSessionsTool: RecallTool = {
   name: "search_sessions",
   title: "Search past sessions",
   description:
-    "Searches what was said, called and returned in past sessions of this project. Ask before you guess how something was decided, built or fixed earlier. Answers one line a hit; read_entries shows what is around it.",
+    "Searches the memory of past sessions: the history of every conversation in this project, with what was said, called and returned. Use it to recall or remember previous work, before you guess how something was decided, built or fixed earlier. An empty query lists sessions: with since and until it answers what was done yesterday. One line a hit, with its date; read_entries returns the conversation around it.",
   arguments: [
     ...[QUERY, ROLES, TOOL, PATH, FAILED, REGEX, SOURCE, BRANCH],
-    ...[LATEST, PROJECT, ALL, SINCE, UNTIL, LIMIT, CURSOR, MAX_BYTES],
+    ...[LATEST, PROJECT, ALL, SINCE, UNTIL, PAGE.limit, PAGE.cursor, MAX_BYTES],
   ],
   run: async (recall, call, answer) => {
-    const { get } = call;
-    const sessions = await SessionOpener.of(recall);
-    const [skipped, limit] = [get(CURSOR), get(LIMIT)];
-    let [passed, shown, isMore] = [0, 0, false];
-    for await (const hit of sessions.search(makeQuery(recall, call))) {
-      if (passed++ < skipped) continue;
-      const line = await formatHitLine(recall, hit, sessions);
-      if (line === undefined) continue;
-      if (
-        shown >= limit ||
-        !answer.addBlock({ heading: await recall.formatRow(hit.session), lines: [line] })
-      ) {
-        isMore = true;
-        break;
-      }
-      shown++;
-    }
-    noteEnd(answer, { shown, isMore, next: skipped + shown });
+    const sessions = new SessionOpener(recall);
+    const query = makeQuery(recall, call);
+    const isList = query.text.trim() === "" && !isNamingEntries(query);
+    if (isList) await addSessionList(recall, call, answer, { sessions, query, page: PAGE });
+    else await addHits(recall, call, answer, { sessions, query });
     sessions.noteLeftOut(answer);
   },
 };
+
+async function addHits(
+  recall: Recall,
+  call: Arguments,
+  answer: Answer,
+  { sessions, query }: { sessions: SessionOpener; query: SourceQuery },
+): Promise<void> {
+  let missing: readonly string[] | undefined;
+  const found = await addFound(answer, call, PAGE, findAnswers(sessions, query), async (hit) => {
+    const line = (await sessions.isEcho(hit)) ? undefined : await formatHitLine(recall, hit, sessions);
+    if (line === undefined) return undefined;
+    missing =
+      missing === undefined ? (hit.missing ?? []) : missing.filter((word) => hit.missing?.includes(word));
+    return { heading: await recall.formatRow(hit.session), lines: [line] };
+  });
+  const { shown, isMore, next } = found;
+  const isFirst = call.get(PAGE.cursor) === 0;
+  if (missing !== undefined && missing.length > 0)
+    answer.note(`Words in none of these hits: ${missing.join(", ")}.`);
+  if (isMore) answer.note(`There are more hits. To go on: {"cursor": ${next}}, or ask for rarer words.`);
+  else if (!isFirst) answer.note("No more hits.");
+  else if (shown > 0) answer.note(`${formatCount(shown)} in all.`);
+  else answer.note('Nothing found. Try fewer words, or {"all": true} for other projects.');
+}
+
+/** Yields the entries that hold all words, then those that hold some. */
+async function* findAnswers(
+  sessions: SessionOpener,
+  query: SourceQuery,
+): AsyncGenerator<SearchHit, void, undefined> {
+  const seen = new Set<string>();
+  const getKey = ({ session, entryId }: SearchHit) => `${session.path ?? session.id} ${entryId}`;
+  try {
+    for await (const hit of sessions.search(query)) {
+      seen.add(getKey(hit));
+      yield hit;
+    }
+  } catch (error) {
+    // A question may be longer than words that are all looked for.
+    if (query.regex === true || !isSessionError(error, "INVALID_QUERY")) throw error;
+  }
+  // A single word that was found is not a question.
+  const isAnswered = seen.size > 0 && !SEVERAL_WORDS.test(query.text);
+  if (query.regex === true || query.text.trim() === "" || isAnswered) return;
+  for await (const hit of sessions.search({ ...query, match: "any" })) if (!seen.has(getKey(hit))) yield hit;
+}
 
 function makeQuery(recall: Recall, call: Arguments): SourceQuery {
   const { get } = call;
   const [roles, tool, path, source] = [get(ROLES), get(TOOL), get(PATH), get(SOURCE)];
   return {
-    text: get(QUERY),
+    text: get(QUERY) ?? "",
     cwd: recall.getProject(call),
     ranked: !get(LATEST),
     failed: get(FAILED),
@@ -102,16 +135,6 @@ function makeQuery(recall: Recall, call: Arguments): SourceQuery {
   };
 }
 
-function noteEnd(
-  answer: Answer,
-  { shown, isMore, next }: { shown: number; isMore: boolean; next: number },
-): void {
-  if (isMore) answer.note(`There are more hits. To go on: {"cursor": ${next}}, or ask for rarer words.`);
-  else if (shown === 0 && next === 0)
-    answer.note('Nothing found. Try fewer words, or {"all": true} for other projects.');
-  else answer.note(`${formatCount(next)} in all.`);
-}
-
 /** Writes a hit in one line; undefined if its session is gone. */
 async function formatHitLine(
   recall: Recall,
@@ -123,7 +146,7 @@ async function formatHitLine(
     `  entry ${entryId}`,
     getMessageKind({ role }).word,
     tool,
-    time === undefined ? "" : formatMoment(time.getTime()),
+    formatEntryTime(time?.getTime(), hit.session),
     branch === "left" ? "left branch" : "",
   );
   const { cleaner } = recall;

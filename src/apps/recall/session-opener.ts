@@ -6,8 +6,10 @@ import type { SessionRow } from "../../session/files/session-row.ts";
 import type { SkippedFile } from "../../session/files/skipped-files.ts";
 import { TooSlowError } from "../../session/fs/limited-scripts.ts";
 import type { Answer } from "./answer.ts";
+import { isEcho, isRecallTool } from "./echo.ts";
 import type { Recall } from "./recall.ts";
 import type { RecalledSession } from "./recalled-session.ts";
+import { findRunningSession, type RunningSession } from "./running-session.ts";
 import type { SourceQuery } from "./session-source.ts";
 
 /** Sessions that are open at a time: a large one holds memory. */
@@ -28,19 +30,19 @@ export interface OpenedEntry {
 /** Opens the sessions of hits, each once, and remembers which could not be read, and which one is running. */
 export class SessionOpener {
   readonly #recall: Recall;
-  readonly #running: RunningSession;
   readonly #open = new Map<string, RecalledSession>();
   readonly #unreadable = new Set<string>();
   #slow = 0;
+  #running: RunningSession | undefined;
 
-  constructor(recall: Recall, running: RunningSession) {
+  constructor(recall: Recall) {
     this.#recall = recall;
-    this.#running = running;
   }
 
-  static async of(recall: Recall): Promise<SessionOpener> {
-    const { project, env, now } = recall.settings;
-    return new SessionOpener(recall, findRunningSession(await recall.list(project), env, now()));
+  /** Finds the session in which the question is asked, once. */
+  async findRunning(): Promise<RunningSession> {
+    this.#running ??= await findRunningSession(this.#recall, (row) => this.open(row));
+    return this.#running;
   }
 
   /** Returns undefined for a session that is gone or cannot be read. */
@@ -69,6 +71,17 @@ export class SessionOpener {
     return session === undefined || ordinal === NONE ? undefined : { session, ordinal };
   }
 
+  /** Returns whether a hit is in something that was recalled from other sessions. */
+  async isEcho(hit: SearchHit): Promise<boolean> {
+    const isOfTool = isRecallTool(hit.tool ?? "");
+    if (hit.role === "toolResult" && isOfTool) return true;
+    // What a model said holds no answer, so most entries need not be read.
+    if (hit.role === "assistant" && !isOfTool) return false;
+    const found = await this.openEntry(hit);
+    const entry = found?.session.view.entryAt(found.ordinal);
+    return entry !== undefined && isEcho(hit, entry);
+  }
+
   /**
    * Searches, and yields hits outside the running session.
    *
@@ -77,6 +90,7 @@ export class SessionOpener {
    */
   async *search(query: SourceQuery): AsyncGenerator<SearchHit, void, undefined> {
     const { settings, time } = this.#recall;
+    const running = await this.findRunning();
     const onSkipped = ({ path, reason }: SkippedFile) => {
       if (reason === "too-slow") this.#slow++;
       else if (reason === "unreadable") this.#unreadable.add(path);
@@ -86,7 +100,7 @@ export class SessionOpener {
     try {
       for await (const hit of hits) {
         await time.rest();
-        if (!this.#running.is(hit.session)) yield hit;
+        if (!running.is(hit.session)) yield hit;
       }
     } catch (error) {
       if (!(error instanceof TooSlowError)) throw error;
@@ -95,7 +109,7 @@ export class SessionOpener {
 
   /** Notes which sessions were left out, and why. */
   noteLeftOut(answer: Answer): void {
-    answer.addLast(this.#running.note);
+    answer.addLast(this.#running?.note);
     const [first] = this.#unreadable;
     if (first !== undefined)
       answer.addLast(
@@ -107,43 +121,4 @@ export class SessionOpener {
       `The expression took too long on ${formatCounted(this.#slow, "session")}, ${end}; make it simpler.`,
     );
   }
-}
-
-/** Variables in which programs tell their children the session that they belong to. */
-const SESSION_VARIABLES = ["CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "PI_SESSION_ID"];
-
-/** A session of the project that changed so recently is taken for the running one, where no program tells which it is. */
-const RECENT_MS = 60_000;
-
-/** The session in which the question is asked: what is found there, the caller knows. */
-interface RunningSession {
-  readonly is: (row: Pick<SessionRow, "id">) => boolean;
-  /** Says which session was left out; undefined if none was. */
-  readonly note: string | undefined;
-}
-
-/** Finds the running session: the one that the environment names, else those of the project that changed within the last minute. */
-function findRunningSession(
-  rows: readonly SessionRow[],
-  env: { readonly [name: string]: string | undefined },
-  nowMs: number,
-): RunningSession {
-  const variable = SESSION_VARIABLES.find((name) => env[name]);
-  const named = variable && env[variable];
-  if (named) {
-    // An imported session may have more in its id than its program has.
-    const is = ({ id }: Pick<SessionRow, "id">) => id.split(".").includes(named);
-    return { is, note: `Left out: the running session ${named} (${variable}).` };
-  }
-  const recent = new Set(
-    rows.filter(({ modified }) => nowMs - modified.getTime() <= RECENT_MS).map(({ id }) => id),
-  );
-  const ids = [...recent].join(", ");
-  return {
-    is: ({ id }) => recent.has(id),
-    note:
-      ids === ""
-        ? undefined
-        : `Left out: ${ids}, changed within the last minute, so taken for the running session.`,
-  };
 }

@@ -1,4 +1,3 @@
-import { FRONT_ENTRIES, isSubagentEntry } from "../../catalog/list/session-calls.ts";
 import { toRecord } from "../../core/context/entry-fields.ts";
 import { getExcerpt } from "../../core/facts/excerpt.ts";
 import { formatFailure } from "../../core/facts/failure-text.ts";
@@ -6,7 +5,7 @@ import { formatCount, formatCounted, formatDollars } from "../../core/facts/numb
 import { toShortLine } from "../../core/facts/plain-text.ts";
 import { getTimeRange } from "../../core/facts/times.ts";
 import { getToolCalls } from "../../core/facts/tool-calls.ts";
-import { findCallFiles } from "../../core/facts/touched-files.ts";
+import { findCallFiles, type TouchedFile } from "../../core/facts/touched-files.ts";
 import {
   countInputTokens,
   findUsage,
@@ -16,14 +15,18 @@ import {
 } from "../../core/facts/usage.ts";
 import { type ModelUsage, UsageTally } from "../../core/facts/usage-tally.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
+import { SessionError } from "../../core/format/errors.ts";
 import { findImportOrigin } from "../../core/format/import-origin.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";
 import { countKinds, type EntryKind, getEntryKind, isFailure } from "../text/entry-kind.ts";
 import type { Answer } from "./answer.ts";
+import { isRecallEntry, isRecallTool, withoutRecalled } from "./echo.ts";
 import { formatEntryText } from "./entry-text.ts";
 import { findFinishedCall } from "./find-failures.ts";
 import { formatMoment, joinFacts, MAX_BYTES, type Recall, type RecallTool, SESSION } from "./recall.ts";
 import type { RecalledSession } from "./recalled-session.ts";
+import { findRunningSession, findWrittenSessions } from "./running-session.ts";
+import { SessionOpener } from "./session-opener.ts";
 
 const MAX_BRANCHES = 8;
 const MAX_FILES = 12;
@@ -38,7 +41,7 @@ export const sessionOverviewTool: RecallTool = {
   name: "session_overview",
   title: "Overview of a past session",
   description:
-    "Tells what a past session was about: times, models, branches and which of them were left, labels, summaries, files, failures, tokens and cost, parent and subagents.",
+    "Sums up a past conversation from the history of sessions: times, models, branches and which of them were left, labels, summaries, files, failures, tokens and cost, parent and subagents.",
   arguments: [SESSION, MAX_BYTES],
   run: (recall, call, answer) =>
     runInTime(recall, answer, async (brief) =>
@@ -90,6 +93,7 @@ function formatFacts(session: RecalledSession, facts: SessionFacts): string[] {
   const [first, last] = getTimeRange(tree);
   const kinds = countKinds({ kinds: facts.kinds, failures: new Set(facts.failures) });
   const { total, byModel } = facts.usage;
+  const failures = facts.failures.filter((at) => !facts.recalled.has(at));
   const unread = tree.size - facts.kinds.length;
   const files = (isChanged: boolean) => [...facts.files].filter(([, file]) => file.isChanged === isChanged);
   return [
@@ -106,7 +110,7 @@ function formatFacts(session: RecalledSession, facts: SessionFacts): string[] {
       ([id, { label }]) => `label ${JSON.stringify(label)} on entry ${id}`,
     ),
     ...formatSome(facts.summaries, MAX_NAMED, "summaries", (at) => `summary ${formatEntryLine(session, at)}`),
-    ...formatSome(facts.failures, MAX_NAMED, "failures", (at) => `failed ${formatEntryLine(session, at)}`),
+    ...formatSome(failures, MAX_NAMED, "failures", (at) => `failed ${formatEntryLine(session, at)}`),
     ...formatSome(files(true), MAX_FILES, "changed files", (file) => `changed ${getFilePath(session, file)}`),
     ...formatSome(
       files(false),
@@ -157,6 +161,8 @@ interface NamedFile {
 class SessionFacts {
   readonly kinds: EntryKind[] = [];
   readonly failures: number[] = [];
+  /** Calls and results of these tools. */
+  readonly recalled = new Set<number>();
   readonly summaries: number[] = [];
   readonly usage = new UsageTally();
   readonly files = new Map<string, NamedFile>();
@@ -174,22 +180,28 @@ class SessionFacts {
 
   #add(ordinal: number, entry: AnySessionEntry): void {
     if (isFailure(entry)) this.failures.push(ordinal);
+    if (isRecallEntry(entry)) this.recalled.add(ordinal);
     if (entry.type === "compaction" || entry.type === "branch_summary") this.summaries.push(ordinal);
     this.source ||= findImportOrigin(entry)?.source ?? "";
     const used = findUsage(entry);
     if (used !== undefined) this.usage.add(used, this.#models.of(entry));
-    for (const [position, { path, isChanged }] of getToolCalls(entry).flatMap(findCallFiles).entries()) {
+    for (const [position, { path, isChanged }] of findOwnFiles(entry).entries()) {
       const known = this.files.get(path) ?? { ordinal, position, isChanged };
       this.files.set(path, { ...known, isChanged: isChanged || known.isChanged });
     }
   }
 }
 
+/** Returns the files that the calls of an entry name, but for what these tools were asked about. */
+function findOwnFiles(entry: AnySessionEntry | undefined): TouchedFile[] {
+  return getToolCalls(entry).flatMap((call) => (isRecallTool(call.name) ? [] : findCallFiles(call)));
+}
+
 function getFilePath(
   session: RecalledSession,
   [, { ordinal, position }]: readonly [string, NamedFile],
 ): string {
-  return getToolCalls(session.entryAt(ordinal)).flatMap(findCallFiles)[position]?.path ?? "";
+  return findOwnFiles(session.entryAt(ordinal))[position]?.path ?? "";
 }
 
 function formatBranches(session: RecalledSession): string[] {
@@ -210,7 +222,9 @@ function formatBranches(session: RecalledSession): string[] {
 function getFirstSaid(session: RecalledSession, ordinals: readonly number[]): string {
   const front = ordinals.slice(0, MAX_FRONT);
   const at = front.find((ordinal) => getEntryKind(session.view.entryAt(ordinal)).tone === "user") ?? front[0];
-  return at === undefined ? "" : `: ${toShortLine(getExcerpt(session.entryAt(at)).text, LINE)}`;
+  return at === undefined
+    ? ""
+    : `: ${toShortLine(withoutRecalled(getExcerpt(session.entryAt(at)).text), LINE)}`;
 }
 
 function formatEntryLine(session: RecalledSession, ordinal: number): string {
@@ -232,7 +246,7 @@ async function formatRelated(recall: Recall, session: RecalledSession): Promise<
   const children = rows.filter(
     ({ parentSession: of, id: own }) => of !== undefined && own !== id && (of === id || of === path),
   );
-  const made = hasSubagentMark(session) ? "subagent of" : "forked from";
+  const made = session.isOfSubagent ? "subagent of" : "forked from";
   const origin = parent === undefined ? parentSession : await recall.formatRow(parent);
   const shown = await Promise.all(children.slice(-MAX_NAMED).map((row) => recall.formatRow(row)));
   const left = children.length - shown.length;
@@ -243,12 +257,6 @@ async function formatRelated(recall: Recall, session: RecalledSession): Promise<
   ];
 }
 
-/** Tells whether a subagent had the session: its import says so in front. */
-function hasSubagentMark({ tree, view }: RecalledSession): boolean {
-  const front = [...tree.ordinals()].slice(0, FRONT_ENTRIES);
-  return front.some((ordinal) => isSubagentEntry(toRecord(view.entryAt(ordinal))));
-}
-
 /** Bytes of a handoff. */
 const HANDOFF_BYTES = 8 * 1024;
 const REQUEST = 300;
@@ -257,15 +265,42 @@ const LAST_TEXT = 1500;
 /** The first request says what it was about, the last ones where it stands. */
 const LAST_REQUESTS = 6;
 
-/** Returns what an agent needs to continue a session: what was asked and answered, and an overview; bounded to 8 KB. */
-export async function writeHandoff(recall: Recall, name: string): Promise<string> {
+/**
+ * Returns what an agent needs to continue a session: what was asked and answered, and an overview; bounded to 8 KB.
+ *
+ * @param name - Undefined for the latest session of the project.
+ */
+export async function writeHandoff(recall: Recall, name: string | undefined): Promise<string> {
   const answer = recall.answer(HANDOFF_BYTES);
   await runInTime(recall, answer, async (brief) => {
-    const session = await brief.find(name);
+    const session = name === undefined ? await findLatestSession(brief) : await brief.find(name);
     await addSaid(answer, session, brief);
     await writeOverview(brief, session, answer);
   });
   return answer.finish();
+}
+
+/**
+ * Finds the latest session of the project that has messages, and is not one of a subagent. What the environment names is not left
+ * out: after `/clear` it is the session to continue.
+ */
+async function findLatestSession(recall: Recall): Promise<RecalledSession> {
+  const { project } = recall.settings;
+  const sessions = new SessionOpener(recall);
+  const open = (row: SessionRow) => sessions.open(row);
+  const running =
+    recall.caller.length > 0
+      ? await findRunningSession(recall, open)
+      : await findWrittenSessions(recall, open);
+  for (const row of await recall.list(project)) {
+    if (row.messageCount === 0 || running.is(row)) continue;
+    const session = await open(row);
+    if (session?.isOfSubagent === false) return session;
+  }
+  throw new SessionError(
+    "SESSION_NOT_FOUND",
+    "The project has no past session. Name one of another project.",
+  );
 }
 
 /** Adds the last summary, the first request and the last ones on the active branch, and the last answer. */
@@ -274,7 +309,7 @@ async function addSaid(answer: Answer, session: RecalledSession, { cleaner }: Re
   const path = [...tree.path(view.leaf)];
   const add = (what: string, ordinal: number | undefined, longest: number) => {
     if (ordinal === undefined) return;
-    const text = cleaner.cleanText(formatEntryText(session.entryAt(ordinal), false));
+    const text = cleaner.cleanText(withoutRecalled(formatEntryText(session.entryAt(ordinal), false)));
     answer.add(`${what} (entry ${tree.idAt(ordinal)}): ${toShortLine(text, longest)}`);
   };
   add(

@@ -1,3 +1,5 @@
+import { statSync } from "node:fs";
+import { readImportOrigin } from "../../catalog/list/deleted-imports.ts";
 import { listSessions } from "../../catalog/list/list-sessions.ts";
 import { type SearchHit, type SearchSessionOptions, searchSessions } from "../../catalog/search/search.ts";
 import { collectUsage, type UsageReport } from "../../catalog/usage/collect-usage.ts";
@@ -7,6 +9,7 @@ import { readAddedFacts } from "../../core/facts/session-facts.ts";
 import { parseRecord } from "../../core/jsonl/decode.ts";
 import type { CatalogScope } from "../../session/files/session-files.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";
+import { callUnlessRefused } from "../../session/files/skipped-files.ts";
 import { SessionView } from "../../session/manager/session-view.ts";
 import { MAX_FIRST_MESSAGE } from "../../stores/contract/line-facts.ts";
 import type { SessionStore } from "../../stores/contract/session-store.ts";
@@ -35,6 +38,11 @@ export interface SessionSource {
   read(row: SessionRow, signal?: AbortSignal): Promise<SessionView>;
   /** Returns the whole first message of a session, of which a row may have only the beginning; empty if it is too far inside. */
   readFirstMessage(row: SessionRow, signal?: AbortSignal): Promise<string>;
+  /**
+   * Returns when the program from which a session was imported last wrote to the file that was read, in Unix milliseconds;
+   * undefined if that was before the import, or cannot be known.
+   */
+  findLaterWrite(row: SessionRow): number | undefined;
   search(query: SourceQuery): AsyncIterable<SearchHit>;
   usage(cwd: string | undefined, options: SourceUsage): Promise<UsageReport>;
 }
@@ -46,6 +54,7 @@ export function makeFileSource(scope: Omit<CatalogScope, "cwd">): SessionSource 
     list: (cwd, signal) => listSessions({ ...of(cwd), ...(signal && { signal }) }),
     read: async ({ path = "" }) => SessionView.at(path),
     readFirstMessage: async ({ firstMessage = "" }) => firstMessage,
+    findLaterWrite: ({ path = "" }) => callUnlessRefused(() => findLaterWrite(path)),
     search: ({ text, cwd, ...options }) =>
       searchSessions(text, { ...of(cwd), ...options, latestFirst: options.ranked !== true }),
     usage: (cwd, options) => collectUsage({ ...of(cwd), ...options }),
@@ -66,9 +75,19 @@ export function makeStoreSource(store: SessionStore): SessionSource {
     read: ({ id }, signal) => SessionView.inMemory(readBytes(id, signal), id, "session"),
     readFirstMessage: async ({ id, firstMessage = "" }, signal) =>
       firstMessage.length < MAX_FIRST_MESSAGE ? firstMessage : readFirstMessage(readBytes(id, signal)),
+    // Its sessions may have been imported on another machine.
+    findLaterWrite: () => undefined,
     search: ({ text, cwd, ...options }) => store.search(text, { ...of(cwd), ...options }),
     usage: (cwd, options) => collectStoreUsage(store, { ...of(cwd), ...options }),
   };
+}
+
+function findLaterWrite(path: string): number | undefined {
+  const source = readImportOrigin(path)?.sourcePath ?? "";
+  // A database holds other sessions, too.
+  if (!source.endsWith(".jsonl")) return undefined;
+  const writtenMs = statSync(source).mtimeMs;
+  return writtenMs > statSync(path).mtimeMs ? writtenMs : undefined;
 }
 
 async function readFirstMessage(bytes: AsyncIterable<Uint8Array>): Promise<string> {

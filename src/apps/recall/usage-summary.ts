@@ -1,14 +1,14 @@
 import { USAGE_KEYS, type UsageGroup } from "../../catalog/usage/usage-groups.ts";
 import { formatCount, formatCounted, formatDollars } from "../../core/facts/number-text.ts";
 import { countInputTokens } from "../../core/facts/usage.ts";
-import { choicesArgument, countArgument } from "./argument.ts";
+import { choicesArgument } from "./argument.ts";
 import {
   ALL,
   addPage,
-  CURSOR,
   joinFacts,
   MAX_BYTES,
   PROJECT,
+  pageArguments,
   type Recall,
   type RecallTool,
   SINCE,
@@ -16,7 +16,7 @@ import {
 } from "./recall.ts";
 
 const BY = choicesArgument(["by", "one group for each of these; default: model"], USAGE_KEYS);
-const LIMIT = countArgument(["limit", "the most groups"], { min: 1, max: 100, fallback: 20 });
+const PAGE = pageArguments("groups", { max: 100, fallback: 20 });
 
 const MAX_NAME = 1_000;
 
@@ -28,8 +28,8 @@ export const usageTool: RecallTool = {
   name: "usage",
   title: "Usage of models",
   description:
-    "Adds up tokens and cost of past sessions, by time, model, project, source or session; each call counts once. A dash stands for what no record says.",
-  arguments: [BY, PROJECT, ALL, SINCE, UNTIL, LIMIT, CURSOR, MAX_BYTES],
+    "Adds up tokens and cost in the history of past sessions, by time, model, project, source or session; each call counts once. A dash stands for what no record says.",
+  arguments: [BY, PROJECT, ALL, SINCE, UNTIL, PAGE.limit, PAGE.cursor, MAX_BYTES],
   run: async (recall, call, answer) => {
     const { get } = call;
     const { source, prices } = recall.settings;
@@ -44,7 +44,7 @@ export const usageTool: RecallTool = {
     answer.add(`total: ${formatSums(total)}`);
     const formatGroup = async (group: UsageGroup) =>
       `${await getGroupName(recall, group)}: ${formatSums(group)}`;
-    await addPage(answer, call, LIMIT, groups, async (group) => ({ lines: [await formatGroup(group)] }));
+    await addPage(answer, call, PAGE, groups, async (group) => ({ lines: [await formatGroup(group)] }));
     if (damaged.length > 0)
       answer.note(
         `${formatCounted(damaged.length, "session has", "sessions have")} damaged lines; calls on them are missing.`,

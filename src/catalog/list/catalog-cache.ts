@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { FILTERS, type KnownFilter, sweepCache } from "../../session/files/cache-files.ts";
+import { FILTERS, type KnownBytes, sweepCache, TERM_TABLES } from "../../session/files/cache-files.ts";
 import { type FileMark, isKept, isKeptAt, isUnchanged, toFileMark } from "../../session/files/file-mark.ts";
 import { FolderCache } from "../../session/files/folder-cache.ts";
 import { noteCacheFolder } from "../../session/files/forget-session.ts";
@@ -19,26 +19,33 @@ export interface CacheOptions {
   readonly onCacheError?: (error: unknown) => void;
 }
 
-/** New filters are saved once they cover this many bytes of sessions, or this part of all. */
+/** New filters and tables are saved once they cover this many bytes of sessions, or this part of all. */
 const MIN_NEW_BYTES = 1024 * 1024;
 const MIN_NEW_PART = 1 / 32;
 
+/** Most bytes of tables that are kept for one folder: those of the sessions that were written last. */
+const MAX_TABLE_BYTES = 256 * 1024 * 1024;
+
 /**
- * Summaries of session files, and filters of their texts, kept between runs in one file each for every folder of sessions.
+ * Summaries of session files, filters of their texts, and tables of their words, kept between runs in one file each for every
+ * folder of sessions.
  *
- * Both are valid for as long as a session file has the same size, times and inode. Rows hold text of their sessions, so outdated
+ * They are valid for as long as a session file has the same size, times and inode. Rows hold text of their sessions, so outdated
  * ones are not kept.
  */
 export class CatalogCache {
   /** Where they are kept; undefined for nowhere. */
   readonly folder: string | undefined;
   readonly #summaries: FolderCache<FileSummary>;
-  readonly #filters: FolderCache<KnownFilter>;
+  readonly #filters: FolderCache<KnownBytes>;
+  readonly #tables: FolderCache<KnownBytes>;
+  readonly #tableBytes = new Map<string, number>();
 
   constructor({ cache = true, cacheDir = getCacheFolder(), onCacheError }: CacheOptions) {
     this.folder = cache ? toAbsolutePath(cacheDir) : undefined;
     this.#summaries = new FolderCache(SUMMARIES, this.folder, onCacheError);
     this.#filters = new FolderCache(FILTERS, this.folder, onCacheError);
+    this.#tables = new FolderCache(TERM_TABLES, this.folder, onCacheError);
     if (this.folder !== undefined) noteCacheFolder(this.folder);
   }
 
@@ -56,20 +63,30 @@ export class CatalogCache {
 
   /** Returns the filter of a file as it is now; undefined if there is none. */
   getFilter(file: SessionFile, mark: FileMark): Uint8Array | undefined {
-    const known = this.#filters.of(file.folder)?.files.get(file.name);
-    return known !== undefined && isUnchanged(known, mark) ? known.filter : undefined;
+    return getBytes(this.#filters, file, mark);
   }
 
   putFilter(file: SessionFile, mark: FileMark, filter: Uint8Array): void {
-    const known = this.#filters.of(file.folder);
-    if (known === undefined) return;
-    known.files.set(file.name, { ...toFileMark(mark), filter });
-    known.unsaved += mark.size;
+    putBytes(this.#filters, file, mark, filter);
+  }
+
+  /** Returns the bytes of the table of a file as it is now; undefined if there is none. */
+  getTable(file: SessionFile, mark: FileMark): Uint8Array | undefined {
+    return getBytes(this.#tables, file, mark);
+  }
+
+  putTable(file: SessionFile, mark: FileMark, table: Uint8Array): void {
+    const known = this.#tables.of(file.folder)?.files.values() ?? [];
+    const before = this.#tableBytes.get(file.folder) ?? countKnownBytes(known);
+    if (before + table.length > MAX_TABLE_BYTES) return;
+    this.#tableBytes.set(file.folder, before + table.length);
+    putBytes(this.#tables, file, mark, table);
   }
 
   /** Saves what is new, and removes what is known of files that are no longer in the folders that were listed. */
   async save(folders: readonly string[], files: readonly SessionFile[]): Promise<void> {
-    if (this.#filters.loaded.size > 0) await this.#saveFilters(files);
+    if (this.#filters.loaded.size > 0) await saveBytes(this.#filters, files);
+    if (this.#tables.loaded.size > 0) await saveBytes(this.#tables, files);
     await this.#saveSummaries(folders, files);
     this.#summaries.guarded(() => this.#sweep());
   }
@@ -87,23 +104,46 @@ export class CatalogCache {
     }
   }
 
-  /** Saves the filters of folders in which enough is new, or a filter may cover text that is gone. */
-  async #saveFilters(files: readonly SessionFile[]): Promise<void> {
-    const current = new Map<string, FileMark>(files.map((file) => [file.path, file]));
-    for (const [folder, { files: filters, unsaved }] of this.#filters.loaded) {
-      let [all, isOutdated] = [0, false];
-      for (const [name, known] of filters) {
-        all += known.size;
-        isOutdated ||= !isKept(current.get(join(folder, name)), known);
-      }
-      if (isOutdated || unsaved >= Math.max(MIN_NEW_BYTES, all * MIN_NEW_PART))
-        await this.#filters.save(folder, isKeptAt);
-    }
-  }
-
   #sweep(): void {
     if (this.folder === undefined) return;
     const ours = new Set(Array.from(this.#summaries.loaded.values(), ({ path }) => path));
     sweepCache(this.folder, (path) => ours.has(path));
+  }
+}
+
+function countKnownBytes(known: Iterable<KnownBytes>): number {
+  let bytes = 0;
+  for (const one of known) bytes += one.known.length;
+  return bytes;
+}
+
+function getBytes(cache: FolderCache<KnownBytes>, file: SessionFile, mark: FileMark): Uint8Array | undefined {
+  const found = cache.of(file.folder)?.files.get(file.name);
+  return found !== undefined && isUnchanged(found, mark) ? found.known : undefined;
+}
+
+function putBytes(
+  cache: FolderCache<KnownBytes>,
+  file: SessionFile,
+  mark: FileMark,
+  known: Uint8Array,
+): void {
+  const folder = cache.of(file.folder);
+  if (folder === undefined) return;
+  folder.files.set(file.name, { ...toFileMark(mark), known });
+  folder.unsaved += mark.size;
+}
+
+/** Saves what is known of folders in which enough is new, or something may cover text that is gone. */
+async function saveBytes(cache: FolderCache<KnownBytes>, files: readonly SessionFile[]): Promise<void> {
+  const current = new Map<string, FileMark>(files.map((file) => [file.path, file]));
+  for (const [folder, { files: known, unsaved }] of cache.loaded) {
+    let [all, isOutdated] = [0, false];
+    for (const [name, mark] of known) {
+      all += mark.size;
+      isOutdated ||= !isKept(current.get(join(folder, name)), mark);
+    }
+    if (isOutdated || unsaved >= Math.max(MIN_NEW_BYTES, all * MIN_NEW_PART))
+      await cache.save(folder, isKeptAt);
   }
 }

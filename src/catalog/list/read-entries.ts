@@ -90,7 +90,8 @@ export async function* readEntriesOnLines(
   }
 }
 
-function decodeFoundEntry(line: Uint8Array, offset: number): FoundEntry | undefined {
+/** Decodes the entry on a line of the current version; undefined if the line is not a record with a type and an id. */
+export function decodeFoundEntry(line: Uint8Array, offset: number): FoundEntry | undefined {
   const record = decodeRecord(line);
   if (record === undefined) return undefined;
   const { type, id, parentId } = record;

@@ -6,6 +6,7 @@ import { getTellingArgument } from "../../core/facts/tool-calls.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { getRecordTime } from "../../core/format/timestamps.ts";
 import { type ExpressionCompiler, makeQueryMatcher, type QueryMatcher } from "./query-matcher.ts";
+import { makeQuestionMatcher } from "./question-matcher.ts";
 import {
   getRequiredWords,
   isEmptyQuery,
@@ -15,6 +16,7 @@ import {
 } from "./search-query.ts";
 import {
   getCallParts,
+  getDateParts,
   getSearchedText,
   isTouching,
   makePathTest,
@@ -43,6 +45,10 @@ export interface EntryHit {
    * wrote, and by age. Comparable within one search.
    */
   readonly score: number;
+  /** Whether the entry lacks words of a question. */
+  readonly partial?: true;
+  /** The words of a question that the entry lacks, without words such as `the`; only in a partial hit. */
+  readonly missing?: readonly string[];
 }
 
 /** What a search looks for, how it compares, and when it began. */
@@ -64,7 +70,8 @@ export function planSearch(
 ): SearchPlan {
   const { path } = filters;
   const isPath = path === undefined ? undefined : makePathTest(path);
-  return { query, filters, match: makeQueryMatcher(query, compile), isPath, nowMs };
+  const match = query.words === undefined ? makeQueryMatcher(query, compile) : makeQuestionMatcher(query);
+  return { query, filters, match, isPath, nowMs };
 }
 
 /** Tells whether nothing can be found, since nothing is looked for. */
@@ -93,6 +100,30 @@ const DAY_MS = 24 * 3600 * 1000;
 /** Days in which half of what an entry counts for being new is gone. */
 const HALF_LIFE = 30;
 
+/**
+ * Returns how much an entry counts for its age, up to 1. In whole days, so that a search that is repeated finds the same.
+ *
+ * @param timeMs - Unix milliseconds; undefined if the entry has no time.
+ */
+export function getFreshness(nowMs: number, timeMs: number | undefined): number {
+  const today = Math.floor(nowMs / DAY_MS);
+  const age =
+    timeMs === undefined ? Number.POSITIVE_INFINITY : Math.max(0, today - Math.floor(timeMs / DAY_MS));
+  return 0.7 + 0.3 * 2 ** (-age / HALF_LIFE);
+}
+
+/** Rounds a score to three decimals. */
+export function roundScore(score: number): number {
+  return Math.round(score * 1000) / 1000;
+}
+
+/** An entry that passes filters, with its texts. */
+export interface SelectedText {
+  readonly at: number;
+  readonly entry: AnySessionEntry;
+  readonly text: SearchedText;
+}
+
 /** Searches the entries of one session. */
 export class EntrySearch {
   readonly #plan: SearchPlan;
@@ -116,13 +147,13 @@ export class EntrySearch {
   findHits(
     entries: readonly (AnySessionEntry | undefined)[],
   ): { readonly at: number; readonly hit: EntryHit }[] {
-    const searched = entries.flatMap((entry, at) => {
-      const text = entry && this.#getText(entry);
-      return entry === undefined || text === undefined || text.parts.length === 0
-        ? []
-        : [{ at, entry, text }];
-    });
-    const matches = this.#plan.match(searched.map(({ text }) => text.parts));
+    const searched = this.selectTexts(entries);
+    const isQuestion = this.#plan.query.words !== undefined;
+    const matches = this.#plan.match(
+      searched.map(({ entry, text: { parts } }) =>
+        isQuestion ? [...parts, ...getDateParts(getRecordTime(toRecord(entry)))] : parts,
+      ),
+    );
     return searched.flatMap(({ at, entry, text }, i) => {
       const found = matches[i];
       const part = text.parts[found?.index ?? 0];
@@ -135,18 +166,21 @@ export class EntrySearch {
         ...(tool !== "" && { tool }),
         ...(timeMs !== undefined && { time: new Date(timeMs) }),
         ...cutSnippet(part.text, found.match),
-        score: Math.round(found.relevance * this.#freshness(timeMs) * 1000) / 1000,
+        score: roundScore(found.relevance * getFreshness(this.#plan.nowMs, timeMs)),
+        ...(found.missing?.length && { partial: true as const, missing: found.missing }),
       };
       return [{ at, hit }];
     });
   }
 
-  /** How much an entry counts for its age. Whole days, so that a search that is repeated finds the same. */
-  #freshness(timeMs: number | undefined): number {
-    const today = Math.floor(this.#plan.nowMs / DAY_MS);
-    const age =
-      timeMs === undefined ? Number.POSITIVE_INFINITY : Math.max(0, today - Math.floor(timeMs / DAY_MS));
-    return 0.7 + 0.3 * 2 ** (-age / HALF_LIFE);
+  /** Returns the texts of those entries that pass the filters, with the positions of the entries, in order. */
+  selectTexts(entries: readonly (AnySessionEntry | undefined)[]): SelectedText[] {
+    return entries.flatMap((entry, at) => {
+      const text = entry && this.#getText(entry);
+      return entry === undefined || text === undefined || text.parts.length === 0
+        ? []
+        : [{ at, entry, text }];
+    });
   }
 
   /** The texts of an entry that are searched; undefined if it does not pass the filters. */

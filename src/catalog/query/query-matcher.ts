@@ -12,6 +12,8 @@ export interface QueryMatch {
   readonly match: TextMatch;
   /** How well the texts fit by themselves, above 0 and up to 1. */
   readonly relevance: number;
+  /** Words of a question that none of the texts holds; undefined if all must be held. */
+  readonly missing?: readonly string[];
 }
 
 /** Fits a query to the texts of several entries; undefined for those that lack a word. */
@@ -24,13 +26,14 @@ export type ExpressionCompiler = (source: string, caseSensitive: boolean) => Tex
 const MAX_MATCHES = 32;
 
 /** How much a match counts in a text of each kind. */
-const WEIGHTS: Readonly<Record<TextKind, number>> = {
+export const WEIGHTS: Readonly<Record<TextKind, number>> = {
   said: 1,
   summary: 0.8,
   thinking: 0.6,
   call: 0.5,
   output: 0.4,
   instructions: 0.3,
+  date: 1,
 };
 
 /** Characters of a text of middling length. */
@@ -64,6 +67,11 @@ export function makeQueryMatcher(query: SearchQuery, compile: ExpressionCompiler
   const finders = terms.map((term) => makeLiteralFinder(term, caseSensitive, MAX_MATCHES));
   const rarities = terms.map((term) => 0.3 + 0.7 * Math.min(1, term.length / RARE_LENGTH));
   return (entries) => entries.map((parts) => findBestMatch(parts, findWords(parts, finders), rarities));
+}
+
+/** Makes finders of phrases, whatever their case. */
+export function makePhraseFinders(phrases: readonly string[]): MatchFinder[] {
+  return phrases.map((phrase) => makeLiteralFinder(phrase, false, 1));
 }
 
 /** Tries an expression on the texts of all entries at once, since a bound on the time costs something for each call. */

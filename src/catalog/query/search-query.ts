@@ -1,4 +1,5 @@
 import { SessionError } from "../../core/format/errors.ts";
+import type { QuestionWord } from "./words.ts";
 
 /** How the text of a query is read. */
 export interface QueryOptions {
@@ -6,12 +7,20 @@ export interface QueryOptions {
   readonly regex?: boolean;
   /** Default false. */
   readonly caseSensitive?: boolean;
+  /**
+   * Whether an entry must hold all words, or, as for a question, any of them. The entries that hold the most and the rarest
+   * words then come first, and endings of English words do not count. Phrases in quotes must always be held. Default
+   * `all`.
+   */
+  readonly match?: "all" | "any";
 }
 
 /** What a search looks for. */
 export interface SearchQuery {
-  /** Words and phrases, each of which must stand in an entry, anywhere; empty for a regular expression. */
+  /** Words and phrases, each of which an entry must hold, anywhere; empty for a regular expression. */
   readonly terms: readonly string[];
+  /** Words of a question, of which an entry must hold one; undefined if it is not a question. */
+  readonly words?: readonly QuestionWord[];
   /** Source of a regular expression, instead of words. */
   readonly regex: string | undefined;
   readonly caseSensitive: boolean;
@@ -22,6 +31,9 @@ const MAX_UNITS = 2_000;
 
 /** The most words and phrases that are looked for at a time. */
 const MAX_TERMS = 32;
+
+/** A phrase in quotes. */
+export const QUOTED = /(?<!\S)"([^"]*)"(?!\S)/g;
 
 /** A phrase in quotes, or a word. A quote that is not closed at the end of a word is a character like others. */
 const TERM = /"([^"]*)"(?!\S)|\S+/g;
@@ -55,9 +67,9 @@ export function parseQuery(text: string, options: QueryOptions = {}): SearchQuer
   return { terms: wanted, regex: undefined, caseSensitive };
 }
 
-/** Tells whether a query looks for nothing, so that every text fits. */
-export function isEmptyQuery({ terms, regex }: SearchQuery): boolean {
-  return terms.length === 0 && regex === undefined;
+/** Returns whether a query looks for nothing, so that every text fits. */
+export function isEmptyQuery({ terms, regex, words = [] }: SearchQuery): boolean {
+  return terms.length === 0 && regex === undefined && words.length === 0;
 }
 
 /**
@@ -93,7 +105,8 @@ export function parseExpression(source: string, flags: string): RegExp {
   }
 }
 
-function makeInvalidError(why: string, cause?: unknown): SessionError {
+/** Makes the error of a query that cannot be searched for. */
+export function makeInvalidError(why: string, cause?: unknown): SessionError {
   return new SessionError("INVALID_QUERY", why, { cause });
 }
 

@@ -15,7 +15,7 @@ export const SEARCHED_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 /** What a text of an entry is. */
-export type TextKind = "said" | "summary" | "thinking" | "call" | "output" | "instructions";
+export type TextKind = "said" | "summary" | "thinking" | "call" | "output" | "instructions" | "date";
 
 /** A call of a tool, as an answer holds it. */
 export interface SearchedCall {
@@ -68,6 +68,18 @@ export function getCallParts(call: SearchedCall): SearchedPart[] {
   return [call.name, ...collectTexts(call.input)].flatMap((text) => toParts("call", text, call));
 }
 
+/**
+ * Returns the words of the day on which an entry was made, such as `8 May 2026-05-08` of UTC, for questions that name it.
+ *
+ * @param timeMs - Unix milliseconds; undefined if the entry has no time.
+ */
+export function getDateParts(timeMs: number | undefined): SearchedPart[] {
+  if (timeMs === undefined) return [];
+  const date = new Date(timeMs);
+  const month = MONTHS[date.getUTCMonth()] ?? "";
+  return [{ kind: "date", text: `${date.getUTCDate()} ${month} ${date.toISOString().slice(0, 10)}` }];
+}
+
 function getMessageTexts(message: { readonly [key: string]: unknown }): SearchedText {
   const { role, content, command, output, errorMessage } = message;
   if (role === "system") {
@@ -113,6 +125,10 @@ function collectTexts(value: unknown): string[] {
 function pushReversed(stack: unknown[], values: readonly unknown[]): void {
   for (let i = Math.min(values.length, MAX_VALUES) - 1; i >= 0; i--) stack.push(values[i]);
 }
+
+const MONTHS = "January February March April May June July August September October November December".split(
+  " ",
+);
 
 /** Arguments of calls that are commands, which name files among other things. */
 const COMMAND_KEYS = ["command", "cmd", "script"];

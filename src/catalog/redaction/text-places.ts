@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isSessionError } from "../../core/format/errors.ts";
-import { FILTERS, listCacheFiles } from "../../session/files/cache-files.ts";
+import { canHoldText, listCacheFiles } from "../../session/files/cache-files.ts";
 import { cacheFolders } from "../../session/files/forget-session.ts";
 import { listPages } from "../../session/files/page-files.ts";
 import { type CatalogScope, getScopeFolders, makeScopeTest } from "../../session/files/session-files.ts";
@@ -144,11 +144,10 @@ function* findBesideTrashed(
     }
 }
 
-/** Filters of searches are hashes, and hold no text. */
 function cacheFiles(): TextPlace[] {
   return [...cacheFolders()].flatMap((folder) => [
     ...listCacheFiles(folder, "folder", "imports", "unfinished")
-      .filter((path) => !path.includes(FILTERS.suffix))
+      .filter(canHoldText)
       .map((path): TextPlace => ({ kind: "cache", path })),
     ...listCacheFiles(folder, "temporary").map((path): TextPlace => ({ kind: "temporary", path })),
   ]);

@@ -79,7 +79,24 @@ export async function* findInSource(
   }
 }
 
-/** Returns a function that tells which branch an entry is on; one that is not there counts as active. */
+/** Finds hits on the lines at some offsets, in ascending order. */
+export function findAtOffsets(
+  source: LineSource,
+  offsets: readonly number[],
+  plan: SearchPlan,
+  pace: Pace,
+): AsyncGenerator<FoundHit[], void, undefined> {
+  const lines = offsets.map((at): FoundLine => ({ at, start: at, end: undefined }));
+  return findInSource(source, lines, plan, pace);
+}
+
+/** Returns whether a file may hold what each hit must hold, by its bytes alone. */
+export async function mayHoldRequired(file: ScannedFile, plan: SearchPlan, pace: Pace): Promise<boolean> {
+  const patterns = findRarest(plan);
+  return patterns === undefined || (await findLinesThatMayHold(file, patterns, pace)).length > 0;
+}
+
+/** Returns a function that returns which branch an entry is on; one that is not there counts as active. */
 export function makeBranchLookup({ tree, storedLeaf }: SessionIndex): (entryId: string) => HitBranch {
   const active = new Uint8Array(tree.size);
   for (let at = storedLeaf; at !== NONE; at = tree.parentAt(at)) active[at] = 1;

@@ -17,9 +17,8 @@ import { Pace } from "../../session/files/time-slices.ts";
 import { makeLimitedScripts, parseMatch, TooSlowError } from "../../session/fs/limited-scripts.ts";
 import { notASessionAt } from "../../session/log/foreign-file.ts";
 import { CATALOG_RULES, type CatalogOptions, CatalogRun } from "../list/catalog-run.ts";
-import { isFromSource, readImportOrigin } from "../list/deleted-imports.ts";
 import { makeRowOfLines, summarizeSession } from "../list/file-summary.ts";
-import { collectGrams, hasGrams } from "../list/gram-filter.ts";
+import { collectGrams } from "../list/gram-filter.ts";
 import { readSource } from "../list/read-entries.ts";
 import {
   type EntryHit,
@@ -28,9 +27,27 @@ import {
   planSearch,
   type SearchPlan,
 } from "../query/entry-search.ts";
-import { parseExpression, parseQuery, type QueryOptions, type SearchFilters } from "../query/search-query.ts";
+import { parseQuestion } from "../query/question.ts";
+import {
+  parseExpression,
+  parseQuery,
+  type QueryOptions,
+  type SearchFilters,
+  type SearchQuery,
+} from "../query/search-query.ts";
 import type { TextMatcher } from "../query/text-matcher.ts";
-import { type FoundHit, findInFile, findInSource, makeBranchLookup, withBranches } from "./search-file.ts";
+import { searchFilesByQuestion } from "./question-files.ts";
+import { MAX_RANKED, QuestionSearch } from "./question-search.ts";
+import {
+  type FoundHit,
+  findAtOffsets,
+  findInFile,
+  findInSource,
+  makeBranchLookup,
+  withBranches,
+} from "./search-file.ts";
+import { isFrom, mayHold } from "./searched-files.ts";
+import { TermTableReader } from "./term-tables.ts";
 
 /** How hits are looked for in one session. */
 export interface SearchSessionOptions
@@ -56,6 +73,7 @@ export interface SearchOptions extends CatalogOptions, SearchSessionOptions {
 export const HIT_RULES: OptionRules<Omit<SearchSessionOptions, "onSkipped" | "signal">> = {
   regex: FLAG,
   caseSensitive: FLAG,
+  match: makeChoiceRule("all", "any"),
   roles: TEXTS,
   tools: TEXTS,
   path: TEXT,
@@ -83,8 +101,6 @@ export interface FileHit extends SearchHit {
   readonly offset: number;
 }
 
-const MAX_RANKED = 10_000;
-
 /**
  * Searches the text of sessions and yields each entry that holds all words of a query: as they are found, most recently
  * written files first, or with `ranked` the best first.
@@ -109,6 +125,7 @@ export function searchSessions(
 ): AsyncGenerator<FileHit, void, undefined> {
   assertOptions<SearchOptions>(options, { ...CATALOG_RULES, ...HIT_RULES, latestFirst: FLAG });
   const plan = makePlan(query, options);
+  if (isQuestion(plan)) return searchFilesByQuestion(plan, options, getLimit(plan, options));
   const { ranked: isMixed = false, onSkipped = ignoreSkipped, signal } = options;
   const read = ({ session: { path } }: PendingHit) => readBranches(path, onSkipped, new Pace(signal));
   const hits = orderHits(plan, options, runSearch(plan, options));
@@ -135,12 +152,53 @@ export function searchLines(
   return searchSource(source, makePlan(query, options), options);
 }
 
-/** Plans a search, with a bound on the time of a regular expression. */
-export function makePlan(query: string, options: QueryOptions & SearchFilters): SearchPlan {
-  return planSearch(parseQuery(query, options), options, Date.now(), makeBoundedMatcher);
+/**
+ * Plans a search, with a bound on the time of a regular expression.
+ *
+ * @throws {TypeError} If a question is to be compared as an expression, or by case.
+ * @throws {SessionError} `INVALID_QUERY`.
+ */
+export function makePlan(text: string, options: QueryOptions & SearchFilters): SearchPlan {
+  return planSearch(readQuery(text, options), options, Date.now(), makeBoundedMatcher);
 }
 
-function getLimit(plan: SearchPlan, { limit = Number.POSITIVE_INFINITY }: SearchSessionOptions): number {
+function readQuery(text: string, options: QueryOptions): SearchQuery {
+  const { match = "all", regex = false, caseSensitive = false } = options;
+  if (match === "all") return parseQuery(text, options);
+  if (regex || caseSensitive)
+    throw new TypeError(
+      `match "any" compares words without case: leave out ${regex ? "regex" : "caseSensitive"}.`,
+    );
+  const question = parseQuestion(text);
+  return question.words?.length === 0 ? parseQuery(text) : question;
+}
+
+/** Returns whether a search orders entries by the words of a question. */
+export function isQuestion({ query }: SearchPlan): boolean {
+  return query.words !== undefined;
+}
+
+/** Yields the entries of one session that answer a question best. */
+async function* findAnswers<Row extends SessionRow>(
+  source: LineSource,
+  session: Row,
+  plan: SearchPlan,
+  options: SearchSessionOptions,
+) {
+  const pace = new Pace(options.signal);
+  const search = new QuestionSearch<LineSource, FoundHit>(plan);
+  search.add(source, await new TermTableReader(pace).readSource(source, plan));
+  const read = (_: LineSource, offsets: readonly number[], own: SearchPlan) =>
+    findAtOffsets(source, offsets, own, pace);
+  for await (const hit of search.findHits(getLimit(plan, options), read, pace))
+    yield { ...hit, session, branch: hit.branch ?? "active" };
+}
+
+/** Returns the most hits that a search yields. */
+export function getLimit(
+  plan: SearchPlan,
+  { limit = Number.POSITIVE_INFINITY }: SearchSessionOptions,
+): number {
   return isEmptySearch(plan) ? 0 : Math.floor(limit);
 }
 
@@ -152,8 +210,14 @@ async function* searchAt(
   const session = await summarizeSession(path);
   if (session === undefined) throw notASessionAt(path);
   const file = openToScan(path);
+  const pace = new Pace(options.signal);
   try {
-    const found = findInFile(file, plan, false, new Pace(options.signal));
+    if (isQuestion(plan)) {
+      const source = await readSource(file, pace);
+      if (source !== undefined) yield* findAnswers(source, session, plan, options);
+      return;
+    }
+    const found = findInFile(file, plan, false, pace);
     yield* orderHits(plan, options, toHits(session, found, options));
   } finally {
     closeFile(file);
@@ -167,6 +231,10 @@ async function* searchSource(
 ): AsyncGenerator<SearchHit, void, undefined> {
   const session = await makeRowOfLines(source);
   if (session === undefined) return;
+  if (isQuestion(plan)) {
+    yield* findAnswers(source, session, plan, options);
+    return;
+  }
   const found = findInSource(source, undefined, plan, new Pace(options.signal));
   yield* orderHits(plan, options, toHits(session, found, options));
 }
@@ -264,17 +332,6 @@ async function* searchFile(
   } finally {
     if (open !== undefined) closeFile(open);
   }
-}
-
-/** Whether a file may hold what is looked for, as far as its filter knows. */
-function mayHold({ cache, pace }: CatalogRun, file: SessionFile, grams: Int32Array): boolean {
-  pace.check();
-  const filter = grams.length === 0 ? undefined : cache.getFilter(file, file);
-  return filter === undefined || hasGrams(filter, grams);
-}
-
-function isFrom(path: string, { filters: { source } }: SearchPlan): boolean {
-  return source === undefined || isFromSource(readImportOrigin(path), source);
 }
 
 /** Reads which entries of a file are on the path to its leaf; undefined if it is no session any longer, or unreadable. */

@@ -69,7 +69,8 @@ function measureAge(path: string): number {
 }
 
 function purgeFile(path: string, isKept: KeepTest): void {
-  if (path.endsWith(FILTERS.suffix)) purgeCachedFile(path, FILTERS, isKept);
+  const kind = BYTES_KINDS.find(({ suffix }) => path.endsWith(suffix));
+  if (kind !== undefined) purgeCachedFile(path, kind, isKept);
   else purgeCachedFile(path, SUMMARIES, isKept);
 }
 
@@ -89,33 +90,54 @@ function purgeCachedFile<Known extends FileMark>(
   if (!isWritten || isOutdated()) callIfPresent(() => realFileSystem.unlinkSync(path));
 }
 
-/** The filter of a file, and the state of the file when it was made. */
-export interface KnownFilter extends FileMark {
-  readonly filter: Uint8Array;
+/** Bytes that are known of a file, and the state of the file when they were made. */
+export interface KnownBytes extends FileMark {
+  readonly known: Uint8Array;
 }
 
-/** Filters are kept as bytes behind the marks of their files. */
-export const FILTERS: CacheKind<KnownFilter> = {
-  suffix: ".grams",
-  encode: (files) => ({
-    columns: Array.from(files, ([name, { size, mtimeMs, ctimeMs, ino, birthtimeMs, filter }]) => [
+/** Filters of searches: which characters in a row a file holds, as hashes. */
+export const FILTERS = makeBytesKind(".grams");
+
+/** Tables of questions: which entries of a file hold which words, as hashes. */
+export const TERM_TABLES = makeBytesKind(".terms");
+
+/** The kinds of which files hold no text. */
+const BYTES_KINDS = [FILTERS, TERM_TABLES];
+
+/** Returns whether a file in a cache folder can hold text of sessions. */
+export function canHoldText(path: string): boolean {
+  return !BYTES_KINDS.some(({ suffix }) => path.includes(suffix));
+}
+
+/** Makes a kind of knowledge that is kept as bytes after the marks of the files. */
+function makeBytesKind(suffix: string): CacheKind<KnownBytes> {
+  return { suffix, encode: encodeBytes, decode: decodeBytes };
+}
+
+function encodeBytes(files: ReadonlyMap<string, KnownBytes>) {
+  return {
+    columns: Array.from(files, ([name, { size, mtimeMs, ctimeMs, ino, birthtimeMs, known }]) => [
       name,
-      ...[size, mtimeMs, ctimeMs, ino, birthtimeMs, filter.length],
+      ...[size, mtimeMs, ctimeMs, ino, birthtimeMs, known.length],
     ]),
-    bytes: Buffer.concat(Array.from(files.values(), ({ filter }) => filter)),
-  }),
-  decode: (columns, { bytes }) => {
-    const all = bytes();
-    if (all === undefined) return undefined;
-    const filters = new Map<string, KnownFilter>();
-    let at = 0;
-    for (const column of toArray(columns)) {
-      const [name, ...numbers] = toArray(column);
-      const [size = 0, mtimeMs = 0, ctimeMs = 0, ino = 0, birthtimeMs = 0, length = 0] = numbers.map(Number);
-      if (typeof name !== "string") return undefined;
-      filters.set(name, { size, mtimeMs, ctimeMs, ino, birthtimeMs, filter: all.subarray(at, at + length) });
-      at += length;
-    }
-    return at === all.length ? filters : undefined;
-  },
-};
+    bytes: Buffer.concat(Array.from(files.values(), ({ known }) => known)),
+  };
+}
+
+function decodeBytes(
+  columns: unknown,
+  { bytes }: Parameters<CacheKind<KnownBytes>["decode"]>[1],
+): Map<string, KnownBytes> | undefined {
+  const all = bytes();
+  if (all === undefined) return undefined;
+  const files = new Map<string, KnownBytes>();
+  let at = 0;
+  for (const column of toArray(columns)) {
+    const [name, ...numbers] = toArray(column);
+    const [size = 0, mtimeMs = 0, ctimeMs = 0, ino = 0, birthtimeMs = 0, length = 0] = numbers.map(Number);
+    if (typeof name !== "string") return undefined;
+    files.set(name, { size, mtimeMs, ctimeMs, ino, birthtimeMs, known: all.subarray(at, at + length) });
+    at += length;
+  }
+  return at === all.length ? files : undefined;
+}

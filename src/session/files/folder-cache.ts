@@ -144,7 +144,7 @@ export class FolderCache<Known extends FileMark> {
 }
 
 /** Such a file, or what an import remembers; a number follows while it is written. */
-const NAME = /^(?:([0-9a-f]{32})(?:\.json|\.grams)|imports-[0-9a-f]{32}\.json)(\.\d+)?$/;
+const NAME = /^(?:([0-9a-f]{32})\.(?:json|grams|terms)|imports-[0-9a-f]{32}\.json)(\.\d+)?$/;
 
 /**
  * What a file in a cache folder is.

@@ -1,6 +1,6 @@
 import { decodeUsage } from "../../catalog/list/session-calls.ts";
 import { isEmptySearch } from "../../catalog/query/entry-search.ts";
-import { makePlan, orderHits, type SearchHit } from "../../catalog/search/search.ts";
+import { getLimit, isQuestion, makePlan, orderHits, type SearchHit } from "../../catalog/search/search.ts";
 import { withBranches } from "../../catalog/search/search-file.ts";
 import type { SessionFacts } from "../../core/facts/session-facts.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
@@ -193,7 +193,10 @@ class RemoteStore implements SessionStore {
     const plan = makePlan(query, options);
     if (isEmptySearch(plan)) return;
     const search = new BackendSearch({ backend: this.#backend, pace: this.#pace, signal }, plan, options);
-    const hits = withBranches(orderHits(plan, options, search.hits(cwd)), {
+    const found = isQuestion(plan)
+      ? search.answers(cwd, getLimit(plan, options))
+      : orderHits(plan, options, search.hits(cwd));
+    const hits = withBranches(found, {
       isMixed: options.ranked === true,
       getSession: ({ facts }) => facts.id,
       read: (hit) => search.readBranches(hit),

@@ -1,8 +1,24 @@
 import { importOriginInFront, isFromSource } from "../../catalog/list/deleted-imports.ts";
-import { type EntryHit, EntrySearch, needsCalls, type SearchPlan } from "../../catalog/query/entry-search.ts";
+import {
+  type EntryHit,
+  EntrySearch,
+  getRequiredTexts,
+  needsCalls,
+  type SearchPlan,
+} from "../../catalog/query/entry-search.ts";
+import { getRequiredLiterals } from "../../catalog/query/expression-literals.ts";
 import { getRequiredWords } from "../../catalog/query/search-query.ts";
+import { getStem, type QuestionWord } from "../../catalog/query/words.ts";
+import { QuestionSearch } from "../../catalog/search/question-search.ts";
 import type { SearchSessionOptions } from "../../catalog/search/search.ts";
-import { findInSource, type HitBranch, makeBranchLookup } from "../../catalog/search/search-file.ts";
+import {
+  type FoundHit,
+  findAtOffsets,
+  findInSource,
+  type HitBranch,
+  makeBranchLookup,
+} from "../../catalog/search/search-file.ts";
+import { TermTableReader } from "../../catalog/search/term-tables.ts";
 import type { SessionFacts } from "../../core/facts/session-facts.ts";
 import { refuseAborted } from "../../core/format/abort.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
@@ -43,24 +59,127 @@ const PAGE = 100;
 /** Lines in which a session says where it was imported from. */
 const FRONT_LINES = 2;
 
+const WHITE = /\s+/;
+
+/** Words of a question that a backend is asked for: the longest, which are the rarest in general. */
+const MAX_ASKED_WORDS = 8;
+
+/** Lines with one word of a question that are read, those of the newest sessions. */
+const MAX_LINES_OF_WORD = 2_000;
+
 /** A search through the sessions of a backend. */
 export class BackendSearch {
   readonly #reader: BackendReader;
   readonly #plan: SearchPlan;
   readonly #options: SearchSessionOptions;
+  readonly #searchPace: Pace;
 
   constructor(reader: BackendReader, plan: SearchPlan, options: SearchSessionOptions) {
     this.#reader = reader;
     this.#plan = plan;
     this.#options = options;
+    this.#searchPace = new Pace(reader.signal);
   }
 
   /** Yields hits: in the lines that the backend finds, or in whole sessions if it cannot find what is looked for. */
   hits(cwd: string | undefined): AsyncGenerator<BackendHit, void, undefined> {
-    const words = getRequiredWords(this.#plan.query);
-    const isFound = this.#reader.backend.search !== undefined && words.length > 0 && !needsCalls(this.#plan);
+    const words = this.#getWords();
+    const isIndexed = this.#isIndexed && words.length > 0;
     const filter = { limit: PAGE, ...(cwd !== undefined && { cwd }) };
-    return isFound ? this.#inFoundLines(words, filter) : this.#inSessions(filter);
+    if (!isIndexed) return this.#inSessions(filter);
+    return needsCalls(this.#plan) ? this.#inSessionsWith(words, filter) : this.#inFoundLines(words, filter);
+  }
+
+  /**
+   * Yields the entries that answer a question best, best first.
+   *
+   * @remarks Cost: one search of the backend for each of at most 8 words, and each session with a hit is read; all sessions
+   *   are read if the backend finds no words, or if only a whole session tells which entries pass the filters.
+   */
+  async *answers(cwd: string | undefined, limit: number): AsyncGenerator<BackendHit, void, undefined> {
+    const { query, filters } = this.#plan;
+    const search = new QuestionSearch<SessionFacts, BackendHit & FoundHit>(this.#plan);
+    const filter = { limit: PAGE, ...(cwd !== undefined && { cwd }) };
+    const canFind =
+      this.#isIndexed && query.terms.length === 0 && filters.tools === undefined && !needsCalls(this.#plan);
+    const reader = new TermTableReader(this.#searchPace);
+    if (canFind) await this.#addFoundLines(search, reader, filter);
+    else
+      for await (const { facts, bytes } of this.#sessions(filter))
+        search.add(facts, await reader.readSource(makeLineSource(bytes), this.#plan));
+    yield* search.findHits(limit, (...asked) => this.#readHits(...asked, canFind), this.#searchPace);
+  }
+
+  /** Adds the sessions in which the backend finds a word of the question, each with the lines that were found. */
+  async #addFoundLines(
+    search: QuestionSearch<SessionFacts, BackendHit & FoundHit>,
+    reader: TermTableReader,
+    filter: ListFilter,
+  ): Promise<void> {
+    const sessions = new Map<string, { facts: SessionFacts; lines: Map<number, StoredLine> }>();
+    for (const word of selectQuestionWords(this.#plan.query.words ?? [])) {
+      let left = MAX_LINES_OF_WORD;
+      for await (const found of this.#foundBySession([word], filter)) {
+        for (const { session, line } of found) {
+          const known = sessions.get(session.id) ?? { facts: session, lines: new Map<number, StoredLine>() };
+          sessions.set(session.id, known);
+          known.lines.set(line.seq, line);
+        }
+        left -= found.length;
+        if (left <= 0) break;
+      }
+    }
+    for (const { facts, lines } of sessions.values()) {
+      if (!(await this.#isFrom(facts.id))) continue;
+      const sorted = [...lines.values()].sort((a, b) => a.seq - b.seq);
+      const found = sorted.map((line) => ({ offset: line.seq, entry: readStoredEntry(line) }));
+      search.add(facts, reader.readEntries(found), facts.messageCount);
+    }
+  }
+
+  /**
+   * Reads the hits of a session at some offsets.
+   *
+   * @param areLines - Whether the offsets are positions of lines, not of bytes.
+   */
+  async *#readHits(
+    facts: SessionFacts,
+    offsets: readonly number[],
+    plan: SearchPlan,
+    areLines: boolean,
+  ): AsyncGenerator<(BackendHit & FoundHit)[], void, undefined> {
+    const lines = await this.#lines(facts.id);
+    if (lines === undefined) return;
+    const lineAt = new Map<number, number>();
+    let at = 0;
+    for (const line of lines) {
+      lineAt.set(at, line.seq);
+      at += toBytes(line).length + 1;
+    }
+    const wanted = new Set(offsets);
+    const places = areLines
+      ? [...lineAt].flatMap(([offset, seq]) => (wanted.has(seq) ? [offset] : []))
+      : offsets;
+    const source = makeLineSource(joinLines(lines, true));
+    for await (const batch of findAtOffsets(source, places, plan, this.#searchPace))
+      yield batch.map((hit) => ({
+        ...hit,
+        facts,
+        offset: areLines ? (lineAt.get(hit.offset) ?? Number.NaN) : hit.offset,
+      }));
+  }
+
+  get #isIndexed(): boolean {
+    return this.#reader.backend.search !== undefined;
+  }
+
+  /** Returns words that an entry must hold, or with `needsCalls` its session. */
+  #getWords(): string[] {
+    const { query } = this.#plan;
+    if (query.regex !== undefined && !needsCalls(this.#plan))
+      return getRequiredLiterals(query.regex).flatMap((text) => text.split(WHITE).filter(Boolean));
+    if (!needsCalls(this.#plan)) return getRequiredWords(query);
+    return getRequiredTexts(this.#plan).flatMap(({ text }) => text.split(WHITE));
   }
 
   /** Reads which branch each entry of a hit's session is on; undefined if the session is gone. */
@@ -112,29 +231,64 @@ export class BackendSearch {
     } while (last !== undefined);
   }
 
-  /** Reads all sessions, for what a backend cannot find. */
-  async *#inSessions(filter: ListFilter): AsyncGenerator<BackendHit, void, undefined> {
-    const { signal } = this.#reader;
+  /** Reads the sessions in which the backend finds each word, wherever in the session. */
+  async *#inSessionsWith(
+    words: readonly string[],
+    filter: ListFilter,
+  ): AsyncGenerator<BackendHit, void, undefined> {
+    let ids: ReadonlySet<string> | undefined;
+    for (const word of words) {
+      const found = await this.#findSessions(word, filter);
+      if (found === undefined) continue;
+      ids = ids === undefined ? found : new Set([...found].filter((id) => ids?.has(id)));
+      if (ids.size === 0) return;
+    }
+    yield* this.#inSessions(filter, ids);
+  }
+
+  /** Returns the ids of sessions with a word; undefined if it is in more lines than are worth reading. */
+  async #findSessions(word: string, filter: ListFilter): Promise<Set<string> | undefined> {
+    const ids = new Set<string>();
+    let left = MAX_LINES_OF_WORD;
+    for await (const found of this.#foundBySession([word], filter)) {
+      for (const { session } of found) ids.add(session.id);
+      left -= found.length;
+      if (left < 0) return undefined;
+    }
+    return ids;
+  }
+
+  /** Reads sessions whole, for what a backend cannot find. */
+  async *#inSessions(
+    filter: ListFilter,
+    ids?: ReadonlySet<string>,
+  ): AsyncGenerator<BackendHit, void, undefined> {
     const { onSkipped = ignoreSkipped } = this.#options;
+    for await (const { facts, bytes } of this.#sessions(filter, ids)) {
+      try {
+        const source = makeLineSource(bytes);
+        for await (const batch of findInSource(source, undefined, this.#plan, this.#searchPace))
+          for (const { offset: _, ...hit } of batch) yield { ...hit, facts };
+      } catch (error) {
+        if (!(error instanceof TooSlowError)) throw error;
+        onSkipped({ path: facts.id, reason: "too-slow" });
+      }
+    }
+  }
+
+  /** Yields sessions with their bytes; only those of some ids if they are given. */
+  async *#sessions(
+    filter: ListFilter,
+    ids?: ReadonlySet<string>,
+  ): AsyncGenerator<{ facts: SessionFacts; bytes: Uint8Array }, void, undefined> {
     let last: SessionFacts | undefined;
     do {
       const query = { ...filter, ...(last && { after: getPosition(last) }) };
       const page = await this.#ask(() => this.#reader.backend.list(query));
       for (const facts of page) {
-        const bytes = (await this.#isFrom(facts.id)) ? await this.#bytes(facts.id) : undefined;
-        if (bytes === undefined) continue;
-        try {
-          for await (const batch of findInSource(
-            makeLineSource(bytes),
-            undefined,
-            this.#plan,
-            new Pace(signal),
-          ))
-            for (const { offset: _, ...hit } of batch) yield { ...hit, facts };
-        } catch (error) {
-          if (!(error instanceof TooSlowError)) throw error;
-          onSkipped({ path: facts.id, reason: "too-slow" });
-        }
+        const isWanted = ids?.has(facts.id) !== false && (await this.#isFrom(facts.id));
+        const bytes = isWanted ? await this.#bytes(facts.id) : undefined;
+        if (bytes !== undefined) yield { facts, bytes };
       }
       last = page.length < PAGE ? undefined : page.at(-1);
     } while (last !== undefined);
@@ -150,6 +304,12 @@ export class BackendSearch {
 
   /** Reads the bytes of a session; undefined if it was deleted since it was found. */
   async #bytes(id: string, max = Number.POSITIVE_INFINITY): Promise<Uint8Array | undefined> {
+    const lines = await this.#lines(id, max);
+    return lines && joinLines(lines, true);
+  }
+
+  /** Reads the lines of a session; undefined if it was deleted since it was found. */
+  async #lines(id: string, max = Number.POSITIVE_INFINITY): Promise<StoredLine[] | undefined> {
     const lines: StoredLine[] = [];
     try {
       for (let [afterSeq, isEnd] = [0, false]; !isEnd && lines.length < max; ) {
@@ -164,7 +324,7 @@ export class BackendSearch {
       if (!isSessionError(error, "SESSION_NOT_FOUND")) throw error;
       return undefined;
     }
-    return joinLines(lines, true);
+    return lines;
   }
 
   #ask<T>(call: (end: AbortSignal) => Promise<T>): Promise<T> {
@@ -179,4 +339,14 @@ function readStoredEntry(line: StoredLine): AnySessionEntry | undefined {
   const { id, type } = record ?? {};
   if (record === undefined || typeof id !== "string" || typeof type !== "string") return undefined;
   return { parentId: null, timestamp: "", ...record, id, type };
+}
+
+/** Returns what a backend is asked for to find words of a question in any form. */
+function selectQuestionWords(words: readonly QuestionWord[]): string[] {
+  const heaviest = Math.max(...words.map(({ weight }) => weight));
+  const stems = words
+    .filter(({ weight, isPart }) => weight === heaviest && !isPart)
+    .map(({ text }) => getStem(text))
+    .sort((a, b) => b.length - a.length);
+  return [...new Set(stems)].slice(0, MAX_ASKED_WORDS);
 }

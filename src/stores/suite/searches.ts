@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { IMPORT_CUSTOM_TYPE } from "../../core/format/import-origin.ts";
 import type { SearchInStoreOptions, SessionStore } from "../contract/session-store.ts";
-import { all, CWD, cut, makeHeaderLine, START_MS, type SuiteTest, testWith } from "./kit.ts";
+import { all, CWD, cut, expectError, makeHeaderLine, START_MS, type SuiteTest, testWith } from "./kit.ts";
 
 const test = testWith();
 
@@ -135,6 +135,29 @@ export const SEARCHES: readonly SuiteTest[] = [
         assert.equal(sorted, expected, `${query} ${JSON.stringify({ ...options, ranked })}`);
       }
     }
+  }),
+  test("answers questions as files do: the most and the rarest words first", async ({ store }) => {
+    await put(store, SEARCHED);
+    await put(store, [
+      makeHeaderLine("asked"),
+      line("p", null, 0, said("user", "How do we deploy to the staging server?")),
+      line("q", "p", 1, said("assistant", "Deploys run with make release, after the tests.")),
+      line("r", "q", 2, said("user", "The lock of the release was lost: two servers deployed at once.")),
+      line("s", "r", 3, said("user", "スレッドのロックが外れた")),
+    ]);
+    const ask = (question: string, options: SearchInStoreOptions = {}) =>
+      found(store, question, { match: "any", ...options });
+    assert.equal((await ask("why did both servers deploy at the same time?")).join(""), "rpq");
+    assert.deepEqual(await ask("which lock was lost when deploying?", { limit: 1 }), ["r"]);
+    assert.deepEqual(await ask('"make release" lock'), ["q"]);
+    assert.deepEqual(await ask("ロックは?"), ["s"]);
+    assert.deepEqual(await ask("deploy", { roles: ["assistant"] }), ["q"]);
+    assert.deepEqual(await ask("deploy", { since: at(1), until: at(2) }), ["q"]);
+    assert.deepEqual(await ask("nowhere to be seen"), []);
+    const [hit] = await all(store.search("the lost zebra lock", { match: "any" }));
+    assert.deepEqual([hit?.partial, hit?.missing], [true, ["zebra"]]);
+    assert.ok(hit !== undefined && hit.score > 0 && hit.score <= 1);
+    await expectError("INVALID_QUERY", () => all(store.search("x".repeat(100_001), { match: "any" })));
   }),
   test("ranks closer words, what was said, and what is new before the rest", async ({ store }) => {
     const far = `needle ${"and more of the same ".repeat(20)} hay`;

@@ -59,8 +59,7 @@ describe.each([
       ),
     );
     const [search] = tools;
-    expect(search?.inputSchema).toMatchObject({ type: "object", required: ["query"] });
-    expect(client.getInstructions()).toContain("find_failures");
+    expect(search?.inputSchema).toMatchObject({ type: "object", required: [] });
     const fixed = await client.callTool({
       name: "find_failures",
       arguments: { error: "RangeError: expected 7, got 6.5" },
@@ -87,17 +86,45 @@ describe.each([
     expect(listed).toEqual(tools.map(({ name, inputSchema }) => [name, taken(inputSchema)]));
   });
 
+  test.each([{ threadId: ID(1) }, { sessionId: ID(1) }, { "x-codex-turn-metadata": { thread_id: ID(1) } }])(
+    "is not shown the session that it names in a call, as in %j",
+    async (_meta) => {
+      const client = await start(project());
+      const search = { name: "search_sessions", arguments: { query: "receipts" } };
+      expect(textOf(await client.callTool(search))).toContain("Why do the totals of receipts fail?");
+      const own = textOf(await client.callTool({ ...search, _meta }));
+      expect(own).toContain(`Left out: the running session ${ID(1)} (named by its program).`);
+      expect(own).toContain("Nothing found.");
+    },
+  );
+
+  test("gets every reason to ask in the first 250 characters of the instructions", async () => {
+    const client = await start(project());
+    const front = client.getInstructions()?.slice(0, 250) ?? "";
+    for (const part of [
+      /^Memory of past sessions\./,
+      /decided or built, .*"remember", "last time", "yesterday": search_sessions\./,
+      /command or tool fails: find_failures\./,
+      /Before changing a file you do not know: file_history\./,
+    ])
+      expect(front).toMatch(part);
+  });
+
   test("gets prompts and resources", async () => {
     const past = project();
     const client = await start(past);
     const { prompts } = await client.listPrompts();
     expect(prompts.map(({ name }) => name)).toEqual(["recall", "handoff"]);
     const recall = await client.getPrompt({ name: "recall", arguments: { topic: "receipts" } });
-    expect(Object(recall.messages[0]?.content).text).toContain("about: receipts");
+    expect(Object(recall.messages[0]?.content).text).toContain(
+      "about what the user wrote after the command. The server received this much of it: receipts",
+    );
     const handoff = await client.getPrompt({ name: "handoff", arguments: { session: ID(1) } });
     const text = String(Object(handoff.messages[0]?.content).text);
     expect(text).toContain("Fixed: round each line of the receipt.");
     expect(Buffer.byteLength(text)).toBeLessThan(9_000);
+    const latest = await client.getPrompt({ name: "handoff" });
+    expect(latest.messages).toEqual(handoff.messages);
     const { resources } = await client.listResources();
     expect(resources).toMatchObject([
       { uri: `sessiontree://session/${ID(1)}`, title: "Why do the totals of receipts fail?" },

@@ -158,6 +158,8 @@ async function askAll(client: Client, name: string, maxBytes: number, plant: Pla
     ["search_sessions", { query: WORD, limit: 20 }],
     ["search_sessions", { query: content.slice(3, 20) }],
     ["search_sessions", { query: WORD, failed: true, latest: true }],
+    ["search_sessions", { latest: true }],
+    ["search_sessions", { roles: ["user"] }],
     ["read_entries", { session: name }],
     ["read_entries", { session: name, entry: "asked", before: 10, after: 10, max_chars_per_entry: 100 }],
     ["read_entries", { session: name, entry: "failed", max_chars_per_entry: 20_000, thinking: true }],
@@ -174,9 +176,9 @@ async function askAll(client: Client, name: string, maxBytes: number, plant: Pla
       const answer = await client.callTool({ name: tool, arguments: { ...values, max_bytes: maxBytes } });
       return String(Object(Object(answer.content)[0]).text);
     });
-  for (const session of [name, WORD])
+  for (const given of [{ session: name }, { session: WORD }, {}])
     await take("handoff", 8 * 1024 + 100, true, async () => {
-      const { messages } = await client.getPrompt({ name: "handoff", arguments: { session } });
+      const { messages } = await client.getPrompt({ name: "handoff", arguments: given });
       return String(Object(messages[0]?.content).text);
     });
   await take("recall", 4096, false, async () => {

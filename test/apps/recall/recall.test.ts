@@ -2,9 +2,9 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type HideSecrets, secretPatterns } from "../../../src/apps/recall/cleaner.ts";
+import { RECALL_TOOLS } from "../../../src/apps/recall/recall-tools.ts";
 import { runInTime, writeHandoff, writeOverview } from "../../../src/apps/recall/session-overview.ts";
 import { makeFileSource, makeStoreSource } from "../../../src/apps/recall/session-source.ts";
-import { NOW_MS } from "../cli/support/cli.ts";
 import { makeId, Scribe, userLine, writeLines } from "../cli/support/sessions.ts";
 import { ask, copyToStore, ID, project, recallOver } from "./support/past.ts";
 
@@ -41,6 +41,20 @@ describe.each(["files", "store"])("in %s", (kind) => {
     expect(linesIn(early)).toHaveLength(3);
   });
 
+  test("a question finds entries that hold some of its words, after those that hold all", async () => {
+    const { recall, asked } = await past();
+    const question = "Why did the totals of the receipts fail on Windows, as zebras do?";
+    const { text } = await ask(recall, "search_sessions", { query: question, limit: 3 });
+    expect(linesIn(text)[0]).toContain(`entry ${asked} · `);
+    expect(text).toContain("Words in none of these hits: Windows, zebras.");
+    const { text: exact } = await ask(recall, "search_sessions", { query: "totals receipts", limit: 1 });
+    expect(exact).not.toContain("Words in none");
+    const { text: phrase } = await ask(recall, "search_sessions", { query: '"totals of zebras" receipts' });
+    expect(phrase).toContain("Nothing found.");
+    const long = `${question} ${"and then it went on for a while ".repeat(300)}`;
+    expect((await ask(recall, "search_sessions", { query: long, limit: 3 })).text).toContain(asked);
+  });
+
   test("failures come with what then worked, on whatever branch that was", async () => {
     const { recall, failed, failedAgain, worked } = await past();
     const { text } = await ask(recall, "find_failures", { error: "RangeError: expected 1, got 2" });
@@ -59,6 +73,26 @@ describe.each(["files", "store"])("in %s", (kind) => {
     expect(text).toContain("said next: The total is rounded too late.");
     const { text: other } = await ask(recall, "find_failures", { error: "ENOSPC: no space left on device" });
     expect(other).toContain("No such failure.");
+  });
+
+  test("a command is known again in another command line", async () => {
+    const { folder, sessions } = project();
+    const scribe = new Scribe(sessions, ID(2), folder);
+    scribe.call("bash", { command: "make check" }, "m1");
+    scribe.result("ValueError: unlike the others", true, "m1");
+    scribe.call("mcp__sessiontree__find_failures", { error: "ValueError" }, "m2");
+    scribe.result("No such failure.", false, "m2", "mcp__sessiontree__find_failures");
+    scribe.call("bash", { command: "git stash && cd shop && CI=1 make check 2>&1 | tail -3" }, "m3");
+    const worked = scribe.result("ok", false, "m3");
+    const source =
+      kind === "files"
+        ? makeFileSource({ sessionDir: sessions })
+        : makeStoreSource(await copyToStore(scribe.path));
+    const { text } = await ask(recallOver(source, folder), "find_failures", { error: "ValueError: unlike" });
+    expect(text).toContain(
+      `worked: → bash git stash && cd shop && CI=1 make check 2>&1 | tail -3 (entry ${worked})`,
+    );
+    expect(text).not.toContain("sessiontree__find_failures");
   });
 
   test("the history of a file says what it was changed for", async () => {
@@ -85,8 +119,12 @@ describe.each(["files", "store"])("in %s", (kind) => {
       "model anthropic/claude · 7 calls · 105 tokens · cost –",
     ])
       expect(text).toContain(part);
-    const { text: usage } = await ask(recall, "usage", { by: ["model", "day"] });
-    expect(usage).toContain("anthropic/claude · 2026-02-03: 1 session · 7 calls · 70 in · 35 out · cost –");
+    for (const by of [["model", "day"], "model, day"]) {
+      const { text: usage } = await ask(recall, "usage", { by });
+      expect(usage).toContain("anthropic/claude · 2026-02-03: 1 session · 7 calls · 70 in · 35 out · cost –");
+    }
+    const { text: byModel } = await ask(recall, "usage", { by: "model" });
+    expect(byModel).toContain("anthropic/claude: 1 session");
   });
 });
 
@@ -306,7 +344,7 @@ test.each([
   ["usage", {}],
 ])("%s ends when its call is canceled", async (name, values) => {
   const { recall } = project();
-  const { text, isError } = await ask(recall, name, values, AbortSignal.abort());
+  const { text, isError } = await ask(recall, name, values, { signal: AbortSignal.abort() });
   expect([isError, text]).toEqual([true, expect.stringContaining("cancel")]);
 });
 
@@ -319,38 +357,6 @@ test("a function that hides secrets must answer for every text; what it throws s
     { query: "totals" },
   );
   expect([short.isError, short.text]).toEqual([true, expect.stringContaining("Secrets could not be hidden")]);
-});
-
-describe("the running session", () => {
-  test("is the one that the environment names, also if it was imported", async () => {
-    const { sessions, folder } = project();
-    const env = { CLAUDE_CODE_SESSION_ID: ID(1) };
-    const recall = recallOver(makeFileSource({ sessionDir: sessions }), folder, { env });
-    const { text } = await ask(recall, "search_sessions", { query: "totals" });
-    expect(text).toContain(`Left out: the running session ${ID(1)} (CLAUDE_CODE_SESSION_ID).`);
-    expect(text).toContain("Nothing found.");
-    expect((await ask(recall, "session_overview", { session: ID(1) })).isError).toBe(false);
-    const other = new Scribe(sessions, `abcdef01.${ID(1)}.m2`, folder);
-    other.user("totals again");
-    expect((await ask(recall, "search_sessions", { query: "again" })).text).toContain("Nothing found.");
-  });
-
-  test("else is the project's that changed within the last minute", async () => {
-    const { sessions, folder, scribe } = project();
-    const lastMs =
-      scribe.session
-        .getEntries()
-        .map(({ timestamp }) => Date.parse(timestamp))
-        .at(-1) ?? NOW_MS;
-    const over = (now: number) =>
-      recallOver(makeFileSource({ sessionDir: sessions }), folder, { now: () => now });
-    const soon = await ask(over(lastMs - 1_000), "find_failures");
-    expect(soon.text).toContain(`Left out: ${ID(1)}, changed within the last minute`);
-    expect(soon.text).not.toContain("RangeError");
-    const later = await ask(over(lastMs + 10 * 60_000), "find_failures");
-    expect(later.text).toContain("RangeError");
-    expect(later.text).not.toContain("Left out");
-  });
 });
 
 test("what is damaged, grows or is gone is answered as far as it can be", async () => {
@@ -383,7 +389,7 @@ test("what is damaged, grows or is gone is answered as far as it can be", async 
 });
 
 test.each([
-  ["search_sessions", {}, "query must be a text."],
+  ["search_sessions", { query: 5 }, "query must be a text."],
   ["search_sessions", { query: "x", limit: 21 }, "limit must be a whole number from 1 to 20."],
   [
     "search_sessions",
@@ -399,10 +405,47 @@ test.each([
   ["read_entries", { session: "none" }, 'No session "none".'],
   ["read_entries", { session: ID(1), entry: "none" }, `There is no one entry none in ${ID(1)}.`],
   ["usage", { by: ["model", "color"] }, "by takes one of day, week,"],
+  ["usage", { by: "color" }, "by takes one of day, week,"],
+  ["usage", { by: 1 }, "by must be an array of day, week,"],
 ])("%s with %j says what is wrong", async (name, values, message) => {
   const { text, isError } = await ask(project().recall, name, values);
   expect(isError).toBe(true);
   expect(text).toContain(message);
+});
+
+test("a hit without a time of its own has the date of its session", async () => {
+  const { recall, sessions } = project();
+  const message = { role: "user", content: "tulips", timestamp: Date.parse("2026-02-05T08:00:00.000Z") };
+  writeLines(sessions, "untimed.jsonl", [{ type: "message", id: "a1", parentId: null, message }]);
+  const { text } = await ask(recall, "search_sessions", { query: "tulips", all: true });
+  const [line] = linesIn(text);
+  expect(line).toMatch(/^ {2}entry a1 · user · 2026-02-0\d \d\d:00Z: tulips$/);
+});
+
+test("every tool describes what its limit and cursor count", () => {
+  const counted = RECALL_TOOLS.map(({ name, arguments: all }) => [
+    name,
+    ...all
+      .filter((one) => ["limit", "cursor"].includes(one.name))
+      .map(({ schema }) => / of ([a-z]+)/.exec(String(schema["description"]))?.[1]),
+  ]);
+  expect(counted).toEqual([
+    ["search_sessions", "hits", "hits"],
+    ["read_entries"],
+    ["session_overview"],
+    ["find_failures", "failures", "failures"],
+    ["file_history", "calls", "calls"],
+    ["usage", "groups", "groups"],
+  ]);
+});
+
+test("descriptions hold the words by which clients look for tools", () => {
+  const all = RECALL_TOOLS.map(({ description }) => description.toLowerCase());
+  for (const word of ["memory", "recall", "history", "conversation", "previous", "remember", "past"]) {
+    expect([word, all[0]]).toEqual([word, expect.stringMatching(`\\b${word}\\b`)]);
+    expect([word, all.filter((text) => text.includes(word)).length > 1]).toEqual([word, true]);
+  }
+  for (const text of all) expect(text).toMatch(/\bpast\b.*\bhistory\b|\bhistory\b.*\bpast\b/);
 });
 
 test("a session without entries is told as such", async () => {

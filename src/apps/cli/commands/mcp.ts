@@ -1,9 +1,8 @@
 import { Readable, Writable } from "node:stream";
-import type { PriceFunction } from "../../../catalog/usage/usage-groups.ts";
 import { getErrorMessage } from "../../../core/format/errors.ts";
 import type { Command, CommandCall } from "../command.ts";
 import type { CliInput } from "../io.ts";
-import { loadPrices, PRICES } from "../prices.ts";
+import { getPrices, PRICES } from "../prices.ts";
 import { getSecrets, getSource, PROJECT, SECRETS } from "../recall-options.ts";
 import { resolvePath } from "../session-argument.ts";
 
@@ -14,7 +13,7 @@ const PROJECT_VARIABLE = "CLAUDE_PROJECT_DIR";
 export const command: Command = {
   details: `A server for MCP clients such as Claude Code, Codex, pi and OpenCode, which start it themselves; it answers on stdin and stdout, only reads, and needs no network. The package @modelcontextprotocol/server must be installed beside sessiontree, as npx does when it is named, too. docs/recall.md tells how to set it up, and what to tell an agent so that it asks.
 
-The session in which an agent asks is left out of what is searched: the one that the environment names (CLAUDE_CODE_SESSION_ID, CODEX_THREAD_ID, PI_SESSION_ID), else the project's that changed within the last minute.`,
+The session in which an agent asks is left out of what is searched: the one that the call names, else the one that the environment names (CLAUDE_CODE_SESSION_ID, CODEX_THREAD_ID, PI_SESSION_ID) unless the project has a newer one, else those that are still being written.`,
   parameters: [PROJECT, SECRETS, PRICES],
   examples: [
     ["mcp", "what a client starts"],
@@ -39,7 +38,7 @@ async function serveMcp(call: CommandCall): Promise<void> {
     env: io.env,
     hide: await getSecrets(call),
     now: io.now,
-    prices: loadPricesWhenAsked(call),
+    prices: getPrices(call),
   });
   const { stdin, stdout } = io;
   if (stdin?.isTTY === true)
@@ -60,13 +59,4 @@ async function serveMcp(call: CommandCall): Promise<void> {
 /** The protocol's stream takes bytes alone. */
 async function* toBytes(pieces: Iterable<never> | CliInput): AsyncGenerator<Uint8Array, void> {
   for await (const piece of pieces) yield Buffer.from(piece);
-}
-
-/** Loads prices when usage is first asked for: that takes longer than the start of the server. A file is read at once. */
-function loadPricesWhenAsked(call: CommandCall): PriceFunction {
-  let known = call.get(PRICES) === undefined ? undefined : loadPrices(call);
-  return (...args) => {
-    known ??= loadPrices(call);
-    return known.prices?.(...args);
-  };
 }

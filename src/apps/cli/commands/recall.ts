@@ -82,7 +82,7 @@ async function findAnswer(call: CommandCall, hookCall: HookCall): Promise<string
     now: io.now,
     prices: undefined,
   };
-  return makeHookAnswer(new Recall(settings, new CallTime(io.deadline, io.deadline)), hookCall);
+  return makeHookAnswer(new Recall(settings, { time: new CallTime(io.deadline, io.deadline) }), hookCall);
 }
 
 function findProject({ env }: CliIo): string | undefined {

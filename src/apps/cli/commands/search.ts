@@ -1,3 +1,4 @@
+import { parseQuestion } from "../../../catalog/query/question.ts";
 import { parseQuery, SEARCHED_ROLES } from "../../../catalog/query/search-query.ts";
 import {
   type SearchHit,
@@ -53,6 +54,10 @@ const FAILED = flag(
   "only failures: failed tool calls, commands with an exit code other than 0, answers that ended in an error",
 );
 const ALL = flag("--all", "search the sessions of all projects");
+const ANY = flag(
+  "--any",
+  "the text is a question: an entry need not hold all words, and those with the most and the rarest come first",
+);
 const REGEX = flag("--regex", "the text is a regular expression");
 const CASE = rare(flag("--case", "match case"));
 
@@ -110,6 +115,8 @@ interface FoundEntry extends SearchHit {
 export const command: Command = {
   details: `Searches messages, thinking, tool calls, commands and summaries of one session, or of this project's sessions. An entry is found if it holds all words, in any order; a word may be a part of a longer one. Exits with 1 if nothing is found.
 
+--any answers questions: an entry is found if it holds any of the words, whole and whatever their English endings. Those with the most and the rarest words come first; a phrase in quotes must be held.
+
 The best come first: more and rarer words, closer together, what was said before what tools wrote, and new before old. A terminal shows the best ${MAX_SHOWN}, unless --limit says otherwise. --sort latest writes each hit as it is found.
 
 --failed finds where it went wrong: failed tool calls, commands with an exit code other than 0, and answers that ended in an error. A text is also looked for in the name of the tool and in the arguments of its call. You can leave the text out and name a session as @last or by its path; to name it by id, put an empty text first: search "" 1a2b3c4d --failed.
@@ -118,12 +125,13 @@ Roles are ${SEARCHED_ROLES.slice(0, -1).join(", ")} and ${SEARCHED_ROLES.at(-1)}
 
 In a pipe: one line per entry, with tabs between the session's id, the entry's id, role, text around what was found, path, and "left" if the entry is on a branch that was left. With --failed alone the text names the tool and what it was called for, or the command, its exit code and the line with the error; "show SESSION ENTRY" prints all of it.`,
   parameters: [
-    ...[TEXT, SESSION, FAILED, ALL, PROJECT, SOURCE, SINCE, UNTIL, ROLE, TOOL, PATH, BRANCH],
+    ...[TEXT, SESSION, ANY, FAILED, ALL, PROJECT, SOURCE, SINCE, UNTIL, ROLE, TOOL, PATH, BRANCH],
     ...[REGEX, CASE, SORT, LIMIT, PRETTY],
   ],
   examples: [
     ["search password", "in this project's sessions"],
     ["search timeout error", "both words"],
+    ['search --any "how did we fix the flaky login test?"', "the best answers to a question"],
     ['search "login timeout" --all --since 30d', "both words, in all projects, in the last month"],
     ["search --path src/login.ts --all", "which sessions touched this file"],
     ["search password @last", "only in the latest session"],
@@ -145,9 +153,11 @@ async function runSearch(call: CommandCall): Promise<ExitCode> {
   let first: FoundEntry | undefined;
   let session: ListedRow | undefined;
   let sessions = 0;
+  let missing: readonly string[] | undefined;
   for await (const hit of isLaidOut && isRanked(call) ? bySession(hits) : hits) {
     number++;
     first ??= hit;
+    missing = intersect(missing, hit.missing ?? []);
     if (session?.id !== hit.session.id || session.path !== hit.session.path) {
       session = hit.session;
       sessions++;
@@ -171,12 +181,19 @@ async function runSearch(call: CommandCall): Promise<ExitCode> {
     );
   if (isLaidOut && number === limit && call.get(LIMIT) === undefined)
     note(`These are the best ${limit}; --limit shows more, --sort latest all of them.`);
+  if (missing !== undefined && missing.length > 0)
+    note(`None of them holds: ${toPlainLine(missing.join(", "))}.`);
   if (call.get(FAILED)) writeNextSteps(call, first, asked.name);
   return EXIT_CODES.ok;
 }
 
+function intersect(all: readonly string[] | undefined, some: readonly string[]): readonly string[] {
+  return all === undefined ? some : all.filter((one) => some.includes(one));
+}
+
 /** Whether the best hits come first; without words none is better than another. */
 function isRanked(call: CommandCall): boolean {
+  if (call.get(ANY)) return true;
   return (call.get(SORT) ?? (readArguments(call).text === "" ? "latest" : "score")) === "score";
 }
 
@@ -210,7 +227,8 @@ async function startSearch(call: CommandCall): Promise<Asked & { hits: AsyncIter
   if (text !== first)
     call.note(`No session is called ${toPlainLine(name ?? "")}: looking for ${toPlainLine(text)}.`);
   const options = searchOptions(call);
-  await asUsage(() => parseQuery(text, options));
+  checkQuestion(call);
+  await asUsage(() => (get(ANY) ? parseQuestion(text) : parseQuery(text, options)));
   if (session === undefined) {
     const hits = stored === undefined ? searchFiles(call, text) : searchStored(call, stored, text);
     return { text, name: undefined, hits };
@@ -220,6 +238,14 @@ async function startSearch(call: CommandCall): Promise<Asked & { hits: AsyncIter
   const { log } = await read();
   const hits = path === undefined ? searchLines(log, text, options) : searchSession(path, text, options);
   return { text, name, hits: addLocations(location.json, hits) };
+}
+
+/** @throws {UsageError} If a question is asked with an option that is not for questions. */
+function checkQuestion({ get }: CommandCall): void {
+  if (!get(ANY)) return;
+  if (get(REGEX)) throw new UsageError("Give --any or --regex, not both.");
+  if (get(CASE)) throw new UsageError("--any ignores case: leave out --case.");
+  if (get(SORT) === "latest") throw new UsageError("--any orders by score: leave out --sort latest.");
 }
 
 /** Finds the session that a word names; undefined if it is one more word of the text. */
@@ -305,6 +331,7 @@ function searchOptions(call: CommandCall): SearchSessionOptions {
     ?.split(",")
     .map((tool) => tool.trim());
   return {
+    match: get(ANY) ? "any" : "all",
     regex: get(REGEX),
     caseSensitive: get(CASE),
     failed: get(FAILED),
@@ -402,5 +429,7 @@ function writeNothing({ dir, get, note }: CommandCall, { text, name }: Asked): v
     note(`To look into a session of that name: ${makeFailuresCommand(text)}`);
     note(`To look into a folder of that name: sessiontree search --failed --dir ${word}`);
   }
+  if (!get(ANY) && !get(REGEX) && /\S\s+\S/.test(text))
+    note("Add --any to find entries that hold some of the words.");
   if (isOfProject) note("Add --all to look into the sessions of all projects.");
 }

@@ -33,7 +33,7 @@ const MAX_TOOLS = 12;
 export const command: Command = {
   details: `Counts all branches of the session, or with --leaf the path to one entry (its id or the beginning of it, its label, or @leaf). What a fork inherited from its parent counts there, not here. "all input" includes what was read from the cache and written to it.
 
-With --all, --project or --by: adds up calls of models across sessions, each once, whatever fork or copy also has it. "cost" is what records state, "estimated" what prices say of calls without a stated cost (from --prices, or from the package @pydantic/genai-prices if it is installed), "unpriced" counts the tokens for which neither is known. A dash stands for what is not known. A session's row includes its subagents, which stand below it.`,
+With --all, --project or --by: adds up calls of models across sessions, each once, whatever fork or copy also has it. "cost" is what records state, "estimated" what prices say of calls without a stated cost (those of --prices, else of the package @pydantic/genai-prices), "unpriced" counts the tokens for which neither is known. A dash stands for what is not known. A session's row includes its subagents, which stand below it.`,
   parameters: [SESSION, LEAF, INHERITED, WINDOW, ...ACROSS_PARAMETERS],
   examples: [
     ["stats @last", "the totals of the latest session"],

@@ -8,7 +8,7 @@ import type { Command, CommandCall } from "../command.ts";
 import { PageServer, type ServedIndex } from "../page/page-server.ts";
 import { makeSessionPage } from "../page/session-page.ts";
 import { flag, optionalArgument, textOption } from "../parameters.ts";
-import { loadPrices, PRICES } from "../prices.ts";
+import { getPrices, PRICES } from "../prices.ts";
 import { getScope, LATEST, listOtherFolders, makeFilePath, resolvePath } from "../session-argument.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -59,9 +59,9 @@ function makeServedIndex(call: CommandCall): ServedIndex | undefined {
   if (get(FILE) !== undefined)
     throw new UsageError("A list of sessions is not written to a file; leave out -o.");
   if (get(LEAF) !== undefined) throw new UsageError("--leaf needs one session; name it.");
-  if (isFolder) return { scope: { sessionDir: folder }, name: folder, ...loadPrices(call) };
+  if (isFolder) return { scope: { sessionDir: folder }, name: folder, prices: getPrices(call) };
   const scope = { ...getScope(call, true), otherDirs: listOtherFolders(call) };
-  return { scope, name: scope.sessionDir ?? "all projects", ...loadPrices(call) };
+  return { scope, name: scope.sessionDir ?? "all projects", prices: getPrices(call) };
 }
 
 async function serveSession(call: CommandCall): Promise<void> {

@@ -17,16 +17,16 @@ export const MAX_PUSHED_BYTES = 1500;
  * @throws {SessionError} As the sessions do.
  */
 export async function makeHookAnswer(past: Recall, { sessionId, event }: HookCall): Promise<string> {
-  const recall = new Recall({ ...past.settings, source: withoutLarge(past.settings.source) }, past.time);
+  const { settings, time, cleaner } = past;
+  const caller = sessionId === undefined ? [] : [sessionId];
+  const recall = new Recall(
+    { ...settings, source: withoutLarge(settings.source) },
+    { time, cleaner, caller },
+  );
   const answer = recall.answer(MAX_PUSHED_BYTES);
-  const running = {
-    // An imported session may have more in its id than its program has.
-    is: ({ id }: { readonly id: string }) => sessionId !== undefined && id.split(".").includes(sessionId),
-    note: undefined,
-  };
-  const sessions = new SessionOpener(recall, running);
+  const sessions = new SessionOpener(recall);
   try {
-    if (event.kind === "start") await writeLastSession(recall, sessions, running.is, answer);
+    if (event.kind === "start") await writeLastSession(recall, sessions, answer);
     else if (event.kind === "failure") await writeKnownFailure(recall, sessions, event, answer);
     else await writeEditedFiles(recall, sessions, event.paths, answer);
   } catch (error) {

@@ -4,7 +4,7 @@ import { findFailureLine } from "../../../core/facts/failure-text.ts";
 import { getTellingArgument } from "../../../core/facts/tool-calls.ts";
 import { findCallFiles } from "../../../core/facts/touched-files.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
-import { SHELL } from "../find-failures.ts";
+import { SHELL } from "../call-purpose.ts";
 
 /** What has happened in an agent's session that past sessions may say something about. */
 export type HookEvent =

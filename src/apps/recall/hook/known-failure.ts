@@ -1,6 +1,5 @@
 import { findFailureLine } from "../../../core/facts/failure-text.ts";
 import type { Answer } from "../answer.ts";
-import { formatEntryText } from "../entry-text.ts";
 import {
   findAftermath,
   findFinishedCall,
@@ -10,7 +9,6 @@ import {
 } from "../find-failures.ts";
 import type { Recall } from "../recall.ts";
 import type { OpenedEntry, SessionOpener } from "../session-opener.ts";
-import { holdsEcho } from "./echo.ts";
 
 /** The longest words, which a known failure must hold. */
 const SEARCHED_WORDS = 2;
@@ -47,7 +45,7 @@ export async function writeKnownFailure(
     if (shown.has(id) || seen.has(hit.entryId)) continue;
     seen.add(hit.entryId);
     const found = await sessions.openEntry(hit);
-    if (found !== undefined && isFixed(found, words)) {
+    if (found !== undefined && isFixed(found, words) && !(await sessions.isEcho(hit))) {
       const [first = "", ...others] = formatFailureLines(found);
       const heading = await recall.formatRow(hit.session);
       // What worked is in the last line; what was tried before may take more than there is.
@@ -70,7 +68,6 @@ function findQuery(words: readonly string[]): string {
 function isFixed(found: OpenedEntry, words: readonly string[]): boolean {
   const { session, ordinal } = found;
   if (measureLikeness(found, words, () => 1) < ALIKE) return false;
-  if (holdsEcho(formatEntryText(session.entryAt(ordinal), false))) return false;
   const failed = findFinishedCall(session, ordinal);
   return failed !== undefined && findAftermath(session, failed).worked !== undefined;
 }

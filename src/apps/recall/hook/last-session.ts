@@ -1,18 +1,16 @@
-import { FRONT_ENTRIES, isSubagentEntry } from "../../../catalog/list/session-calls.ts";
 import { toRecord } from "../../../core/context/entry-fields.ts";
 import { formatFailure } from "../../../core/facts/failure-text.ts";
 import { toShortLine } from "../../../core/facts/plain-text.ts";
 import { getToolCalls } from "../../../core/facts/tool-calls.ts";
 import { findCallFiles } from "../../../core/facts/touched-files.ts";
-import type { SessionRow } from "../../../session/files/session-row.ts";
 import { getEntryKind, isFailure } from "../../text/entry-kind.ts";
 import type { Answer } from "../answer.ts";
+import { withoutRecalled } from "../echo.ts";
 import { formatEntryText } from "../entry-text.ts";
 import { findFinishedCall } from "../find-failures.ts";
 import type { Recall } from "../recall.ts";
 import type { RecalledSession } from "../recalled-session.ts";
 import type { SessionOpener } from "../session-opener.ts";
-import { withoutEcho } from "./echo.ts";
 import { isTooLarge } from "./large-sessions.ts";
 
 /** Sessions that are looked at: before the last one of a person there may be those of subagents. */
@@ -30,25 +28,20 @@ const MAX_FILES = 6;
 export async function writeLastSession(
   recall: Recall,
   sessions: SessionOpener,
-  isRunning: (row: SessionRow) => boolean,
   answer: Answer,
 ): Promise<void> {
+  const running = await sessions.findRunning();
   const rows = await recall.list(recall.settings.project);
-  for (const row of rows.filter((one) => !isRunning(one)).slice(0, MAX_LOOKED_AT)) {
+  for (const row of rows.filter((one) => !running.is(one)).slice(0, MAX_LOOKED_AT)) {
     // An older one is not the last.
     if (isTooLarge(row)) return;
     const session = await sessions.open(row);
-    const turn = session && !isOfSubagent(session) ? await readLastTurn(session) : undefined;
+    const turn = session && !session.isOfSubagent ? await readLastTurn(session) : undefined;
     if (session === undefined || turn === undefined) continue;
     for (const line of [await recall.formatRow(row), ...formatLastTurn(session, turn)]) answer.addText(line);
     answer.note("This is how the last session of this project ended.");
     return;
   }
-}
-
-function isOfSubagent({ tree, view }: RecalledSession): boolean {
-  const front = [...tree.ordinals()].slice(0, FRONT_ENTRIES);
-  return front.some((ordinal) => isSubagentEntry(toRecord(view.entryAt(ordinal))));
 }
 
 /** Last turn of the active branch. */
@@ -90,7 +83,7 @@ function findChangedFiles(session: RecalledSession, ordinal: number): string[] {
 
 function formatLastTurn(session: RecalledSession, { request, answer, failure, files }: LastTurn): string[] {
   const quote = (ordinal: number, longest: number) =>
-    toShortLine(withoutEcho(formatEntryText(session.entryAt(ordinal), false)), longest);
+    toShortLine(withoutRecalled(formatEntryText(session.entryAt(ordinal), false)), longest);
   const failed = failure === undefined ? undefined : toRecord(session.entryAt(failure))["message"];
   const input = failure === undefined ? undefined : findFinishedCall(session, failure)?.input;
   const left = files.length - MAX_FILES;

@@ -19,7 +19,7 @@ const USAGE = {
 export class Scribe {
   readonly session: SessionManager;
   readonly path: string;
-  #timeMs = START_MS;
+  #timeMs: number;
 
   /** @param folder - Where its file is made. */
   constructor(
@@ -27,7 +27,9 @@ export class Scribe {
     id = "0198aaaa-0000-7000-8000-000000000001",
     cwd = folder,
     parentSession?: string,
+    startMs = START_MS,
   ) {
+    this.#timeMs = startMs;
     const now = () => {
       this.#timeMs += STEP_MS;
       return this.#timeMs;
@@ -65,11 +67,11 @@ export class Scribe {
     });
   }
 
-  result(text: string, isError = false, toolCallId = "call-1"): string {
+  result(text: string, isError = false, toolCallId = "call-1", toolName = "bash"): string {
     return this.session.appendMessage({
       role: "toolResult",
       toolCallId,
-      toolName: "bash",
+      toolName,
       content: [{ type: "text", text }],
       isError,
       timestamp: this.#timeMs,

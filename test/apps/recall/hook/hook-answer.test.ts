@@ -88,7 +88,7 @@ describe.each(["files", "store"])("in %s", (kind) => {
   test("when the time is over, there is no answer, and no error", async () => {
     const { recall } = await past();
     const over = AbortSignal.abort();
-    const late = new Recall(recall.settings, new CallTime(over, over));
+    const late = new Recall(recall.settings, { time: new CallTime(over, over) });
     for (const event of [START, FAILURE, editOf("src/totals.ts")]) expect(await answer(late, event)).toBe("");
   });
 });

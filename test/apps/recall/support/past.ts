@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { Recall, type RecallSettings } from "../../../../src/apps/recall/recall.ts";
+import { type CallOrigin, Recall, type RecallSettings } from "../../../../src/apps/recall/recall.ts";
 import { callRecallTool, RECALL_TOOLS } from "../../../../src/apps/recall/recall-tools.ts";
 import { makeFileSource, type SessionSource } from "../../../../src/apps/recall/session-source.ts";
 import type { SessionStore } from "../../../../src/stores/contract/session-store.ts";
@@ -16,11 +16,11 @@ export async function ask(
   recall: Recall,
   name: string,
   values: { readonly [name: string]: unknown } = {},
-  signal?: AbortSignal,
+  origin?: CallOrigin,
 ) {
   const tool = RECALL_TOOLS.find((one) => one.name === name);
   if (tool === undefined) throw new Error(`There is no tool ${name}.`);
-  return callRecallTool(tool, recall, values, signal);
+  return callRecallTool(tool, recall, values, origin);
 }
 
 /** Makes what questions are asked of. */

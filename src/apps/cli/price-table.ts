@@ -1,0 +1,174 @@
+import { createRequire } from "node:module";
+import type { PriceFunction } from "../../catalog/usage/usage-groups.ts";
+import { toRecord } from "../../core/context/entry-fields.ts";
+import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
+
+/** The kinds of tokens that have a price, in US dollars per million. */
+export const PRICED = ["input", "output", "cacheRead", "cacheWrite"] as const;
+
+/** A number for each kind of token. */
+export type PricedTokens = Readonly<Record<(typeof PRICED)[number], number>>;
+
+/** Name, version, and date of the table of prices. A test compares the version with the lockfile. */
+export const PRICE_TABLE = { name: "@pydantic/genai-prices", version: "0.1.8", date: "2026-09-23" } as const;
+
+const MILLION = 1_000_000;
+
+/** Adds up tokens, each kind at its rate. */
+export function sumAt(
+  rates: { readonly [Kind in keyof PricedTokens]?: number | undefined },
+  tokens: PricedTokens,
+): number {
+  return PRICED.reduce((sum, kind) => sum + tokens[kind] * (rates[kind] ?? 0), 0);
+}
+
+/** Returns a function that returns the price of a call, by the table of the package. Loads it at the first call. */
+export function makeTablePrices(): PriceFunction {
+  const models = new Map<string, ModelPrices>();
+  let ask: AskPackage | undefined;
+  return (provider, model, usage, time) => {
+    const key = `${provider}/${model}`;
+    let prices = models.get(key);
+    if (prices === undefined) {
+      ask ??= loadPackage();
+      prices = new ModelPrices(ask, provider, model);
+      models.set(key, prices);
+    }
+    return prices.getPrice(usage, time);
+  };
+}
+
+/** Dollars per token of each kind; null if no price is known. */
+type Rates = PricedTokens | null;
+
+/** Prices of one model: asked of the package once for each period, and for each size of a call that has prices of its own. */
+class ModelPrices {
+  readonly #ask: AskPackage;
+  readonly #provider: string | null;
+  readonly #model: string;
+  /** Days on which prices changed, ascending; undefined if they change within a day. */
+  readonly #changes: readonly string[] | undefined;
+  readonly #periods = new Map<number, PeriodPrices>();
+
+  constructor(ask: AskPackage, provider: string | null, model: string) {
+    this.#ask = ask;
+    this.#provider = provider;
+    this.#model = model;
+    this.#changes = getChanges(
+      toRecord(this.#askAt(null)({ input: 1, output: 1, cacheRead: 0, cacheWrite: 0 }).model),
+    );
+  }
+
+  getPrice(tokens: PricedTokens, time: Date | null): number | undefined {
+    if (this.#changes === undefined) return toPrice(this.#askAt(time)(tokens));
+    const day = time?.toISOString().slice(0, 10);
+    const period = day === undefined ? -1 : this.#changes.filter((change) => change <= day).length;
+    let prices = this.#periods.get(period);
+    if (prices === undefined) {
+      prices = new PeriodPrices(this.#askAt(time));
+      this.#periods.set(period, prices);
+    }
+    return prices.getPrice(tokens);
+  }
+
+  /** Returns a question about calls at a time. A model that a provider does not list is looked for by its name alone, since others resell it. */
+  #askAt(time: Date | null): (tokens: PricedTokens) => Found {
+    const options = time === null ? {} : { timestamp: time };
+    return (tokens) => {
+      const named =
+        this.#provider === null
+          ? null
+          : this.#ask(toPackageTokens(tokens), this.#model, { ...options, providerId: this.#provider });
+      return toRecord(named ?? this.#ask(toPackageTokens(tokens), this.#model, options));
+    };
+  }
+}
+
+/** Prices of one model while they stay the same. */
+class PeriodPrices {
+  readonly #ask: (tokens: PricedTokens) => Found;
+  /** Tokens of input beyond which a call has other prices, ascending. */
+  readonly #starts: readonly number[];
+  readonly #rates = new Map<number, Rates>();
+
+  constructor(ask: (tokens: PricedTokens) => Found) {
+    this.#ask = ask;
+    this.#starts = getStarts(toRecord(ask({ input: 1, output: 1, cacheRead: 0, cacheWrite: 0 }).model_price));
+  }
+
+  getPrice(tokens: PricedTokens): number | undefined {
+    const all = tokens.input + tokens.cacheRead + tokens.cacheWrite;
+    const size = this.#starts.filter((start) => all > start).length;
+    let rates = this.#rates.get(size);
+    if (rates === undefined) {
+      rates = this.#getRates(size);
+      this.#rates.set(size, rates);
+    }
+    return rates === null ? undefined : sumAt(rates, tokens);
+  }
+
+  /** Asks for the prices of single kinds of tokens, in calls of one size. */
+  #getRates(size: number): Rates {
+    const input =
+      size === 0 ? Math.min(MILLION, this.#starts[0] ?? MILLION) : (this.#starts[size - 1] ?? 0) + 1;
+    const none = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+    const price = (tokens: Partial<PricedTokens>) => toPrice(this.#ask({ ...none, ...tokens })) ?? 0;
+    if (toPrice(this.#ask({ ...none, input })) === undefined) return null;
+    const ofInput = price({ input });
+    return {
+      input: ofInput / input,
+      output: (price({ input, output: MILLION }) - ofInput) / MILLION,
+      cacheRead: price({ cacheRead: input }) / input,
+      cacheWrite: price({ cacheWrite: input }) / input,
+    };
+  }
+}
+
+/** What the package returns: an empty record if it knows no price. */
+interface Found extends JsonRecord {
+  readonly total_price?: unknown;
+  readonly model?: unknown;
+  readonly model_price?: unknown;
+}
+
+function toPrice({ total_price: price }: Found): number | undefined {
+  return typeof price === "number" ? price : undefined;
+}
+
+function getChanges({ prices }: { readonly prices?: unknown }): readonly string[] | undefined {
+  if (!Array.isArray(prices)) return [];
+  const constraints = prices.map((one: unknown) => toRecord(toRecord(one)["constraint"]));
+  const days = constraints.map(({ start_date: day }) => day).filter((day) => typeof day === "string");
+  const isByDay = constraints.every(
+    (one) => Object.keys(one).length === 0 || typeof one["start_date"] === "string",
+  );
+  return isByDay ? days.sort() : undefined;
+}
+
+function getStarts(prices: JsonRecord): number[] {
+  const starts = new Set<number>();
+  for (const price of Object.values(prices)) {
+    const tiers = isJsonRecord(price) ? price["tiers"] : undefined;
+    if (!Array.isArray(tiers)) continue;
+    for (const { start } of tiers.map(toRecord)) if (typeof start === "number") starts.add(start);
+  }
+  return [...starts].sort((a, b) => a - b);
+}
+
+/** Returns tokens as the package counts them: its input includes what a cache had. */
+function toPackageTokens({ input, output, cacheRead, cacheWrite }: PricedTokens): Record<string, number> {
+  return {
+    input_tokens: input + cacheRead + cacheWrite,
+    cache_read_tokens: cacheRead,
+    cache_write_tokens: cacheWrite,
+    output_tokens: output,
+  };
+}
+
+type AskPackage = (tokens: Record<string, number>, model: string, options: object) => unknown;
+
+/** Loads the package where it is used: it takes longer than all else here. */
+function loadPackage(): AskPackage {
+  const loaded: typeof import("@pydantic/genai-prices") = createRequire(import.meta.url)(PRICE_TABLE.name);
+  return (tokens, model, options) => loaded.calcPrice(tokens, model, options);
+}

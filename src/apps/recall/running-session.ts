@@ -1,0 +1,108 @@
+import { getMessageFields } from "../../core/context/entry-fields.ts";
+import { outcomeOf } from "../../core/facts/outcome.ts";
+import { getToolCalls } from "../../core/facts/tool-calls.ts";
+import { NONE } from "../../core/tree/entry-tree.ts";
+import type { SessionRow } from "../../session/files/session-row.ts";
+import type { Recall } from "./recall.ts";
+import type { RecalledSession } from "./recalled-session.ts";
+
+/** Variables in which programs name the session that their children belong to. */
+const SESSION_VARIABLES = ["CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "PI_SESSION_ID"];
+
+/** A turn without an end is taken for one that runs if its last message is at most so old. */
+const TURN_MS = 10 * 60_000;
+
+/** The source of an imported session is taken for one that is being written if it changed so recently, and after its import. */
+const WRITE_MS = 60_000;
+
+/** Number of latest sessions that are looked at. */
+const MAX_LOOKED_AT = 20;
+
+/** The session in which the question is asked: what is found there, the caller knows. */
+export interface RunningSession {
+  is(row: Pick<SessionRow, "id">): boolean;
+  /** Names the sessions that were left out, and why; undefined if there are none. */
+  readonly note: string | undefined;
+}
+
+/** Opens the session of a row; returns undefined if it is gone or cannot be read. */
+type OpenSession = (row: SessionRow) => Promise<RecalledSession | undefined>;
+
+/**
+ * Finds the running session: what the call names; else what the environment names, unless the project has a newer session, since a
+ * program may begin another session without restarting its servers; else those that are still being written.
+ */
+export async function findRunningSession(recall: Recall, open: OpenSession): Promise<RunningSession> {
+  const { caller, settings } = recall;
+  if (caller.length > 0) return makeNamed(caller, "named by its program");
+  const rows = await recall.list(settings.project);
+  const variable = SESSION_VARIABLES.find((name) => settings.env[name]);
+  const named = (variable && settings.env[variable]) ?? "";
+  if (variable === undefined || named === "") return findWrittenSessions(recall, open);
+  // The earliest: those of subagents come later.
+  const [own] = rows
+    .filter(({ id }) => hasId(id, named))
+    .sort((a, b) => a.created.getTime() - b.created.getTime());
+  if (own !== undefined && rows.some((row) => isNewer(row, own, named)))
+    return findWrittenSessions(recall, open);
+  const running = makeNamed([named], variable);
+  if (own !== undefined) return running;
+  // A session that is not listed may have been cleared before it was imported.
+  const written = await findWrittenSessions(recall, open);
+  return { is: (row) => running.is(row) || written.is(row), note: written.note ?? running.note };
+}
+
+function isNewer(row: SessionRow, own: SessionRow, named: string): boolean {
+  return row.cwd === own.cwd && row.created > own.created && !hasId(row.id, named);
+}
+
+/** Returns whether an id is that of a program's session; an imported one may have more in its id than its program has. */
+function hasId(id: string, named: string): boolean {
+  return id === named || id.split(".").includes(named);
+}
+
+function makeNamed(names: readonly string[], reason: string): RunningSession {
+  return {
+    is: ({ id }) => names.some((name) => hasId(id, name)),
+    note: `Left out: the running session ${names.join(", ")} (${reason}).`,
+  };
+}
+
+/**
+ * Finds the sessions of the project that are still being written: their last turn has no end, or the file that they were imported
+ * from has changed since. Excludes sessions that have just ended.
+ */
+export async function findWrittenSessions(recall: Recall, open: OpenSession): Promise<RunningSession> {
+  const rows = await recall.list(recall.settings.project);
+  const written = new Set<string>();
+  for (const row of rows.slice(0, MAX_LOOKED_AT)) if (await isWritten(recall, row, open)) written.add(row.id);
+  const ids = [...written].join(", ");
+  return {
+    is: ({ id }) => written.has(id),
+    note: ids === "" ? undefined : `Left out: ${ids}, still being written, so taken for the running session.`,
+  };
+}
+
+async function isWritten(recall: Recall, row: SessionRow, open: OpenSession): Promise<boolean> {
+  const { source, now } = recall.settings;
+  const nowMs = now();
+  if (nowMs - row.modified.getTime() <= TURN_MS) {
+    const session = await open(row);
+    if (session !== undefined && isInTurn(session)) return true;
+  }
+  const writtenMs = source.findLaterWrite(row);
+  return writtenMs !== undefined && nowMs - writtenMs <= WRITE_MS;
+}
+
+/** Returns whether the last message waits for something: a prompt or a result for an answer, or a call for its result. */
+function isInTurn({ tree, view }: RecalledSession): boolean {
+  for (let at = view.leaf; at !== NONE; at = tree.parentAt(at)) {
+    if (tree.typeAt(at) !== "message") continue;
+    const entry = view.entryAt(at);
+    const { role } = getMessageFields(entry);
+    if (role === "user" || role === "toolResult") return true;
+    if (role !== "assistant" || entry === undefined) return false;
+    return outcomeOf(entry) === undefined && getToolCalls(entry).length > 0;
+  }
+  return false;
+}

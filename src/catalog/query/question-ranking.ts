@@ -1,0 +1,157 @@
+import { type TableEntry, type TermTable, WEIGHT_UNIT } from "./term-table.ts";
+import type { QuestionWord } from "./words.ts";
+
+/** Constants of BM25. */
+const K1 = 1.2;
+const B = 0.75;
+
+/** Words of an entry of ordinary length. Constant, so that every store orders entries by the same rule. */
+const USUAL_WORDS = 50;
+
+/** Part of its better neighbor's score that an entry receives: a question and its answer are two entries. */
+const NEIGHBOR_PART = 0.3;
+
+/** Part of the worth of a word that an entry receives because another entry of its session holds it. */
+const SESSION_PART = 0.3;
+
+/** An entry that holds words of a question. */
+export interface RankedEntry<Session> {
+  readonly session: Session;
+  readonly offset: number;
+  /** From 0 to 1. */
+  readonly score: number;
+}
+
+/** The entries of a session that hold words of a question, in the order of the file. */
+interface Candidates<Session> {
+  readonly session: Session;
+  /** Places of the entries in the table of the session. */
+  readonly places: Uint32Array;
+  readonly offsets: Float64Array;
+  /** Part of its score that an entry keeps; 0 for one that cannot be a hit. */
+  readonly factors: Float64Array;
+  readonly wordCounts: Uint32Array;
+  /** For each entry, the weight of each word of the question. */
+  readonly weights: Uint8Array;
+}
+
+/**
+ * Ranks the entries of many sessions by how well they answer a question.
+ *
+ * BM25 over entries, to which parts of the scores of neighbors and of the session are added.
+ *
+ * @remarks Cost: O(entries that hold a word) in time and memory.
+ */
+export class QuestionRanking<Session> {
+  readonly #words: readonly QuestionWord[];
+  readonly #candidates: Candidates<Session>[] = [];
+  readonly #entryCounts: Float64Array;
+  #entries = 0;
+
+  constructor(words: readonly QuestionWord[]) {
+    // Entries that hold stop words alone are not looked at, unless there is nothing else to look for.
+    this.#words = words.toSorted((a, b) => b.weight - a.weight);
+    this.#entryCounts = new Float64Array(words.length);
+  }
+
+  /**
+   * Adds a session.
+   *
+   * @param getFactor - Returns the part of its score that an entry keeps; 0 if it cannot be a hit.
+   * @param size - Number of its entries, which count for how rare words are.
+   */
+  add(session: Session, table: TermTable, getFactor: (entry: TableEntry) => number, size = table.size): void {
+    this.#entries += size;
+    const words = this.#words;
+    const rows = new Map<number, number>();
+    const found: [entry: number, word: number, weight: number][] = [];
+    for (const [word, { hash, weight: worth }] of words.entries()) {
+      const isStopWord = worth < (words[0]?.weight ?? 0);
+      table.findWord(hash, (entry, weight) => {
+        this.#entryCounts[word] = (this.#entryCounts[word] ?? 0) + 1;
+        if (!isStopWord && !rows.has(entry)) rows.set(entry, rows.size);
+        if (rows.has(entry)) found.push([entry, word, weight]);
+      });
+    }
+    if (rows.size === 0) return;
+    const places = Uint32Array.from(rows.keys()).sort();
+    for (const [row, place] of places.entries()) rows.set(place, row);
+    const entries = Array.from(places, (place) => table.getEntry(place));
+    const weights = new Uint8Array(places.length * words.length);
+    for (const [entry, word, weight] of found) weights[(rows.get(entry) ?? 0) * words.length + word] = weight;
+    this.#candidates.push({
+      session,
+      places,
+      offsets: Float64Array.from(entries, ({ offset }) => offset),
+      factors: Float64Array.from(entries, getFactor),
+      wordCounts: Uint32Array.from(entries, ({ words }) => words),
+      weights,
+    });
+  }
+
+  /**
+   * Returns the best entries, best first; of equals, those of the session that was added first.
+   *
+   * @param max - Most entries that are returned.
+   */
+  rank(max: number): RankedEntry<Session>[] {
+    const worths = this.getWorths();
+    const best = sumNumbers(worths) * ((K1 + 1) * (1 + NEIGHBOR_PART) + SESSION_PART);
+    const ranked: RankedEntry<Session>[] = [];
+    for (const candidates of this.#candidates) {
+      const scores = scoreSession(candidates, worths);
+      for (const [row, score] of scores.entries())
+        if (score > 0)
+          ranked.push({
+            session: candidates.session,
+            offset: candidates.offsets[row] ?? 0,
+            score: Math.min(1, score / best),
+          });
+    }
+    return ranked.sort((a, b) => b.score - a.score).slice(0, max);
+  }
+
+  /** Returns how much each word of the question counts, by the hash of the word: the more, the rarer it is. */
+  getWorthByHash(): Map<number, number> {
+    const worths = this.getWorths();
+    return new Map(this.#words.map(({ hash }, word) => [hash, worths[word] ?? 0]));
+  }
+
+  /** Returns how much each word counts: its weight, and the more, the rarer it is. */
+  getWorths(): number[] {
+    return this.#words.map(({ weight }, word) => {
+      const held = this.#entryCounts[word] ?? 0;
+      return weight * Math.log(1 + (this.#entries - held + 0.5) / (held + 0.5));
+    });
+  }
+}
+
+function scoreSession<Session>(
+  { places, factors, wordCounts, weights }: Candidates<Session>,
+  worths: readonly number[],
+): Float64Array {
+  const count = worths.length;
+  const own = new Float64Array(places.length);
+  const isHeld = new Uint8Array(count);
+  for (let row = 0; row < places.length; row++) {
+    const length = K1 * (1 - B + (B * (wordCounts[row] ?? 0)) / USUAL_WORDS);
+    let score = 0;
+    for (let word = 0; word < count; word++) {
+      const amount = (weights[row * count + word] ?? 0) / WEIGHT_UNIT;
+      if (amount === 0) continue;
+      isHeld[word] = 1;
+      score += ((worths[word] ?? 0) * amount * (K1 + 1)) / (amount + length);
+    }
+    own[row] = score;
+  }
+  const ofSession = SESSION_PART * sumNumbers(worths.filter((_, word) => isHeld[word] === 1));
+  return own.map((score, row) => {
+    const before = (places[row] ?? 0) - 1 === places[row - 1] ? (own[row - 1] ?? 0) : 0;
+    const after = (places[row] ?? 0) + 1 === places[row + 1] ? (own[row + 1] ?? 0) : 0;
+    return (factors[row] ?? 0) * (score + NEIGHBOR_PART * Math.max(before, after) + ofSession);
+  });
+}
+
+function sumNumbers(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
+}

@@ -1,0 +1,64 @@
+import { makeInvalidError, QUOTED, type SearchQuery } from "./search-query.ts";
+import { type QuestionWord, readWords } from "./words.ts";
+
+/** The most UTF-16 units of a question. */
+const MAX_UNITS = 100_000;
+
+/** The most different words of a question that are looked for; later ones are left out. */
+const MAX_WORDS = 500;
+
+/** Weight of a stop word: enough to order entries that are otherwise equal. */
+const STOP_WEIGHT = 0.1;
+
+/** English words that nearly every text holds. */
+const STOP_WORDS: ReadonlySet<string> = new Set(
+  `a about after again all also am an and any are as at be because been before being but by can could did do does doing
+  done for from get got had has have having he her here him his how i if in into is it its just let me more most my no
+  not now of on once only or other our out over own please s same she should so some such t than that the their them
+  then there these they this those to too up us very was we were what when where which while who whom whose why will
+  with would you your`.split(/\s+/),
+);
+
+/**
+ * Reads a question: words of which an entry need not hold all, and phrases in quotes, each of which it must hold.
+ *
+ * @returns A query without words if the text has none.
+ * @throws {SessionError} `INVALID_QUERY` if it has more than 100,000 characters.
+ */
+export function parseQuestion(text: string): SearchQuery {
+  if (text.length > MAX_UNITS) {
+    throw makeInvalidError(
+      `The question has ${text.length} characters, at most ${MAX_UNITS} are allowed; ask with a part of it.`,
+    );
+  }
+  const phrases = Array.from(text.matchAll(QUOTED), ([, phrase = ""]) => phrase.trim());
+  const terms = [...new Set(phrases.filter((phrase) => phrase !== ""))];
+  return { terms, regex: undefined, caseSensitive: false, words: parseWords(text) };
+}
+
+function parseWords(text: string): QuestionWord[] {
+  const found: { hash: number; start: number; end: number }[] = [];
+  readWords(text, (hash, start, end) => found.push({ hash, start, end }));
+  const words = new Map<number, QuestionWord>();
+  for (const [i, { hash, start, end }] of found.entries()) {
+    if (words.size >= MAX_WORDS) break;
+    const written = text.slice(start, end);
+    const weight = STOP_WORDS.has(written.toLowerCase()) ? STOP_WEIGHT : 1;
+    // The parts of a word come before it.
+    const isPart = isPartOfLater(found, i);
+    const known = words.get(hash);
+    if (known === undefined || (known.isPart && !isPart))
+      words.set(hash, { text: written, hash, weight, isPart });
+  }
+  return [...words.values()];
+}
+
+function isPartOfLater(found: readonly { start: number; end: number }[], at: number): boolean {
+  const { start = 0, end = 0 } = found[at] ?? {};
+  for (let i = at + 1; i < found.length; i++) {
+    const later = found[i];
+    if (later === undefined || later.start > end) return false;
+    if (later.start <= start && later.end >= end && later.end - later.start > end - start) return true;
+  }
+  return false;
+}

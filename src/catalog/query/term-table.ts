@@ -1,0 +1,353 @@
+import { readWords } from "./words.ts";
+
+/** Facts of an entry in a table. */
+export interface TableEntry {
+  /** Byte offset of its line. */
+  readonly offset: number;
+  /** Unix milliseconds; NaN if it has no time. */
+  readonly timeMs: number;
+  /** Number of its role, as the caller counts roles; -1 for none. */
+  readonly role: number;
+  /** Number of its words. */
+  readonly words: number;
+}
+
+/** Weight of a word that occurs once in what was said. */
+export const WEIGHT_UNIT = 10;
+
+/** Highest weight of a word in an entry. */
+const MAX_WEIGHT = 255;
+
+/** Bytes before the entries: their number, and the bits of a hash that select a bucket. */
+const FRONT_BYTES = 5;
+
+/** Bytes of an entry: its offset, time, and number of words, and one more than its role. */
+const ENTRY_BYTES = 8 + 8 + 4 + 1;
+
+/** Bytes of a hash that are kept in its bucket; the others select the bucket. */
+const HASH_BYTES = 3;
+const MIN_BUCKET_BITS = 32 - 8 * HASH_BYTES;
+const MAX_BUCKET_BITS = 20;
+
+/** Words of a bucket, on average, at most. */
+const BUCKET_WORDS = 16;
+
+/**
+ * The words of a session's entries: which entries hold each word, and with what weight.
+ *
+ * Words are hashes, of which two can be equal by chance: what a table finds must be verified.
+ */
+export class TermTable {
+  /** What a table is made of again. */
+  readonly bytes: Uint8Array;
+  /** Number of entries. */
+  readonly size: number;
+  readonly #view: DataView;
+  readonly #bucketBits: number;
+  readonly #bucketsAt: number;
+
+  /** @throws {RangeError} If the bytes are not those of a table. */
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.size = this.#view.getUint32(0);
+    this.#bucketBits = this.#view.getUint8(4);
+    this.#bucketsAt = FRONT_BYTES + this.size * ENTRY_BYTES;
+    // The end of the last bucket is the end of the bytes.
+    if (this.#getBucketEnd(2 ** this.#bucketBits - 1) !== bytes.length) throw new RangeError("not a table");
+  }
+
+  /** @throws {RangeError} If there is no such entry. */
+  getEntry(at: number): TableEntry {
+    const start = FRONT_BYTES + at * ENTRY_BYTES;
+    const view = this.#view;
+    return {
+      offset: view.getFloat64(start),
+      timeMs: view.getFloat64(start + 8),
+      words: view.getUint32(start + 16),
+      role: view.getUint8(start + 20) - 1,
+    };
+  }
+
+  /**
+   * Calls a function with each entry that holds a word, in order.
+   *
+   * @remarks Cost: O(entries that hold it).
+   */
+  findWord(hash: number, take: (entry: number, weight: number) => void): void {
+    const bucket = getBucket(hash, this.#bucketBits);
+    const end = this.#getBucketEnd(bucket);
+    const bytes = this.bytes;
+    let at = bucket === 0 ? this.#bucketsAt + 4 * 2 ** this.#bucketBits : this.#getBucketEnd(bucket - 1);
+    while (at < end) {
+      const isWord = this.#isHash(at, hash);
+      at += HASH_BYTES;
+      let [length, shift] = [0, 0];
+      for (let more = true; more; shift += 7) {
+        const byte = bytes[at++] ?? 0;
+        length |= (byte & 0x7f) << shift;
+        more = byte >= 0x80;
+      }
+      if (isWord) {
+        this.#readPostings(at, at + length, take);
+        return;
+      }
+      at += length;
+    }
+  }
+
+  #getBucketEnd(bucket: number): number {
+    return this.#view.getUint32(this.#bucketsAt + 4 * bucket);
+  }
+
+  #isHash(at: number, hash: number): boolean {
+    const { bytes } = this;
+    return (
+      bytes[at] === (hash & 0xff) &&
+      bytes[at + 1] === ((hash >> 8) & 0xff) &&
+      bytes[at + 2] === ((hash >> 16) & 0xff)
+    );
+  }
+
+  #readPostings(from: number, end: number, take: (entry: number, weight: number) => void): void {
+    const { bytes } = this;
+    let entry = 0;
+    for (let at = from; at < end; ) {
+      let [more, shift] = [true, 0];
+      for (; more; shift += 7) {
+        const byte = bytes[at++] ?? 0;
+        entry += (byte & 0x7f) << shift;
+        more = byte >= 0x80;
+      }
+      take(entry, bytes[at++] ?? 0);
+    }
+  }
+}
+
+function getBucket(hash: number, bits: number): number {
+  return hash >>> (32 - bits);
+}
+
+const MIN_SLOTS = 1 << 14;
+
+/** Builds tables, one after another, and keeps its memory for the next. */
+export class TermTableBuilder {
+  /** In each slot a hash, 0 for none, and the number of its word. */
+  #slots = new Uint32Array(MIN_SLOTS);
+  #numbers = new Uint32Array(MIN_SLOTS);
+  /** By number of a word: its hash, how many entries hold it, and its weight in the current entry. */
+  #hashes = new Uint32Array(MIN_SLOTS);
+  #counts = new Uint32Array(MIN_SLOTS);
+  #weights = new Uint8Array(MIN_SLOTS);
+  /** Numbers of the words of the current entry. */
+  #current = new Uint32Array(MIN_SLOTS);
+  #found = 0;
+  #words = 0;
+  #wordCount = 0;
+  /** In the order of the entries: number of a word, its entry, and its weight in it. */
+  readonly #postingWords = new GrowingNumbers();
+  readonly #postingEntries = new GrowingNumbers();
+  readonly #postingWeights = new GrowingNumbers();
+  readonly #entries: TableEntry[] = [];
+  #weight = 0;
+  readonly #take = (hash: number) => this.#addWord(hash);
+
+  /** Adds a text of the current entry. */
+  addText(text: string, weight: number): void {
+    this.#weight = weight;
+    readWords(text, this.#take);
+  }
+
+  /** Ends the current entry. */
+  endEntry(facts: Omit<TableEntry, "words">): void {
+    const entry = this.#entries.length;
+    for (let i = 0; i < this.#found; i++) {
+      const number = this.#current[i] ?? 0;
+      this.#postingWords.push(number);
+      this.#postingEntries.push(entry);
+      this.#postingWeights.push(this.#weights[number] ?? 0);
+      this.#weights[number] = 0;
+      this.#counts[number] = (this.#counts[number] ?? 0) + 1;
+    }
+    this.#entries.push({ ...facts, words: this.#wordCount });
+    [this.#found, this.#wordCount] = [0, 0];
+  }
+
+  /** Returns the table of the entries so far, and begins the next one. */
+  build(): TermTable {
+    const table = new TermTable(this.#write());
+    this.#slots.fill(0);
+    this.#counts.fill(0, 0, this.#words);
+    this.#weights.fill(0, 0, this.#words);
+    [this.#words, this.#found, this.#wordCount] = [0, 0, 0];
+    for (const numbers of [this.#postingWords, this.#postingEntries, this.#postingWeights])
+      numbers.length = 0;
+    this.#entries.length = 0;
+    return table;
+  }
+
+  #write(): Uint8Array {
+    const words = this.#words;
+    const bits = Math.ceil(Math.log2(Math.max(1, words / BUCKET_WORDS)));
+    const bucketBits = Math.min(MAX_BUCKET_BITS, Math.max(MIN_BUCKET_BITS, bits));
+    const { entries, weights, ends } = this.#groupPostings();
+    const order = this.#groupWords(bucketBits);
+    const bucketsAt = FRONT_BYTES + this.#entries.length * ENTRY_BYTES;
+    const wordsAt = bucketsAt + 4 * 2 ** bucketBits;
+    // A word takes 3 bytes and up to 5 for a length; a posting up to 5 for an entry and one for a weight.
+    const bytes = new Uint8Array(wordsAt + words * 8 + entries.length * 6);
+    const view = new DataView(bytes.buffer);
+    view.setUint32(0, this.#entries.length);
+    view.setUint8(4, bucketBits);
+    for (const [i, entry] of this.#entries.entries()) writeEntry(view, FRONT_BYTES + i * ENTRY_BYTES, entry);
+    let [at, bucket] = [wordsAt, 0];
+    for (const number of order) {
+      const hash = this.#hashes[number] ?? 0;
+      for (; bucket < getBucket(hash, bucketBits); bucket++) view.setUint32(bucketsAt + 4 * bucket, at);
+      for (let shift = 0; shift < 8 * HASH_BYTES; shift += 8) bytes[at++] = hash >>> shift;
+      const [from, to] = [number === 0 ? 0 : (ends[number - 1] ?? 0), ends[number] ?? 0];
+      at = writeVarint(bytes, at, measurePostings(entries, from, to));
+      for (let i = from, last = 0; i < to; i++) {
+        const entry = entries[i] ?? 0;
+        at = writeVarint(bytes, at, entry - last);
+        bytes[at++] = weights[i] ?? 0;
+        last = entry;
+      }
+    }
+    for (; bucket < 2 ** bucketBits; bucket++) view.setUint32(bucketsAt + 4 * bucket, at);
+    return bytes.slice(0, at);
+  }
+
+  /** Returns the entries and weights of each word, one word after another, and where those of each word end. */
+  #groupPostings() {
+    const ends = new Uint32Array(this.#words);
+    let end = 0;
+    const next = new Uint32Array(this.#words);
+    for (let number = 0; number < this.#words; number++) {
+      next[number] = end;
+      end += this.#counts[number] ?? 0;
+      ends[number] = end;
+    }
+    const [entries, weights] = [new Uint32Array(end), new Uint8Array(end)];
+    for (let i = 0; i < end; i++) {
+      const number = this.#postingWords.at(i);
+      const at = next[number] ?? 0;
+      entries[at] = this.#postingEntries.at(i);
+      weights[at] = this.#postingWeights.at(i);
+      next[number] = at + 1;
+    }
+    return { entries, weights, ends };
+  }
+
+  /** Returns the numbers of all words, bucket by bucket. */
+  #groupWords(bucketBits: number): Uint32Array {
+    const next = new Uint32Array(2 ** bucketBits + 1);
+    for (let number = 0; number < this.#words; number++) {
+      const bucket = getBucket(this.#hashes[number] ?? 0, bucketBits) + 1;
+      next[bucket] = (next[bucket] ?? 0) + 1;
+    }
+    for (let bucket = 1; bucket < next.length; bucket++)
+      next[bucket] = (next[bucket] ?? 0) + (next[bucket - 1] ?? 0);
+    const order = new Uint32Array(this.#words);
+    for (let number = 0; number < this.#words; number++) {
+      const bucket = getBucket(this.#hashes[number] ?? 0, bucketBits);
+      const at = next[bucket] ?? 0;
+      order[at] = number;
+      next[bucket] = at + 1;
+    }
+    return order;
+  }
+
+  #addWord(hash: number): void {
+    this.#wordCount++;
+    const mask = this.#slots.length - 1;
+    let slot = hash & mask;
+    for (let own = this.#slots[slot]; own !== hash; own = this.#slots[slot]) {
+      if (own === 0) {
+        this.#addNew(hash, slot);
+        return;
+      }
+      slot = (slot + 1) & mask;
+    }
+    const number = this.#numbers[slot] ?? 0;
+    const weight = this.#weights[number] ?? 0;
+    if (weight === 0) this.#current[this.#found++] = number;
+    this.#weights[number] = Math.min(MAX_WEIGHT, weight + this.#weight);
+  }
+
+  #addNew(hash: number, slot: number): void {
+    const number = this.#words++;
+    this.#slots[slot] = hash;
+    this.#numbers[slot] = number;
+    this.#hashes[number] = hash;
+    this.#weights[number] = this.#weight;
+    this.#current[this.#found++] = number;
+    if (this.#words * 2 > this.#slots.length) this.#grow();
+  }
+
+  #grow(): void {
+    const size = this.#slots.length * 2;
+    const mask = size - 1;
+    const [slots, numbers] = [new Uint32Array(size), new Uint32Array(size)];
+    for (let number = 0; number < this.#words; number++) {
+      const hash = this.#hashes[number] ?? 0;
+      let slot = hash & mask;
+      while (slots[slot] !== 0) slot = (slot + 1) & mask;
+      slots[slot] = hash;
+      numbers[slot] = number;
+    }
+    [this.#slots, this.#numbers] = [slots, numbers];
+    this.#hashes = copyInto(new Uint32Array(size), this.#hashes);
+    this.#counts = copyInto(new Uint32Array(size), this.#counts);
+    this.#weights = copyInto(new Uint8Array(size), this.#weights);
+    this.#current = copyInto(new Uint32Array(size), this.#current);
+  }
+}
+
+/** A list of numbers below 2^32 that grows. */
+class GrowingNumbers {
+  length = 0;
+  #numbers = new Uint32Array(MIN_SLOTS);
+
+  push(number: number): void {
+    if (this.length === this.#numbers.length)
+      this.#numbers = copyInto(new Uint32Array(this.length * 2), this.#numbers);
+    this.#numbers[this.length++] = number;
+  }
+
+  at(index: number): number {
+    return this.#numbers[index] ?? 0;
+  }
+}
+
+function copyInto<T extends Uint32Array | Uint8Array>(to: T, from: T): T {
+  to.set(from);
+  return to;
+}
+
+function writeEntry(view: DataView, at: number, { offset, timeMs, words, role }: TableEntry): void {
+  view.setFloat64(at, offset);
+  view.setFloat64(at + 8, timeMs);
+  view.setUint32(at + 16, words);
+  view.setUint8(at + 20, role + 1);
+}
+
+/** Returns the bytes of a word's postings. */
+function measurePostings(entries: Uint32Array, from: number, to: number): number {
+  let length = 0;
+  for (let i = from, last = 0; i < to; i++) {
+    const entry = entries[i] ?? 0;
+    length += 2;
+    for (let rest = (entry - last) >>> 7; rest > 0; rest >>>= 7) length++;
+    last = entry;
+  }
+  return length;
+}
+
+/** Writes a number, seven bits a byte; returns where it ends. */
+function writeVarint(bytes: Uint8Array, start: number, number: number): number {
+  let [at, rest] = [start, number];
+  for (; rest >= 0x80; rest >>>= 7) bytes[at++] = (rest & 0x7f) | 0x80;
+  bytes[at++] = rest;
+  return at;
+}

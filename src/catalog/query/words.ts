@@ -1,0 +1,189 @@
+/** The words of texts, as questions compare them: without case and endings, each as a number. */
+
+/** A word of a question. */
+export interface QuestionWord {
+  /** As it is written. */
+  readonly text: string;
+  readonly hash: number;
+  /** 1, and less for a word that nearly every text holds. */
+  readonly weight: number;
+  /** Whether it is a part of another one, as `user` is of `getUserName`. */
+  readonly isPart: boolean;
+}
+
+/** A word that is longer is a key or encoded data. */
+const MAX_LENGTH = 64;
+
+/** What a UTF-16 unit is in a word; 0 until it is classified. */
+const SEPARATOR = 1;
+const LETTER = 2;
+const CAPITAL = 3;
+/** Of a script that writes no spaces between words. */
+const IDEOGRAPH = 4;
+
+const IN_WORD = /[\p{L}\p{N}\p{M}\p{Surrogate}]/u;
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー]/u;
+
+const kinds = new Uint8Array(0x10000);
+const folded = new Uint16Array(0x10000);
+
+/** The letters of the word that is being read, in lower case, and the hash up to each of them. */
+const letters = new Uint16Array(MAX_LENGTH);
+const hashes = new Int32Array(MAX_LENGTH);
+
+/**
+ * Receives a word.
+ *
+ * @param hash - A positive 32-bit number, the same for all forms of an English word.
+ * @param start - Index of its first UTF-16 unit in the text.
+ * @param end - Index after its last one.
+ */
+export type WordTaker = (hash: number, start: number, end: number) => void;
+
+/**
+ * Calls a function with each word of a text, in order.
+ *
+ * A word is a run of letters and digits. `getUserName` is a word, and so are `get`, `user`, and `name`. A run in a script
+ * without spaces, such as Chinese or Japanese, is read in pairs of characters. A run of emoji is a word.
+ *
+ * @remarks Cost: O(characters).
+ */
+export function readWords(text: string, take: WordTaker): void {
+  const { length } = text;
+  let start = 0;
+  let count = 0;
+  // Where the last part begins; -1 in a word of one part.
+  let part = -1;
+  let last = SEPARATOR;
+  let hash = SEED;
+  for (let i = 0; i <= length; i++) {
+    const unit = i < length ? text.charCodeAt(i) : 0x20;
+    const kind = kinds[unit] || classify(unit);
+    if (kind === LETTER || kind === CAPITAL) {
+      if (count === 0) {
+        start = i;
+        part = -1;
+        hash = SEED;
+      } else if (kind === CAPITAL && last === LETTER) {
+        takePart(take, start, Math.max(0, part), count);
+        part = count;
+      }
+      if (count < MAX_LENGTH) {
+        const letter = folded[unit] ?? unit;
+        hash = Math.imul(hash ^ letter, PRIME);
+        letters[count] = letter;
+        hashes[count] = hash;
+      }
+      count++;
+    } else if (count > 0) {
+      if (part !== -1) takePart(take, start, part, count);
+      if (count <= MAX_LENGTH) take(hashStem(count), start, i);
+      count = 0;
+    }
+    if (kind === IDEOGRAPH) takeIdeograph(text, i, last, take);
+    last = kind;
+  }
+}
+
+/** Returns the beginning that all forms of a word share, whatever their case. */
+export function getStem(word: string): string {
+  const lower = word.toLowerCase();
+  const { length } = lower;
+  if (length <= 3 || length > MAX_LENGTH) return word;
+  for (let i = 0; i < length; i++) letters[i] = lower.charCodeAt(i);
+  const stem = getStemLength(0, length);
+  const last = letters[stem - 1];
+  return lower.slice(0, stem > 3 && (last === Y || last === I) ? stem - 1 : stem);
+}
+
+/** Takes a part of a word that has capitals within. */
+function takePart(take: WordTaker, start: number, from: number, to: number): void {
+  if (to <= MAX_LENGTH && to - from > 1) take(hashPart(from, to), start + from, start + to);
+}
+
+/** Takes the pair that a character of a script without spaces ends; by itself if no other is next to it. */
+function takeIdeograph(text: string, at: number, last: number, take: WordTaker): void {
+  if (last === IDEOGRAPH) {
+    take(mix(hashUnit(hashUnit(SEED, text.charCodeAt(at - 1)), text.charCodeAt(at))), at - 1, at + 1);
+    return;
+  }
+  const next = at + 1 < text.length ? text.charCodeAt(at + 1) : 0x20;
+  if ((kinds[next] || classify(next)) !== IDEOGRAPH)
+    take(mix(hashUnit(SEED, text.charCodeAt(at))), at, at + 1);
+}
+
+/** Classifies a unit once. */
+function classify(unit: number): number {
+  const character = String.fromCharCode(unit);
+  const lower = character.toLowerCase();
+  folded[unit] = lower.length === 1 ? lower.charCodeAt(0) : unit;
+  let kind = SEPARATOR;
+  if (UNSPACED.test(character)) kind = IDEOGRAPH;
+  else if (IN_WORD.test(character)) kind = lower === character ? LETTER : CAPITAL;
+  kinds[unit] = kind;
+  return kind;
+}
+
+/** Of the hash FNV-1a. */
+const SEED = 0x811c9dc5 | 0;
+const PRIME = 0x01000193;
+
+function hashUnit(hash: number, unit: number): number {
+  return Math.imul(hash ^ unit, PRIME);
+}
+
+/** Mixes the bits of a hash; never 0. */
+function mix(hash: number): number {
+  const mixed = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
+  return (mixed ^ (mixed >>> 13)) >>> 0 || 1;
+}
+
+/** Returns the hash of the stem of the word that was read. */
+function hashStem(length: number): number {
+  const stem = length > 3 ? getStemLength(0, length) : length;
+  const last = letters[stem - 1] ?? 0;
+  const hash = hashes[stem - 1] ?? SEED;
+  return mix(last === Y && stem > 3 ? hashUnit(hashes[stem - 2] ?? SEED, I) : hash);
+}
+
+/** Returns the hash of the stem of a part of the word that was read. */
+function hashPart(from: number, to: number): number {
+  const length = to - from;
+  const end = from + (length > 3 ? getStemLength(from, to) : length);
+  let hash = SEED;
+  for (let i = from; i < end - 1; i++) hash = hashUnit(hash, letters[i] ?? 0);
+  const last = letters[end - 1] ?? 0;
+  return mix(hashUnit(hash, last === Y && end - from > 3 ? I : last));
+}
+
+const D = 0x64;
+const E = 0x65;
+const G = 0x67;
+const I = 0x69;
+const N = 0x6e;
+const S = 0x73;
+const Y = 0x79;
+
+/** Vowels, `l` and `s`, as in `agree`, `tell`, and `pass`. */
+const STAYS_DOUBLE: ReadonlySet<number> = new Set(Array.from("aeiouls", (letter) => letter.charCodeAt(0)));
+
+/**
+ * Returns how many letters of an English word are its stem: what is left without `ing`, `ed`, `es`, or `s`, then without
+ * `e`, and with one consonant instead of two. At least three letters.
+ */
+function getStemLength(from: number, to: number): number {
+  let end = to - getEndingLength(from, to);
+  if (end - from > 3 && letters[end - 1] === E) end--;
+  if (end - from <= 3) return end - from;
+  const last = letters[end - 1];
+  return (last === letters[end - 2] && !STAYS_DOUBLE.has(last ?? 0) ? end - 1 : end) - from;
+}
+
+function getEndingLength(from: number, to: number): number {
+  const length = to - from;
+  const last = letters[to - 1];
+  if (last === S) return letters[to - 2] === E && length >= 5 ? 2 : 1;
+  if (last === D) return letters[to - 2] === E && length >= 5 ? 2 : 0;
+  return last === G && letters[to - 2] === N && letters[to - 3] === I && length >= 6 ? 3 : 0;
+}

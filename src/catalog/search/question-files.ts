@@ -1,0 +1,139 @@
+import { closeFile, openToScan, type ScannedFile } from "../../session/files/file-mark.ts";
+import type { SessionFile } from "../../session/files/session-files.ts";
+import type { FileRow } from "../../session/files/session-row.ts";
+import { reportSkipped } from "../../session/files/skipped-files.ts";
+import { type CatalogOptions, CatalogRun } from "../list/catalog-run.ts";
+import { collectGrams, hasGrams } from "../list/gram-filter.ts";
+import { readSource } from "../list/read-entries.ts";
+import { getRequiredTexts, needsCalls, type SearchPlan } from "../query/entry-search.ts";
+import { TermTable } from "../query/term-table.ts";
+import { getStem } from "../query/words.ts";
+import { QuestionSearch } from "./question-search.ts";
+import { type FoundHit, findAtOffsets, type HitBranch, mayHoldRequired } from "./search-file.ts";
+import { isFrom, mayHold } from "./searched-files.ts";
+import { TermTableReader } from "./term-tables.ts";
+
+/** A hit in a file. */
+interface QuestionHit extends FoundHit {
+  readonly session: FileRow;
+  readonly branch: HitBranch;
+}
+
+/**
+ * Yields the entries of session files that answer a question best, best first.
+ *
+ * The words of each file are read once, and kept with the summaries if the cache is on: hashes of words, which are
+ * discarded with what else is known of the file.
+ *
+ * @remarks Cost: O(bytes) of files whose words are not known, or with filters that only a whole session can answer; of
+ *   others O(entries that hold a word). Each session with a hit is read into a tree.
+ */
+export async function* searchFilesByQuestion(
+  plan: SearchPlan,
+  options: CatalogOptions,
+  limit: number,
+): AsyncGenerator<QuestionHit, void, undefined> {
+  const run = await CatalogRun.start(options);
+  try {
+    const search = new QuestionSearch<SessionFile, QuestionHit>(plan);
+    const tables = new FileTables(run, plan);
+    for (const file of run.files) {
+      run.pace.check();
+      const table = await tables.read(file);
+      if (table !== undefined) search.add(file, table);
+      if (run.pace.isDue) await run.pace.rest();
+    }
+    yield* search.findHits(limit, (file, offsets, own) => readHits(run, file, offsets, own), run.pace);
+  } finally {
+    await run.finish();
+  }
+}
+
+/** Reads the words of session files, as far as a search can find them. */
+class FileTables {
+  readonly #run: CatalogRun;
+  readonly #plan: SearchPlan;
+  readonly #reader: TermTableReader;
+  /** Whether all entries of a file count, so that its words can be kept. */
+  readonly #isWhole: boolean;
+  readonly #required: Int32Array;
+  /** Of each word, the characters that a file must hold to hold it. */
+  readonly #anyOf: readonly Int32Array[];
+
+  constructor(run: CatalogRun, plan: SearchPlan) {
+    const { terms, words = [] } = plan.query;
+    this.#run = run;
+    this.#plan = plan;
+    this.#reader = new TermTableReader(run.pace);
+    this.#isWhole = terms.length === 0 && plan.filters.tools === undefined && !needsCalls(plan);
+    this.#required = collectGrams(getRequiredTexts(plan).map(({ text }) => text));
+    const heaviest = Math.max(...words.map(({ weight }) => weight));
+    this.#anyOf = words
+      .filter(({ weight }) => weight === heaviest)
+      .map(({ text }) => collectGrams([getStem(text)]));
+  }
+
+  /** Returns the words of a file; undefined if it cannot hold a hit, or, reported, cannot be read. */
+  async read(file: SessionFile): Promise<TermTable | undefined> {
+    const { cache, report } = this.#run;
+    if (!this.#run.mayBelong(file)) return undefined;
+    let open: ScannedFile | undefined;
+    try {
+      if (!isFrom(file.path, this.#plan)) return undefined;
+      if (!this.#isWhole) return await this.#readSelected(file);
+      const known = cache.getTable(file, file);
+      if (known !== undefined) return new TermTable(known);
+      open = openToScan(file.path);
+      const table = await this.#reader.readFile(open);
+      if (table !== undefined) cache.putTable(file, open, table.bytes);
+      return table;
+    } catch (error) {
+      reportSkipped(file.path, error, report);
+      return undefined;
+    } finally {
+      if (open !== undefined) closeFile(open);
+    }
+  }
+
+  /** Returns the words of the entries that pass the filters and hold the phrases. */
+  async #readSelected(file: SessionFile): Promise<TermTable | undefined> {
+    const { pace } = this.#run;
+    if (!mayHold(this.#run, file, this.#required) || !this.#mayHoldAny(file)) return undefined;
+    const open = openToScan(file.path);
+    try {
+      if (!(await mayHoldRequired(open, this.#plan, pace))) return undefined;
+      const source = await readSource(open, pace);
+      return source && (await this.#reader.readSource(source, this.#plan));
+    } finally {
+      closeFile(open);
+    }
+  }
+
+  /** Returns whether a file may hold any word, as far as its filter knows. */
+  #mayHoldAny(file: SessionFile): boolean {
+    const filter = this.#run.cache.getFilter(file, file);
+    return filter === undefined || this.#anyOf.some((grams) => hasGrams(filter, grams));
+  }
+}
+
+async function* readHits(
+  run: CatalogRun,
+  file: SessionFile,
+  offsets: readonly number[],
+  plan: SearchPlan,
+): AsyncGenerator<QuestionHit[], void, undefined> {
+  let open: ScannedFile | undefined;
+  try {
+    const session = await run.readRow(file);
+    if (session === undefined) return;
+    open = openToScan(file.path);
+    const source = await readSource(open, run.pace);
+    if (source === undefined) return;
+    for await (const batch of findAtOffsets(source, offsets, plan, run.pace))
+      yield batch.map((hit) => ({ ...hit, session, branch: hit.branch ?? "active" }));
+  } catch (error) {
+    reportSkipped(file.path, error, run.report);
+  } finally {
+    if (open !== undefined) closeFile(open);
+  }
+}

@@ -1,0 +1,117 @@
+import { toRecord } from "../../core/context/entry-fields.ts";
+import type { AnySessionEntry } from "../../core/format/entry.ts";
+import { getRecordTime } from "../../core/format/timestamps.ts";
+import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
+import { decodeRecord } from "../../core/jsonl/decode.ts";
+import type { LineSource } from "../../core/jsonl/line-source.ts";
+import type { ScannedFile } from "../../session/files/file-mark.ts";
+import type { Pace } from "../../session/files/time-slices.ts";
+import { readRange, realFileSystem } from "../../session/fs/file-system.ts";
+import { decodeFoundEntry, readEntries, readSource } from "../list/read-entries.ts";
+import { EntrySearch, type SearchPlan, type SelectedText } from "../query/entry-search.ts";
+import { makePhraseFinders, WEIGHTS } from "../query/query-matcher.ts";
+import { SEARCHED_ROLES } from "../query/search-query.ts";
+import { getDateParts, getSearchedText, SEARCHED_TYPES, type SearchedText } from "../query/search-text.ts";
+import { type TermTable, TermTableBuilder, WEIGHT_UNIT } from "../query/term-table.ts";
+
+/** A larger file is read into a tree, line by line. */
+const MAX_WHOLE_BYTES = 32 * 1024 * 1024;
+
+/** Lines that are read without a look at the time. */
+const LINES_AT_ONCE = 64;
+
+const LF = 0x0a;
+
+const ROLES: ReadonlyMap<string, number> = new Map(SEARCHED_ROLES.map((role, at) => [role, at]));
+
+/** Returns the number of a role in a table; -1 for a role that is not known. */
+export function getRoleNumber(role: string): number {
+  return ROLES.get(role) ?? -1;
+}
+
+/** Reads session files into tables of their words, one after another. */
+export class TermTableReader {
+  readonly #builder = new TermTableBuilder();
+  readonly #pace: Pace;
+
+  constructor(pace: Pace) {
+    this.#pace = pace;
+  }
+
+  /** Returns the words of all entries of a file; undefined if it is not a session. */
+  async readFile(file: ScannedFile): Promise<TermTable | undefined> {
+    if (
+      file.size <= MAX_WHOLE_BYTES &&
+      (await this.#addLines(readRange(realFileSystem, file.fd, 0, file.size)))
+    )
+      return this.#builder.build();
+    // Drops what was added before the line that is not in order.
+    this.#builder.build();
+    const source = await readSource(file, this.#pace);
+    return source && this.readSource(source);
+  }
+
+  /** Returns the words of the entries of a session; with a plan, of those that pass its filters and hold its phrases. */
+  async readSource(source: LineSource, plan?: SearchPlan): Promise<TermTable> {
+    const { tree, header } = source.index;
+    const search = plan && new EntrySearch(plan, header?.cwd ?? "");
+    const phrases = makePhraseFinders(plan?.query.terms ?? []);
+    const hasPhrases = ({ text: { parts } }: SelectedText) =>
+      phrases.every((find) => parts.some(({ text }) => find(text).length > 0));
+    const ordinals = [...tree.ordinals()].filter((ordinal) => SEARCHED_TYPES.has(tree.typeAt(ordinal)));
+    for await (const batch of readEntries(source, ordinals, this.#pace)) {
+      const entries = batch.map(({ entry }) => entry);
+      const selected = search?.selectTexts(entries).filter(hasPhrases) ?? selectAllTexts(entries);
+      for (const { at, entry, text } of selected) this.#add(entry, text, batch[at]?.offset ?? 0);
+    }
+    return this.#builder.build();
+  }
+
+  /** Returns the words of some entries of a session, in order; an offset is what identifies an entry. */
+  readEntries(
+    entries: Iterable<{ readonly offset: number; readonly entry: AnySessionEntry | undefined }>,
+  ): TermTable {
+    for (const { offset, entry } of entries) {
+      const text = entry && getSearchedText(entry);
+      if (entry !== undefined && text !== undefined) this.#add(entry, text, offset);
+    }
+    return this.#builder.build();
+  }
+
+  /** Adds all lines of a file of the current version; false at the first line that is not an ordinary record. */
+  async #addLines(bytes: Uint8Array): Promise<boolean> {
+    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    let count = 0;
+    for (let start = 0, end = 0; start < buffer.length; start = end + 1) {
+      end = buffer.indexOf(LF, start);
+      if (end === -1) end = buffer.length;
+      const line = buffer.subarray(start, end);
+      if (count++ === 0) {
+        const { type, version } = decodeRecord(line) ?? {};
+        if (type !== "session" || version !== CURRENT_SESSION_VERSION) return false;
+        continue;
+      }
+      const found = decodeFoundEntry(line, start);
+      if (found === undefined) return false;
+      const text = found.entry && getSearchedText(found.entry);
+      if (found.entry !== undefined && text !== undefined) this.#add(found.entry, text, start);
+      if (count % LINES_AT_ONCE === 0 && this.#pace.isDue) await this.#pace.rest();
+    }
+    return count > 0;
+  }
+
+  #add(entry: AnySessionEntry, { role, parts }: SearchedText, offset: number): void {
+    if (parts.length === 0) return;
+    const timeMs = getRecordTime(toRecord(entry));
+    for (const { kind, text } of [...parts, ...getDateParts(timeMs)])
+      this.#builder.addText(text, Math.round(WEIGHTS[kind] * WEIGHT_UNIT));
+    this.#builder.endEntry({ offset, timeMs: timeMs ?? Number.NaN, role: getRoleNumber(role) });
+  }
+}
+
+function selectAllTexts(entries: readonly (AnySessionEntry | undefined)[]) {
+  return entries.flatMap((entry, at) => {
+    const text = entry && getSearchedText(entry);
+    return entry === undefined || text === undefined ? [] : [{ at, entry, text }];
+  });
+}
