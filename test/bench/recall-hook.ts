@@ -81,7 +81,11 @@ function edit(file_path: string): object {
 
 function runNode(args: readonly string[], input?: string): { ms: number; output: string } {
   const start = performance.now();
-  const output = execFileSync(process.execPath, args, { ...(input !== undefined && { input }), env, encoding: "utf8" });
+  const output = execFileSync(process.execPath, args, {
+    ...(input !== undefined && { input }),
+    env,
+    encoding: "utf8",
+  });
   return { ms: performance.now() - start, output };
 }
 
