@@ -32,6 +32,11 @@ const GROUPS: readonly (readonly [
     ["context", "Show what the model sees, or saw before an answer", () => import("./commands/context.ts")],
     ["diff", "Compare two branches of a session", () => import("./commands/diff.ts")],
     ["mcp", "Answer agents that ask about past sessions, over MCP", () => import("./commands/mcp.ts")],
+    [
+      "recall",
+      "Add past sessions to what an agent sees, as a hook of it",
+      () => import("./commands/recall.ts"),
+    ],
   ],
   [
     "Change a session:",

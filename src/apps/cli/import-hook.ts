@@ -1,9 +1,9 @@
-import { text } from "node:stream/consumers";
 import { toRecord } from "../../core/context/entry-fields.ts";
-import { parseJson } from "../../core/jsonl/decode.ts";
+import type { JsonRecord } from "../../core/format/json.ts";
 import { detectSourceOfFile } from "../../interop/history/file-facts.ts";
 import type { ImportSessionsOptions } from "../../interop/history/import-sessions.ts";
 import { importTranscript, type Transcript } from "../../interop/history/import-transcript.ts";
+import { readHookInput } from "./hook-input.ts";
 import type { CliIo } from "./io.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -24,7 +24,7 @@ const APART = "sessiontree";
  * @throws {UsageError} If the input names no session.
  */
 export async function importFromHook(io: CliIo, options: ImportSessionsOptions): Promise<void> {
-  const input = toRecord(parseJson(await readInput(io))?.value);
+  const input = await readHookInput(io, Number.POSITIVE_INFINITY);
   const transcript = readTranscript(input);
   const isWaiting = input[APART] === undefined && io.again !== undefined;
   const isEnding = AT_END.test(findText(input, "hook_event_name", "hookEventName") ?? "");
@@ -51,7 +51,7 @@ async function startAgain({ again }: CliIo, { path, sourceId }: Transcript): Pro
   await again?.(JSON.stringify({ transcript_path: path, session_id: sourceId, [APART]: true }));
 }
 
-function readTranscript(input: Readonly<Record<string, unknown>>): Transcript {
+function readTranscript(input: JsonRecord): Transcript {
   // The other path at the end of a subagent is that of the agent which started it.
   const path = findText(input, "agent_transcript_path", "transcript_path", "transcriptPath");
   const sourceId =
@@ -64,13 +64,7 @@ function readTranscript(input: Readonly<Record<string, unknown>>): Transcript {
   return { path, sourceId };
 }
 
-function findText(input: Readonly<Record<string, unknown>>, ...names: readonly string[]): string | undefined {
+function findText(input: JsonRecord, ...names: readonly string[]): string | undefined {
   const values = names.map((name) => input[name]);
   return values.find((value): value is string => typeof value === "string" && value !== "");
-}
-
-async function readInput({ stdin }: CliIo): Promise<string> {
-  if (stdin === undefined || stdin.isTTY === true)
-    throw new UsageError("--hook reads from stdin; an agent writes to it.");
-  return text(stdin);
 }

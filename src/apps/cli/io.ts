@@ -49,6 +49,8 @@ export interface CliIo {
   readonly terminal?: CliTerminal;
   /** Opens a file as a double click would; returns whether that can be done. Missing without a desktop. */
   readonly open?: (path: string) => Promise<boolean>;
+  /** Aborts when a hook must answer with what it has; missing where nothing waits for it. */
+  readonly deadline?: AbortSignal;
   /** Runs the same command line in a process of its own, which goes on when this one ends; resolves once it has its input. */
   readonly again?: (input: string) => Promise<void>;
   /** Default: PostgreSQL, by the package `pg`. */

@@ -18,6 +18,7 @@ export async function runMain(): Promise<ExitCode> {
   });
   stderr.on("error", () => process.exit(EXIT_CODES.failed));
   if (process.argv.includes("--hook")) await optimizeLate();
+  const deadline = process.argv[2] === "recall" ? limitTime() : undefined;
   return run(process.argv.slice(2), {
     stdin,
     stdout,
@@ -28,7 +29,28 @@ export async function runMain(): Promise<ExitCode> {
       stderr.isTTY && { ask: askOnStderr, terminal: { input: stdin, output: stderr }, open: openFile }),
     untilInterrupted: makeInterruptSignal,
     again: runAgain,
+    ...(deadline && { deadline }),
   });
+}
+
+/** Milliseconds after the start of Node at which a hook ends without an answer, unless the environment says otherwise. */
+const HOOK_MS = 420;
+
+/** Milliseconds before that at which it answers with what it has. */
+const ANSWERING_MS = 200;
+
+/**
+ * Limits the time for which an agent waits for its hook.
+ *
+ * Work is done in slices of some milliseconds, so that these timers fire in time whatever is searched.
+ *
+ * @returns Aborts when it is time to answer.
+ */
+function limitTime(): AbortSignal {
+  const passedMs = Math.round(performance.now() - performance.nodeTiming.bootstrapComplete);
+  const leftMs = (Number(env["SESSIONTREE_HOOK_MS"]) || HOOK_MS) - passedMs;
+  setTimeout(() => process.exit(EXIT_CODES.ok), Math.max(0, leftMs)).unref();
+  return AbortSignal.timeout(Math.max(0, Math.round(leftMs - ANSWERING_MS)));
 }
 
 /** Has the engine of Node 20 optimize less: an agent waits for its hook, which is over before that pays. Later ones lack the flag. */

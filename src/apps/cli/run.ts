@@ -76,10 +76,15 @@ export async function run(argv: readonly string[], callerIo: CallerIo): Promise<
   failure ??= outputFailure;
   if (failure !== undefined) exitCode = explainFailure(failure, words, io, errors);
   // An agent may take any other code for a refusal.
-  if (words[0] === "import" && words.includes("--hook")) exitCode = EXIT_CODES.ok;
+  if (isHook(words)) exitCode = EXIT_CODES.ok;
   // If stderr fails, too, there is nobody left to tell.
   await catchError(() => errors.flush());
   return exitCode;
+}
+
+/** Returns whether an agent calls the command line. */
+function isHook([command = "", ...words]: readonly string[]): boolean {
+  return ["import", "recall"].includes(command) && words.includes("--hook");
 }
 
 /** Loads the command that a command line names first, or behind `help`. */

@@ -2,7 +2,7 @@ import { toRecord } from "../../core/context/entry-fields.ts";
 import { getTellingArgument, type StoredCall } from "../../core/facts/tool-calls.ts";
 
 /** Tools that run commands: what a command begins with says what it is for. */
-const SHELL = /^(?:bash|shell|exec|terminal|run_?(?:shell_?)?command|local_shell|powershell|command)/i;
+export const SHELL = /^(?:bash|shell|exec|terminal|run_?(?:shell_?)?command|local_shell|powershell|command)/i;
 
 /** Words of a command that are compared. */
 const WORDS = 2;

@@ -7,10 +7,14 @@ import type { AnySessionEntry } from "../../core/format/entry.ts";
 const RECALL_TOOL =
   /(?:^|[^a-z0-9])(?:search_sessions|read_entries|session_overview|find_failures|file_history)$|sessiontree[^a-z0-9]+usage$/i;
 
-/** The frame of an answer; one that was cut has no end. */
-const FRAMES = /<past-sessions>[\s\S]*?(?:<\/past-sessions>|$)/g;
+/** The tag that opens an answer; some agents escape and wrap what a hook writes. */
+const FRAME = /(?:<hook_context>)?(?:<|&lt;)past-sessions(?:>|&gt;)/;
 
-const FRAME = "<past-sessions>";
+/** An answer with the line that follows its frame; one that was cut has no end. */
+const FRAMES = new RegExp(
+  `${FRAME.source}[\\s\\S]*?(?:(?:<|&lt;)/past-sessions(?:>|&gt;)(?:\\n[^\\n]*)?(?:</hook_context>)?|$)`,
+  "g",
+);
 
 /** Returns whether a tool is one of those that answer about past sessions, whatever a client calls it. */
 export function isRecallTool(name: string): boolean {
@@ -47,5 +51,5 @@ export function isEcho({ snippet, match }: SearchHit, entry: AnySessionEntry): b
 }
 
 function isRecalled({ text, call }: SearchedPart): boolean {
-  return isRecallTool(call?.name ?? "") || text.includes(FRAME);
+  return isRecallTool(call?.name ?? "") || FRAME.test(text);
 }

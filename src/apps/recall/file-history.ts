@@ -50,7 +50,8 @@ export const fileHistoryTool: RecallTool = {
   },
 };
 
-interface FileCall {
+/** A call that names a file. */
+export interface FileCall {
   readonly timeMs: number;
   readonly isChanged: boolean;
   readonly block: Block;
@@ -73,7 +74,8 @@ async function findCalls(recall: Recall, call: Arguments, sessions: SessionOpene
   return calls;
 }
 
-function findCallsAt({ session, ordinal }: OpenedEntry, path: string, heading: string): FileCall[] {
+/** Returns the calls of an entry that name a file. */
+export function findCallsAt({ session, ordinal }: OpenedEntry, path: string, heading: string): FileCall[] {
   const { row, tree } = session;
   const test = makePathTest(path);
   return getToolCalls(session.entryAt(ordinal)).flatMap((call) => {

@@ -111,7 +111,7 @@ async function findFailuresLike(
 }
 
 /** Returns the part of the words, by weight, that a failure has. */
-function measureLikeness(
+export function measureLikeness(
   { session, ordinal }: OpenedEntry,
   words: readonly string[],
   weight: (word: string) => number,
@@ -130,7 +130,7 @@ function findSigns(error: string): string {
 }
 
 /** Returns the words that tell an error from others, the longest first; of a very long one its parts. */
-function findWords(error: string): string[] {
+export function findWords(error: string): string[] {
   const words =
     error
       .slice(0, MAX_ERROR)
@@ -139,7 +139,8 @@ function findWords(error: string): string[] {
   return [...new Set(words)].filter((word) => !COMMON.has(word)).sort((a, b) => b.length - a.length);
 }
 
-function formatFailureLines({ session, ordinal }: OpenedEntry): string[] {
+/** Writes a failure in lines: what was asked, said and tried, and what then worked. */
+export function formatFailureLines({ session, ordinal }: OpenedEntry): string[] {
   const { tree } = session;
   const message = toRecord(session.entryAt(ordinal))["message"];
   const failed = findFinishedCall(session, ordinal);
@@ -221,7 +222,7 @@ interface Aftermath {
  *
  * @remarks Cost: O(entries behind it), at most 200 bodies on each branch.
  */
-function findAftermath(session: RecalledSession, failed: FinishedCall): Aftermath {
+export function findAftermath(session: RecalledSession, failed: FinishedCall): Aftermath {
   const path = session.pathThrough(failed.ordinal);
   const own = findFirstWorking(session, path.slice(path.indexOf(failed.ordinal) + 1), failed);
   if (own.worked !== undefined || session.active.has(failed.ordinal)) return { ...own, isElsewhere: false };

@@ -19,7 +19,7 @@ const MAX_CALL_LENGTH = 80;
 
 /** What stands around an error and tells nothing of it: the ends of wrapping programs, and lines of a stack. */
 const WRAPPING =
-  /^(?:command (?:exited|failed)|exit(?:ed)?(?: with)?(?: code| status)?:? \d|\(no output\)|npm (?:err!|error)|make(?:\[\d+\])?: \*\*\*|error: could not compile|at .*:\d+\)?$|file ".*", line \d|node\.js v\d)/i;
+  /^(?:command (?:exited|failed)|exit(?:ed)?(?: with)?(?: code| status)?:? \d|\(no output\)|npm (?:err!|error)|make(?:\[\d+\])?: \*\*\*|error: could not compile|error: \(none\)$|at .*:\d+\)?$|file ".*", line \d|node\.js v\d)/i;
 
 /** How a command ended that was stopped. */
 const STOPPED = /^command (?:aborted|cancelled|killed|timed out)/i;
@@ -80,6 +80,12 @@ export function failureLine(message: unknown): string {
 /** Returns the line of an output that names the error as it stands there, up to 1,000 characters of it; may be empty. */
 export function getErrorLine(message: unknown): string {
   return getFailure(message).line;
+}
+
+/** Returns the last line of an output that names an error or reports a failure; undefined if none of its last 64 KB does. */
+export function findFailureLine(output: string): string | undefined {
+  const { named, told } = findErrors(getLastLines(output));
+  return named ?? told;
 }
 
 function getFailure(message: unknown, input?: unknown): Failure {

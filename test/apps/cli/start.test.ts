@@ -51,6 +51,14 @@ test("a TAB loads neither the parser of command lines nor a command, before it k
   expect(loaded.filter((path) => isForOthers.test(path))).toEqual([]);
 });
 
+test("a hook reads what has happened before it loads what looks at sessions", async () => {
+  const loaded = await loadedAtStart("src/apps/cli/commands/recall.ts");
+  expect(loaded).toContain("src/apps/cli/hook-input.ts");
+  const isForAnswers =
+    /^src\/(?:apps\/(?:recall|mcp)\/|session\/manager|catalog|core\/context\/session|stores|session\/log\/file-log)|^(?:zod|pg)$/;
+  expect(loaded.filter((path) => isForAnswers.test(path))).toEqual([]);
+});
+
 test("what Node compiles is kept before anything else is loaded", async () => {
   const ours = (await loadedAtStart("src/apps/cli/bin.ts")).filter((path) => !path.startsWith("node:"));
   expect(ours).toEqual(["src/apps/cli/bin.ts", "src/session/files/user-folders.ts"]);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { formatFailure } from "../../../src/core/facts/failure-text.ts";
+import { findFailureLine, formatFailure } from "../../../src/core/facts/failure-text.ts";
 
 /** What is said of a tool's output. */
 function ofTool(...lines: string[]): string {
@@ -29,6 +29,11 @@ test.each<[what: string, lines: string[], told: string]>([
     "npm behind it all",
     ["✖ 1 of 12 failed", "npm error Lifecycle script `check` failed with error:", "npm error code 2"],
     "✖ 1 of 12 failed",
+  ],
+  [
+    "Qwen Code and Gemini CLI",
+    ["Output: TypeError: x is not a function", "Error: (none)", "Signal: (none)"],
+    "Output: TypeError: x is not a function",
   ],
   [
     "make",
@@ -113,4 +118,17 @@ test("an output of megabytes is not read whole, nor a line of megabytes", () => 
     content: `${"a".repeat(5e6)}\n${"error ".repeat(1e6)}`,
   });
   expect(text.length).toBeLessThan(1100);
+});
+
+test.each([
+  [
+    "a line that names an error",
+    "1 passed\nTypeError: x is not a function\nDone",
+    "TypeError: x is not a function",
+  ],
+  ["a line that reports a failure", "cannot find it\n1 passed", "cannot find it"],
+  ["no failure", "12 passing\n0 errors\n", undefined],
+  ["nothing", "", undefined],
+])("the line of an output that reports a failure: %s", (_what, output, line) => {
+  expect(findFailureLine(output)).toBe(line);
 });

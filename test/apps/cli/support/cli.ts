@@ -38,6 +38,8 @@ export interface CliSettings {
   readonly stdin?: CliInput;
   /** What runs the same command line in a process of its own. */
   readonly again?: (input: string) => Promise<void>;
+  /** Aborts when a hook must answer. */
+  readonly deadline?: AbortSignal;
   /** How databases are reached; default: one that is empty. */
   readonly stores?: CliStores;
 }
@@ -49,7 +51,7 @@ export const TERMINAL: CliSettings = { columns: 80, env: { NO_COLOR: "1" } };
 export async function cli(args: readonly string[], settings: CliSettings = {}): Promise<CliResult> {
   const out: string[] = [];
   const errors: string[] = [];
-  const { columns, ask, onOutput, stdin, untilInterrupted, open, terminal, again } = settings;
+  const { columns, ask, onOutput, stdin, untilInterrupted, open, terminal, again, deadline } = settings;
   const stdout: CliStream = {
     write: (text: string) => {
       out.push(text);
@@ -68,6 +70,7 @@ export async function cli(args: readonly string[], settings: CliSettings = {}): 
     ...(ask && { ask }),
     ...(untilInterrupted && { untilInterrupted }),
     ...(again && { again }),
+    ...(deadline && { deadline }),
     ...(open && { open }),
     ...(terminal && { terminal }),
   });

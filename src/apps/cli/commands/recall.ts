@@ -1,0 +1,90 @@
+import { toPlainLine } from "../../../core/facts/plain-text.ts";
+import { getErrorMessage } from "../../../core/format/errors.ts";
+import type { HookCall } from "../../recall/hook/hook-call.ts";
+import type { Command, CommandCall } from "../command.ts";
+import { readHookInput } from "../hook-input.ts";
+import type { CliIo } from "../io.ts";
+import { flag, rare } from "../parameters.ts";
+import { getSecrets, getSource, PROJECT, SECRETS } from "../recall-options.ts";
+import { resolvePath } from "../session-argument.ts";
+import { UsageError } from "../usage-error.ts";
+
+/** Bytes of input that are parsed: agents hand over the output of a command, or a file that they write. */
+const MAX_INPUT_BYTES = 4 * 1024 * 1024;
+
+/** Variables in which agents name the folder of the project; the working directory may be one below it. */
+const PROJECT_VARIABLES = ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "QWEN_PROJECT_DIR"];
+
+const HOOK = flag("--hook", "answer the event that an agent writes to stdin, as agents call their hooks");
+const VERBOSE = rare(flag("--verbose", "write to stderr why there is no answer"));
+
+/** `sessiontree recall`: pushes past sessions to an agent. */
+export const command: Command = {
+  details: `With --hook: at the start of a session, how this project's last session ended; after a command that failed, what worked the last time it failed; before an edit, which sessions touched the file. An answer has at most 1,500 bytes. If there is nothing to say, or it takes too long, nothing is written, and the exit code is 0 in any case.
+
+Claude Code, Codex, Gemini CLI and Qwen Code call it once it is in their settings. docs/recall.md has what to paste.`,
+  parameters: [HOOK, PROJECT, SECRETS, VERBOSE],
+  examples: [
+    ["recall --hook", "in the settings of an agent"],
+    ["recall --hook --verbose < event.json", "why an event gets no answer"],
+    ["recall --hook --secrets secrets.txt", "without what patterns match"],
+  ],
+  run: async (call) => {
+    if (!call.get(HOOK))
+      throw new UsageError(
+        'recall is what agents call: use "sessiontree recall --hook", or "sessiontree search" to search yourself.',
+      );
+    const explain = (reason: string) => {
+      if (call.get(VERBOSE)) call.note(reason);
+    };
+    try {
+      await answerHook(call, explain);
+    } catch (error) {
+      explain(toPlainLine(getErrorMessage(error)));
+    }
+  },
+};
+
+async function answerHook(call: CommandCall, explain: (reason: string) => void): Promise<void> {
+  const input = await readHookInput(call.io, MAX_INPUT_BYTES);
+  const { parseHookCall } = await import("../../recall/hook/hook-call.ts");
+  const hookCall = parseHookCall(input);
+  if (hookCall === undefined) {
+    explain(
+      "Past sessions say nothing about this event: it is neither a start, nor a failed command, nor an edit.",
+    );
+    return;
+  }
+  const text = await findAnswer(call, hookCall);
+  if (text === "") {
+    explain("Past sessions of this project hold nothing about this, or it was not found in time.");
+    return;
+  }
+  const { eventName: hookEventName } = hookCall;
+  call.out.json({ hookSpecificOutput: { hookEventName, additionalContext: text } });
+}
+
+async function findAnswer(call: CommandCall, hookCall: HookCall): Promise<string> {
+  const { dir, get, io } = call;
+  const [{ Recall }, { CallTime }, { makeHookAnswer }] = await Promise.all([
+    import("../../recall/recall.ts"),
+    import("../../recall/call-time.ts"),
+    import("../../recall/hook/hook-answer.ts"),
+  ]);
+  const cwd = hookCall.cwd ?? io.cwd;
+  const project = get(PROJECT) ?? findProject(io) ?? cwd;
+  const settings = {
+    source: await getSource(call),
+    cwd: resolvePath(io.cwd, cwd),
+    project: dir === undefined ? resolvePath(io.cwd, project) : undefined,
+    env: io.env,
+    hide: await getSecrets(call),
+    now: io.now,
+    prices: undefined,
+  };
+  return makeHookAnswer(new Recall(settings, { time: new CallTime(io.deadline, io.deadline) }), hookCall);
+}
+
+function findProject({ env }: CliIo): string | undefined {
+  return PROJECT_VARIABLES.map((name) => env[name]).find((folder) => folder !== undefined && folder !== "");
+}

@@ -1,0 +1,73 @@
+import { findFailureLine } from "../../../core/facts/failure-text.ts";
+import type { Answer } from "../answer.ts";
+import {
+  findAftermath,
+  findFinishedCall,
+  findWords,
+  formatFailureLines,
+  measureLikeness,
+} from "../find-failures.ts";
+import type { Recall } from "../recall.ts";
+import type { OpenedEntry, SessionOpener } from "../session-opener.ts";
+
+/** The longest words, which a known failure must hold. */
+const SEARCHED_WORDS = 2;
+
+/** Failures that are looked at, those of the latest sessions first. */
+const MAX_HITS = 12;
+
+/** Part of the words of a failure that a known one has at least: unrequested help must fit. */
+const ALIKE = 0.6;
+
+/** Failures that are shown. */
+const MAX_SHOWN = 2;
+
+/** Characters of a command whose words count. */
+const MAX_COMMAND = 400;
+
+/** Adds what worked after the last failures like this one; nothing if none is known, or nothing worked. */
+export async function writeKnownFailure(
+  recall: Recall,
+  sessions: SessionOpener,
+  { command, output }: { readonly command: string; readonly output: string },
+  answer: Answer,
+): Promise<void> {
+  const words = findWords(
+    `${command.slice(0, MAX_COMMAND)}\n${findFailureLine(output) ?? output.slice(-1000)}`,
+  );
+  if (words.length === 0) return;
+  const query = { text: findQuery(words), cwd: recall.settings.project, failed: true };
+  const [shown, seen] = [new Set<string>(), new Set<string>()];
+  let looked = 0;
+  for await (const hit of sessions.search(query)) {
+    const { id } = hit.session;
+    // A fork has the entries of its parent.
+    if (shown.has(id) || seen.has(hit.entryId)) continue;
+    seen.add(hit.entryId);
+    const found = await sessions.openEntry(hit);
+    if (found !== undefined && isFixed(found, words) && !(await sessions.isEcho(hit))) {
+      const [first = "", ...others] = formatFailureLines(found);
+      const heading = await recall.formatRow(hit.session);
+      // What worked is in the last line; what was tried before may take more than there is.
+      const isAdded =
+        answer.add(heading, first, ...others) || answer.add(heading, first, ...others.slice(-1));
+      if (!isAdded || shown.add(id).size >= MAX_SHOWN) break;
+    }
+    looked++;
+    if (looked >= MAX_HITS) break;
+  }
+  if (shown.size > 0) answer.note("This failed before; what then worked is above.");
+}
+
+/** Returns what is searched: words with digits, such as names of temporary files, only if there are no others. */
+function findQuery(words: readonly string[]): string {
+  const lasting = words.filter((word) => !/\d/.test(word));
+  return (lasting.length > 0 ? lasting : words).slice(0, SEARCHED_WORDS).join(" ");
+}
+
+function isFixed(found: OpenedEntry, words: readonly string[]): boolean {
+  const { session, ordinal } = found;
+  if (measureLikeness(found, words, () => 1) < ALIKE) return false;
+  const failed = findFinishedCall(session, ordinal);
+  return failed !== undefined && findAftermath(session, failed).worked !== undefined;
+}
