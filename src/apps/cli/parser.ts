@@ -41,12 +41,7 @@ export function makeParser(
   const parser = new CommanderCommand("sessiontree")
     .description(ABOUT)
     .helpOption("-h, --help", "print help")
-    .addHelpCommand(
-      new CommanderCommand("help")
-        .argument("[command]")
-        .summary("Print all about a command")
-        .helpGroup("Set up:"),
-    )
+    .addHelpCommand(new CommanderCommand("help").argument("[command]"))
     .exitOverride()
     .configureOutput({
       writeOut: (text) => out.text(text),
@@ -62,6 +57,8 @@ export function makeParser(
     .configureHelp({
       styleTitle: (title) => out.colors.bold(title),
       subcommandTerm: (one) => one.name(),
+      // Without "help", which the last line names.
+      visibleCommands: (parent) => [...parent.commands],
       minWidthToWrap: 20,
     })
     .addHelpText("after", () => `\n${BEHIND.flatMap((text) => wrapText(text, out.columns)).join("\n")}`);
