@@ -68,15 +68,13 @@ describe("a question", () => {
       fc.property(texts, (text) => {
         const { terms, words: found = [] } = parseQuestion(text);
         expect(new Set(found.map(({ hash }) => hash)).size).toBe(found.length);
-        for (const one of [...terms, ...found.map((word) => word.text)]) {
-          expect(text).toContain(one);
-          expect(one.trim()).not.toBe("");
-        }
-        for (const { weight } of found) expect([0.1, 1]).toContain(weight);
+        const pieces = [...terms, ...found.map((word) => word.text)];
+        expect(pieces.filter((one) => one.trim() === "" || !text.includes(one))).toEqual([]);
+        expect(found.filter(({ weight }) => weight !== 1 && weight !== 0.1)).toEqual([]);
         // A part is never alone: the word that it is a part of is there too, unless it is too long to be a word.
         if (found.length > 0) expect(found.some(({ isPart }) => !isPart)).toBe(true);
       }),
-      { numRuns: 1_000 },
+      { numRuns: 500 },
     );
   });
 
