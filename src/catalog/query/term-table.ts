@@ -126,6 +126,16 @@ export class TermTable {
   }
 }
 
+/** Reads bytes that were kept as a table; undefined if they are none. */
+export function parseTermTable(bytes: Uint8Array): TermTable | undefined {
+  try {
+    return new TermTable(bytes);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
 function getBucket(hash: number, bits: number): number {
   return hash >>> (32 - bits);
 }
@@ -178,6 +188,12 @@ export class TermTableBuilder {
   /** Returns the table of the entries so far, and begins the next one. */
   build(): TermTable {
     const table = new TermTable(this.#write());
+    this.clear();
+    return table;
+  }
+
+  /** Drops what was added, and begins a table. */
+  clear(): void {
     this.#slots.fill(0);
     this.#counts.fill(0, 0, this.#words);
     this.#weights.fill(0, 0, this.#words);
@@ -185,7 +201,6 @@ export class TermTableBuilder {
     for (const numbers of [this.#postingWords, this.#postingEntries, this.#postingWeights])
       numbers.length = 0;
     this.#entries.length = 0;
-    return table;
   }
 
   #write(): Uint8Array {

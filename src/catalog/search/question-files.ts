@@ -6,7 +6,7 @@ import { type CatalogOptions, CatalogRun } from "../list/catalog-run.ts";
 import { collectGrams, hasGrams } from "../list/gram-filter.ts";
 import { readSource } from "../list/read-entries.ts";
 import { getRequiredTexts, needsCalls, type SearchPlan } from "../query/entry-search.ts";
-import { TermTable } from "../query/term-table.ts";
+import { parseTermTable, type TermTable } from "../query/term-table.ts";
 import { getStem } from "../query/words.ts";
 import { QuestionSearch } from "./question-search.ts";
 import { type FoundHit, findAtOffsets, type HitBranch, mayHoldRequired } from "./search-file.ts";
@@ -82,7 +82,8 @@ class FileTables {
       if (!isFrom(file.path, this.#plan)) return undefined;
       if (!this.#isWhole) return await this.#readSelected(file);
       const known = cache.getTable(file, file);
-      if (known !== undefined) return new TermTable(known);
+      const kept = known && parseTermTable(known);
+      if (kept !== undefined) return kept;
       open = openToScan(file.path);
       const table = await this.#reader.readFile(open);
       if (table !== undefined) cache.putTable(file, open, table.bytes);
