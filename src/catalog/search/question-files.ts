@@ -6,6 +6,7 @@ import { type CatalogOptions, CatalogRun } from "../list/catalog-run.ts";
 import { collectGrams, hasGrams } from "../list/gram-filter.ts";
 import { readSource } from "../list/read-entries.ts";
 import { getRequiredTexts, needsCalls, type SearchPlan } from "../query/entry-search.ts";
+import { isDateWord } from "../query/search-text.ts";
 import { parseTermTable, type TermTable } from "../query/term-table.ts";
 import { getStem } from "../query/words.ts";
 import { QuestionSearch } from "./question-search.ts";
@@ -70,7 +71,7 @@ class FileTables {
     const most = Math.max(...words.map(({ weight }) => weight));
     this.#anyOf = words
       .filter(({ weight }) => weight === most)
-      .map(({ text }) => collectGrams([getStem(text)]));
+      .map(({ text }) => collectGrams(isDateWord(text) ? [] : [getStem(text)]));
   }
 
   /** Returns the words of a file; undefined if it cannot hold a hit, or, reported, cannot be read. */
