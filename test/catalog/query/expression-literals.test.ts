@@ -84,7 +84,17 @@ const atoms = fc.letrec<{ atom: Pair; sequence: Pair; group: Pair }>((tie) => ({
     .array(
       fc.tuple(
         tie("atom"),
-        fc.constantFrom(["", 1], ["", 1], ["", 1], ["*", 0], ["*?", 2], ["+", 3], ["+?", 1], ["?", 0], ["??", 1]),
+        fc.constantFrom(
+          ["", 1],
+          ["", 1],
+          ["", 1],
+          ["*", 0],
+          ["*?", 2],
+          ["+", 3],
+          ["+?", 1],
+          ["?", 0],
+          ["??", 1],
+        ),
         fc.constantFrom(["", 1], ["", 1], ["{0}", 0], ["{0,2}", 0], ["{2}", 2], ["{1,}", 1], ["{00,1}", 0]),
         fc.boolean(),
       ),
@@ -111,7 +121,9 @@ function expectHeld(source: string, tried: string): void {
   for (const form of [text, text.toUpperCase(), text.toLowerCase()]) {
     const [match] = new RegExp(source, flags).exec(form) ?? [];
     if (match === undefined) continue;
-    const lacking = getRequiredLiterals(source).filter((literal) => literal === "" || !hasWord(match, literal));
+    const lacking = getRequiredLiterals(source).filter(
+      (literal) => literal === "" || !hasWord(match, literal),
+    );
     expect({ source, match, lacking }).toEqual({ source, match, lacking: [] });
   }
 }
@@ -138,7 +150,9 @@ test("and so it is for whatever the engine takes for an expression", () => {
     ...["{1}", "{0}", "{,2}", "{2,", "{a}", "\\b", "\\B", "\\-", "[^]", "[]", "[\\]a]", "\ud83d", "\ude42"],
   );
   const sources = fc.array(tokens, { maxLength: 10 }).map((all) => all.join(""));
-  const texts = fc.array(fc.constantFrom(..."abE1 |[]{},-:=u4xckp<n>L_é日\n", "🙂", "\ud83d"), { maxLength: MAX_UNITS });
+  const texts = fc.array(fc.constantFrom(..."abE1 |[]{},-:=u4xckp<n>L_é日\n", "🙂", "\ud83d"), {
+    maxLength: MAX_UNITS,
+  });
   fc.assert(
     fc.property(sources, texts, (source, text) => {
       try {

@@ -41,7 +41,9 @@ describe("an entry matches a question", () => {
   });
 
   test("by words in different texts, a phrase in one of them", () => {
-    expect(match('"make release" zebra lock', "make  RELEASE", "a lock")).toMatchObject({ missing: ["zebra"] });
+    expect(match('"make release" zebra lock', "make  RELEASE", "a lock")).toMatchObject({
+      missing: ["zebra"],
+    });
     expect(match('"make release"', "make", "release")).toBeUndefined();
   });
 
@@ -66,8 +68,24 @@ describe("an entry matches a question", () => {
 });
 
 test("missing are exactly the words whose stem no text holds, but for stop words", () => {
-  const word = fc.constantFrom("lock", "locks", "the", "How", "zebra", "getUserName", "user", "日本語", "本語", "🙂", "\ud83d", "May");
-  const texts = fc.array(fc.array(word, { maxLength: 4 }).map((some) => some.join(" ")), { minLength: 1, maxLength: 3 });
+  const word = fc.constantFrom(
+    "lock",
+    "locks",
+    "the",
+    "How",
+    "zebra",
+    "getUserName",
+    "user",
+    "日本語",
+    "本語",
+    "🙂",
+    "\ud83d",
+    "May",
+  );
+  const texts = fc.array(
+    fc.array(word, { maxLength: 4 }).map((some) => some.join(" ")),
+    { minLength: 1, maxLength: 3 },
+  );
   fc.assert(
     fc.property(fc.array(word, { minLength: 1, maxLength: 6 }), texts, (asked, parts) => {
       const question = asked.join(" ");

@@ -22,7 +22,8 @@ function rank(question: string, sessions: readonly (readonly string[])[], getFac
   return ranking.rank(max);
 }
 
-const places = (...given: Parameters<typeof rank>) => rank(...given).map((one) => `${one.session}.${one.offset}`);
+const places = (...given: Parameters<typeof rank>) =>
+  rank(...given).map((one) => `${one.session}.${one.offset}`);
 
 describe("entries are ranked", () => {
   test("by the number and the rarity of the words that they hold", () => {
@@ -34,8 +35,16 @@ describe("entries are ranked", () => {
   test("higher with an answer next to them, and in a session that holds the other words", () => {
     const sessions = [["lock", "x"], ["lock", "lock"], ["x"]];
     expect(places("lock", sessions)).toEqual(["1.0", "1.1", "0.0"]);
-    expect(places("lock zebra", [["lock", "x", "y"], ["lock", "x", "zebra"]]).indexOf("1.0")).toBeLessThan(
-      places("lock zebra", [["lock", "x", "y"], ["lock", "x", "zebra"]]).indexOf("0.0"),
+    expect(
+      places("lock zebra", [
+        ["lock", "x", "y"],
+        ["lock", "x", "zebra"],
+      ]).indexOf("1.0"),
+    ).toBeLessThan(
+      places("lock zebra", [
+        ["lock", "x", "y"],
+        ["lock", "x", "zebra"],
+      ]).indexOf("0.0"),
     );
   });
 
@@ -61,7 +70,9 @@ describe("entries are ranked", () => {
 
 test("scores are above 0, at most 1, and descend; what is found holds a word of the question", () => {
   const word = fc.constantFrom("lock", "locks", "the", "zebra", "userName", "user", "日本語", "🙂", "x");
-  const text = fc.tuple(fc.array(word, { maxLength: 8 }), fc.nat(30)).map(([all, times]) => `${all.join(" ")} `.repeat(times));
+  const text = fc
+    .tuple(fc.array(word, { maxLength: 8 }), fc.nat(30))
+    .map(([all, times]) => `${all.join(" ")} `.repeat(times));
   fc.assert(
     fc.property(
       fc.array(word, { minLength: 1, maxLength: 5 }),

@@ -4,7 +4,9 @@ import fc from "../../support/fast-check.ts";
 
 const words = (text: string) => parseQuestion(text).words?.map((word) => word.text);
 const rare = (text: string) =>
-  parseQuestion(text).words?.filter(({ weight, isPart }) => weight === 1 && !isPart).map((word) => word.text);
+  parseQuestion(text)
+    .words?.filter(({ weight, isPart }) => weight === 1 && !isPart)
+    .map((word) => word.text);
 
 describe("a question", () => {
   test.each([
@@ -21,7 +23,12 @@ describe("a question", () => {
   });
 
   test.each(["", " ", "?!", '""', '" "', "\u0000", "—"])("%j has none", (text) => {
-    expect(parseQuestion(text)).toMatchObject({ terms: [], words: [], regex: undefined, caseSensitive: false });
+    expect(parseQuestion(text)).toMatchObject({
+      terms: [],
+      words: [],
+      regex: undefined,
+      caseSensitive: false,
+    });
   });
 
   test("has each word once, as it is written first, or where it is no part of another", () => {
@@ -51,7 +58,10 @@ describe("a question", () => {
     const long = "word ".repeat(20_000);
     expect(words(long)).toEqual(["word"]);
     expect(() => parseQuestion(`${long}x`)).toThrow(
-      expect.objectContaining({ code: "INVALID_QUERY", message: expect.stringMatching(/100001 characters.*part/) }),
+      expect.objectContaining({
+        code: "INVALID_QUERY",
+        message: expect.stringMatching(/100001 characters.*part/),
+      }),
     );
   });
 
@@ -62,8 +72,23 @@ describe("a question", () => {
   });
 
   test("is read, whatever is in it", () => {
-    const pieces = fc.constantFrom('"', " ", "\n", "a", "getUserName", "日本", "\ud83d", "\ude42", "🙂", "the", "’");
-    const texts = fc.oneof(fc.array(pieces).map((all) => all.join("")), fc.string({ unit: "binary" }));
+    const pieces = fc.constantFrom(
+      '"',
+      " ",
+      "\n",
+      "a",
+      "getUserName",
+      "日本",
+      "\ud83d",
+      "\ude42",
+      "🙂",
+      "the",
+      "’",
+    );
+    const texts = fc.oneof(
+      fc.array(pieces).map((all) => all.join("")),
+      fc.string({ unit: "binary" }),
+    );
     fc.assert(
       fc.property(texts, (text) => {
         const { terms, words: found = [] } = parseQuestion(text);

@@ -41,7 +41,8 @@ function expectTable(table: TermTable, entries: readonly Entry[]): void {
     const expected = counted.flatMap(({ weights }, i) => (weights.has(hash) ? [[i, weights.get(hash)]] : []));
     expect(findAll(table, hash)).toEqual(expected);
   }
-  for (const hash of [1, 0xffffffff, 0x80000000, 12_345]) if (!hashes.has(hash)) expect(findAll(table, hash)).toEqual([]);
+  for (const hash of [1, 0xffffffff, 0x80000000, 12_345])
+    if (!hashes.has(hash)) expect(findAll(table, hash)).toEqual([]);
 }
 
 function findAll(table: TermTable, hash: number): number[][] {
@@ -50,11 +51,15 @@ function findAll(table: TermTable, hash: number): number[][] {
   return found;
 }
 
-const text = fc.oneof(
-  fc.array(fc.constantFrom("the", "The", "tests", "testing", "getUserName", "日本語", "🙂", "\ud83d"), { maxLength: 40 }),
-  fc.array(fc.nat(300).map(String), { maxLength: 40 }),
-  fc.array(fc.string({ unit: "binary" }), { maxLength: 4 }),
-).map((words) => words.join(" "));
+const text = fc
+  .oneof(
+    fc.array(fc.constantFrom("the", "The", "tests", "testing", "getUserName", "日本語", "🙂", "\ud83d"), {
+      maxLength: 40,
+    }),
+    fc.array(fc.nat(300).map(String), { maxLength: 40 }),
+    fc.array(fc.string({ unit: "binary" }), { maxLength: 4 }),
+  )
+  .map((words) => words.join(" "));
 
 const entry: fc.Arbitrary<Entry> = fc.record({
   texts: fc.array(fc.tuple(text, fc.constantFrom(3, 4, 5, 6, 8, 10)), { maxLength: 4 }),
@@ -79,7 +84,12 @@ test("more words and entries than the builder has room for at first", () => {
   const builder = new TermTableBuilder();
   const many = Array.from({ length: 2_000 }, (_, i): Entry => {
     const words = Array.from({ length: 20 }, (_, k) => `w${i * 20 + k}x`).join(" ");
-    return { texts: [[`the ${words} ${i % 130 === 0 ? "rare" : ""}`, 10]], offset: i * 5e9, timeMs: i, role: i % 8 };
+    return {
+      texts: [[`the ${words} ${i % 130 === 0 ? "rare" : ""}`, 10]],
+      offset: i * 5e9,
+      timeMs: i,
+      role: i % 8,
+    };
   });
   const one: Entry = { texts: [["the last", 10]], offset: 0, timeMs: 0, role: 0 };
   const large = build(builder, many);
@@ -91,8 +101,11 @@ test("more words and entries than the builder has room for at first", () => {
     return found;
   };
   expect(findAll(large, words("the"))).toEqual(many.map((_, i) => [i, 10]));
-  expect(findAll(large, words("rare")).map(([i]) => i)).toEqual(many.flatMap((_, i) => (i % 130 === 0 ? [i] : [])));
-  for (const i of [0, 1, 39_998, 39_999]) expect(findAll(large, words(`w${i}x`))).toEqual([[Math.floor(i / 20), 10]]);
+  expect(findAll(large, words("rare")).map(([i]) => i)).toEqual(
+    many.flatMap((_, i) => (i % 130 === 0 ? [i] : [])),
+  );
+  for (const i of [0, 1, 39_998, 39_999])
+    expect(findAll(large, words(`w${i}x`))).toEqual([[Math.floor(i / 20), 10]]);
   expect(findAll(large, words("w40000x"))).toEqual([]);
   expect(large.getEntry(1_999).offset).toBe(1_999 * 5e9);
   // A small table after a large one has none of its words.

@@ -32,7 +32,9 @@ const IN_WORD = /[\p{L}\p{N}\p{M}\p{Surrogate}]/u;
 function listSpans(text: string): string[] {
   const units = Array.from({ length: text.length }, (_, i) => text.charAt(i));
   const kinds = units
-    .map((unit) => (UNSPACED.test(unit) ? "i" : !IN_WORD.test(unit) ? "." : unit.toLowerCase() === unit ? "a" : "A"))
+    .map((unit) =>
+      UNSPACED.test(unit) ? "i" : !IN_WORD.test(unit) ? "." : unit.toLowerCase() === unit ? "a" : "A",
+    )
     .join("");
   const spans: string[] = [];
   for (const { index, 0: run } of kinds.matchAll(/[aA]+/g)) {
@@ -54,7 +56,22 @@ function listSpans(text: string): string[] {
 
 const pieces = fc.oneof(
   fc.constantFrom("getUserName", "HTTP2Server", "don't", "x", "Z", "7", " ", "-", "_", '"', "\n", "\ufeff"),
-  fc.constantFrom("日本語", "猫", "ひらがな", "カタカナー", "ภาษาไทย", "한국어", "العربية", "Ελλάς", "é", "e\u0301", "ǅ", "İ", "K", "ß"),
+  fc.constantFrom(
+    "日本語",
+    "猫",
+    "ひらがな",
+    "カタカナー",
+    "ภาษาไทย",
+    "한국어",
+    "العربية",
+    "Ελλάς",
+    "é",
+    "e\u0301",
+    "ǅ",
+    "İ",
+    "K",
+    "ß",
+  ),
   fc.constantFrom("🙂", "👨‍👩‍👧", "\ud83d", "\ude42", "𠮷", "\u0000"),
   fc.string({ unit: "binary", maxLength: 3 }),
   fc.nat(80).map((length) => "aB".repeat(length)),

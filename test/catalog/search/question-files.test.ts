@@ -24,9 +24,9 @@ import { deleteSession } from "../../../src/catalog/trash/trash.ts";
 import { FILTERS, TERM_TABLES } from "../../../src/session/files/cache-files.ts";
 import { readCached, writeCachedNow } from "../../../src/session/files/folder-cache.ts";
 import { forgetReplaced } from "../../../src/session/files/forget-session.ts";
-import { callIfPresent } from "../../../src/session/fs/file-system.ts";
 import { listSessionFiles } from "../../../src/session/files/session-files.ts";
 import type { SkippedFile } from "../../../src/session/files/skipped-files.ts";
+import { callIfPresent } from "../../../src/session/fs/file-system.ts";
 import { mergeSessions } from "../../../src/session/manager/merge-files.ts";
 import { SessionManager } from "../../../src/session/manager/session-manager.ts";
 import { openedFiles, overwrite } from "../../support/opened-files.ts";
@@ -127,8 +127,12 @@ describe("a question that is repeated", () => {
       .message({ role: "assistant", content: [call] })
       .add("custom", PADDING);
     const numbered = records.map((one) => ({ ...one, timestamp: Date.parse(String(one["timestamp"])) }));
-    put(join(sessionDir, "d.jsonl"), joinLines([{ ...numbered[0], timestamp: undefined }, ...numbered.slice(1)]));
-    const find = () => Promise.all(["in January", "2026", "on 2 Jan"].map((day) => ask(day, { tools: ["bash"] })));
+    put(
+      join(sessionDir, "d.jsonl"),
+      joinLines([{ ...numbered[0], timestamp: undefined }, ...numbered.slice(1)]),
+    );
+    const find = () =>
+      Promise.all(["in January", "2026", "on 2 Jan"].map((day) => ask(day, { tools: ["bash"] })));
     expect(await find()).toEqual([["d1"], ["d1"], ["d1"]]);
     // Reads all bytes, and keeps filters.
     await all(searchSessions("absent", { sessionDir, cacheDir }));
@@ -190,16 +194,19 @@ describe("tables that are kept", () => {
     await all(searchSessions("zebrafish", { sessionDir, cacheDir }));
   });
 
-  test.skipIf(process.getuid?.() === 0 || IS_WINE)("in a folder that cannot be written cost time alone", async () => {
-    const { ask, cacheDir, files } = scene();
-    const errors: unknown[] = [];
-    const onCacheError = (error: unknown) => errors.push(error);
-    mkdirSync(cacheDir, { mode: 0o500 });
-    expect(await ask("zebrafish", { onCacheError })).toEqual(["a1"]);
-    expect(errors).not.toEqual([]);
-    expect(files()).toEqual([]);
-    chmodSync(cacheDir, 0o700);
-  });
+  test.skipIf(process.getuid?.() === 0 || IS_WINE)(
+    "in a folder that cannot be written cost time alone",
+    async () => {
+      const { ask, cacheDir, files } = scene();
+      const errors: unknown[] = [];
+      const onCacheError = (error: unknown) => errors.push(error);
+      mkdirSync(cacheDir, { mode: 0o500 });
+      expect(await ask("zebrafish", { onCacheError })).toEqual(["a1"]);
+      expect(errors).not.toEqual([]);
+      expect(files()).toEqual([]);
+      chmodSync(cacheDir, 0o700);
+    },
+  );
 
   test("in a folder that is a file cost time alone", async () => {
     const { ask, cacheDir } = scene();
@@ -384,7 +391,8 @@ test("two processes that ask at once find the same, and leave a table that can b
 
 test("a question changes no search for words", async () => {
   const { sessionDir, cacheDir, ask } = scene();
-  const search = (options: SearchOptions) => all(searchSessions("the zebrafish", { sessionDir, cacheDir, ...options }));
+  const search = (options: SearchOptions) =>
+    all(searchSessions("the zebrafish", { sessionDir, cacheDir, ...options }));
   const before = await search({ ranked: true });
   await ask("zebrafish lock");
   expect(await search({ ranked: true })).toEqual(before);
