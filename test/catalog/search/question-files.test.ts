@@ -19,6 +19,7 @@ import { CatalogCache } from "../../../src/catalog/list/catalog-cache.ts";
 import { listSessions } from "../../../src/catalog/list/list-sessions.ts";
 import { TermTable } from "../../../src/catalog/query/term-table.ts";
 import { readWords } from "../../../src/catalog/query/words.ts";
+import { redactEverywhere } from "../../../src/catalog/redaction/redact-text.ts";
 import { type SearchOptions, searchSessions } from "../../../src/catalog/search/search.ts";
 import { deleteSession } from "../../../src/catalog/trash/trash.ts";
 import { FILTERS, TERM_TABLES } from "../../../src/session/files/cache-files.ts";
@@ -322,6 +323,7 @@ describe("no table keeps a word that is gone", () => {
   test.each<[string, (path: string) => unknown]>([
     ["an entry is redacted", redactEntry],
     ["a text is redacted", redactText],
+    ["a text is redacted everywhere", (path) => redactEverywhere("zebrafish", { sessionDir: dirname(path) })],
     ["the session is removed", (path) => deleteSession(path, { permanent: true })],
     [
       "a redacted copy is merged",
