@@ -1,4 +1,4 @@
-import { makeInvalidError, QUOTED, type SearchQuery } from "./search-query.ts";
+import { MAX_TERMS, makeInvalidError, QUOTED, type SearchQuery } from "./search-query.ts";
 import { readWords } from "./words.ts";
 
 /** A word of a question. */
@@ -34,7 +34,7 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
  * Reads a question: words of which an entry need not hold all, and phrases in quotes, each of which it must hold.
  *
  * @returns A query without words if the text has none.
- * @throws {SessionError} `INVALID_QUERY` if it has more than 100,000 characters.
+ * @throws {SessionError} `INVALID_QUERY` if it has more than 100,000 characters, or more than 32 phrases.
  */
 export function parseQuestion(text: string): SearchQuery {
   if (text.length > MAX_UNITS) {
@@ -44,6 +44,11 @@ export function parseQuestion(text: string): SearchQuery {
   }
   const phrases = Array.from(text.matchAll(QUOTED), ([, phrase = ""]) => phrase.trim());
   const terms = [...new Set(phrases.filter((phrase) => phrase !== ""))];
+  if (terms.length > MAX_TERMS) {
+    throw makeInvalidError(
+      `The question has ${terms.length} phrases in quotes, at most ${MAX_TERMS} are allowed; ask without some of the quotes.`,
+    );
+  }
   return { terms, regex: undefined, caseSensitive: false, words: parseWords(text) };
 }
 
