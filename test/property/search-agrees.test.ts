@@ -150,3 +150,72 @@ test("files and stores find what a search of a few lines finds", async () => {
     { numRuns: 500 },
   );
 });
+
+/** What a question can ask for, and a text with the word in one of its forms, standing alone. */
+const ASKED = new Map([
+  ["red", "red"],
+  ["greens", "green"],
+  ["Evergreen", "evergreen"],
+  ["Sky", "sky"],
+  ["é", "é"],
+  ["日本", "日本"],
+  ["X", "x"],
+  ["TS", "ts"],
+  ["shell", "shell"],
+  ["zebra", "zebra"],
+]);
+
+/** A question, and what the model looks for instead. */
+const questions = fc
+  .record({
+    words: fc.subarray([...ASKED.keys()], { minLength: 1, maxLength: 4 }),
+    phrase: fc.constantFrom("", "", "", "blue sky", "red green", "never said"),
+    filters: queries,
+  })
+  .map(({ words: asked, phrase, filters: { query: _, regex: _regex, caseSensitive: _case, ...filters } }) => {
+    const quoted = phrase === "" ? "" : `"${phrase}"`;
+    const forms = [...asked, ...phrase.split(" ")].map((word) => ASKED.get(word) ?? `(?:${word || "zebra"})`);
+    const query = `(?<![a-z0-9éÉ])(?:${forms.join("|")})(?![a-z0-9éÉ])`;
+    return { question: `${asked.join(" of the ")} ${quoted}?`.replace('"?', '"'), quoted, query, filters };
+  });
+
+test("files and stores answer a question with all entries that hold a word and pass the filters", async () => {
+  const sessionDir = temporaryFolder();
+  const caches = temporaryFolder();
+  let runs = 0;
+  await fc.assert(
+    fc.asyncProperty(sessions, questions, async (lines, { question, quoted, query, filters }) => {
+      const held = quoted === "" ? undefined : new Set(naiveSearch(lines, { query: quoted, ...filters }));
+      const expected = naiveSearch(lines, { query, regex: true, ...filters })
+        .filter((hit) => held?.has(hit) !== false)
+        .toSorted();
+      put(join(sessionDir, "one.jsonl"), `${lines.join("\n")}\n`);
+      const cacheDir = join(caches, String(runs++));
+      const options = { ...filters, match: "any" as const };
+      const search = async (more: SearchOptions) => {
+        const hits = await all(searchSessions(question, { sessionDir, ...options, ...more }));
+        for (const [i, { score, snippet, match, partial, missing }] of hits.entries()) {
+          expect(score).toBeGreaterThanOrEqual(0);
+          expect(score).toBeLessThanOrEqual(hits[i - 1]?.score ?? 1);
+          expect(snippet.slice(match.start, match.start + match.length)).toHaveLength(match.length);
+          expect(partial === true).toBe(missing !== undefined);
+          expect(missing).not.toEqual([]);
+        }
+        return hits.map(({ entryId, role, branch }) => `${entryId} ${role} ${branch}`);
+      };
+      const first = await search({ cache: false });
+      expect(first.toSorted()).toEqual(expected);
+      // A search for words leaves a filter, the first question a table.
+      await all(searchSessions("lock", { sessionDir, cacheDir }));
+      expect(await search({ cacheDir })).toEqual(first);
+      expect(await search({ cacheDir })).toEqual(first);
+      expect(await search({ cacheDir, limit: 2 })).toEqual(first.slice(0, 2));
+      await using store = memoryStore();
+      await store.importBytes(cut(Buffer.from(`${lines.join("\n")}\n`), 1_000));
+      const stored = await all(store.search(question, options));
+      const found = stored.map(({ entryId, role, branch }) => `${entryId} ${role} ${branch}`);
+      expect(found.toSorted()).toEqual(expected);
+    }),
+    { numRuns: 300 },
+  );
+});

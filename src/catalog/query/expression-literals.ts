@@ -1,7 +1,8 @@
 /** Quantifiers that let what is before them be left out. */
-const OPTIONAL = /^(?:[*?]|\{0*(?:,|\}))/;
+const OPTIONAL = /^(?:[*?]|\{0+[,}])/;
 
-const QUANTIFIER = /^(?:[*+?]|\{\d*,?\d*\})\??/;
+/** Braces without a number are characters. */
+const QUANTIFIER = /^(?:[*+?]|\{\d+(?:,\d*)?\})\??/;
 
 /** An escape that is the character after the backslash. */
 const ESCAPED_LITERAL = /^\\[^\p{L}\p{N}]/u;

@@ -52,9 +52,9 @@ function findQuestionWords(
   const found: FoundWord[] = [];
   readWords(text, (hash, start, end) => {
     const word = numbers.get(hash);
-    if (word === undefined || found.length >= MAX_MATCHES) return;
+    if (word === undefined) return;
     held.add(word);
-    found.push({ word, start, length: end - start });
+    if (found.length < MAX_MATCHES) found.push({ word, start, length: end - start });
   });
   return found;
 }

@@ -1,4 +1,4 @@
-import { makeInvalidError, QUOTED, type SearchQuery } from "./search-query.ts";
+import { MAX_TERMS, makeInvalidError, QUOTED, type SearchQuery } from "./search-query.ts";
 import { type QuestionWord, readWords } from "./words.ts";
 
 /** The most UTF-16 units of a question. */
@@ -12,18 +12,19 @@ const STOP_WEIGHT = 0.1;
 
 /** English words that nearly every text holds. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
-  `a about after again all also am an and any are as at be because been before being but by can could did do does doing
-  done for from get got had has have having he her here him his how i if in into is it its just let me more most my no
-  not now of on once only or other our out over own please s same she should so some such t than that the their them
-  then there these they this those to too up us very was we were what when where which while who whom whose why will
-  with would you your`.split(/\s+/),
+  `a about after again all also am an and any are aren as at be because been before being but by can could couldn d
+  did didn do does doesn doing don done for from get got had hadn has hasn have haven having he her here him his how
+  i if in into is isn it its just let ll m me more most my no not now of on once only or other our out over own
+  please re s same she should shouldn so some such t than that the their them then there these they this those to
+  too up us ve very was wasn we were weren what when where which while who whom whose why will with won would wouldn
+  you your`.split(/\s+/),
 );
 
 /**
  * Reads a question: words of which an entry need not hold all, and phrases in quotes, each of which it must hold.
  *
  * @returns A query without words if the text has none.
- * @throws {SessionError} `INVALID_QUERY` if it has more than 100,000 characters.
+ * @throws {SessionError} `INVALID_QUERY` if it has more than 100,000 characters, or more than 32 phrases.
  */
 export function parseQuestion(text: string): SearchQuery {
   if (text.length > MAX_UNITS) {
@@ -33,6 +34,11 @@ export function parseQuestion(text: string): SearchQuery {
   }
   const phrases = Array.from(text.matchAll(QUOTED), ([, phrase = ""]) => phrase.trim());
   const terms = [...new Set(phrases.filter((phrase) => phrase !== ""))];
+  if (terms.length > MAX_TERMS) {
+    throw makeInvalidError(
+      `The question has ${terms.length} phrases in quotes, at most ${MAX_TERMS} are allowed; ask without some of the quotes.`,
+    );
+  }
   return { terms, regex: undefined, caseSensitive: false, words: parseWords(text) };
 }
 

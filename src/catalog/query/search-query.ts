@@ -30,7 +30,7 @@ export interface SearchQuery {
 const MAX_UNITS = 2_000;
 
 /** The most words and phrases that are looked for at a time. */
-const MAX_TERMS = 32;
+export const MAX_TERMS = 32;
 
 /** A phrase in quotes. */
 export const QUOTED = /(?<!\S)"([^"]*)"(?!\S)/g;

@@ -5,6 +5,7 @@ import { getSystemTexts } from "../../core/context/system-message.ts";
 import { findCallFiles } from "../../core/facts/touched-files.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
+import { getStem } from "./words.ts";
 
 /** The types of entries that hold text for people. */
 export const SEARCHED_TYPES: ReadonlySet<string> = new Set([
@@ -78,6 +79,12 @@ export function getDateParts(timeMs: number | undefined): SearchedPart[] {
   const date = new Date(timeMs);
   const month = MONTHS[date.getUTCMonth()] ?? "";
   return [{ kind: "date", text: `${date.getUTCDate()} ${month} ${date.toISOString().slice(0, 10)}` }];
+}
+
+/** Returns whether the words of a day can hold a word, in any form: no line has to spell them. */
+export function isDateWord(word: string): boolean {
+  const stem = getStem(word).toLowerCase();
+  return /^\d+$/.test(word) || MONTHS.some((month) => getStem(month).toLowerCase() === stem);
 }
 
 function getMessageTexts(message: { readonly [key: string]: unknown }): SearchedText {

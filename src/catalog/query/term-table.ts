@@ -76,8 +76,9 @@ export class TermTable {
    */
   findWord(hash: number, take: (entry: number, weight: number) => void): void {
     const bucket = getBucket(hash, this.#bucketBits);
-    const end = this.#getBucketEnd(bucket);
     const bytes = this.bytes;
+    // Damaged bytes must neither hang a search nor name entries that are not there.
+    const end = Math.min(bytes.length, this.#getBucketEnd(bucket));
     let at = bucket === 0 ? this.#bucketsAt + 4 * 2 ** this.#bucketBits : this.#getBucketEnd(bucket - 1);
     while (at < end) {
       const isWord = this.#isHash(at, hash);
@@ -85,11 +86,11 @@ export class TermTable {
       let [length, shift] = [0, 0];
       for (let more = true; more; shift += 7) {
         const byte = bytes[at++] ?? 0;
-        length |= (byte & 0x7f) << shift;
+        length += (byte & 0x7f) * 2 ** shift;
         more = byte >= 0x80;
       }
       if (isWord) {
-        this.#readPostings(at, at + length, take);
+        this.#readPostings(at, Math.min(end, at + length), take);
         return;
       }
       at += length;
@@ -119,8 +120,19 @@ export class TermTable {
         entry += (byte & 0x7f) << shift;
         more = byte >= 0x80;
       }
-      take(entry, bytes[at++] ?? 0);
+      const weight = bytes[at++] ?? 0;
+      if (entry >= 0 && entry < this.size) take(entry, weight);
     }
+  }
+}
+
+/** Reads bytes that were kept as a table; undefined if they are none. */
+export function parseTermTable(bytes: Uint8Array): TermTable | undefined {
+  try {
+    return new TermTable(bytes);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
   }
 }
 
@@ -176,6 +188,12 @@ export class TermTableBuilder {
   /** Returns the table of the entries so far, and begins the next one. */
   build(): TermTable {
     const table = new TermTable(this.#write());
+    this.clear();
+    return table;
+  }
+
+  /** Drops what was added, and begins a table. */
+  clear(): void {
     this.#slots.fill(0);
     this.#counts.fill(0, 0, this.#words);
     this.#weights.fill(0, 0, this.#words);
@@ -183,7 +201,6 @@ export class TermTableBuilder {
     for (const numbers of [this.#postingWords, this.#postingEntries, this.#postingWeights])
       numbers.length = 0;
     this.#entries.length = 0;
-    return table;
   }
 
   #write(): Uint8Array {

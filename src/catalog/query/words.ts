@@ -165,7 +165,7 @@ const N = 0x6e;
 const S = 0x73;
 const Y = 0x79;
 
-/** Vowels, `l` and `s`, as in `agree`, `tell`, and `pass`. */
+/** Vowels, `l` and `s`, as in `zoo`, `tell`, and `pass`. */
 const STAYS_DOUBLE: ReadonlySet<number> = new Set(Array.from("aeiouls", (letter) => letter.charCodeAt(0)));
 
 /**
@@ -174,7 +174,8 @@ const STAYS_DOUBLE: ReadonlySet<number> = new Set(Array.from("aeiouls", (letter)
  */
 function getStemLength(from: number, to: number): number {
   let end = to - getEndingLength(from, to);
-  if (end - from > 3 && letters[end - 1] === E) end--;
+  // Both of `agree`, so that `agreed` is the same.
+  while (end - from > 3 && letters[end - 1] === E) end--;
   if (end - from <= 3) return end - from;
   const last = letters[end - 1];
   return (last === letters[end - 2] && !STAYS_DOUBLE.has(last ?? 0) ? end - 1 : end) - from;
@@ -183,6 +184,7 @@ function getStemLength(from: number, to: number): number {
 function getEndingLength(from: number, to: number): number {
   const length = to - from;
   const last = letters[to - 1];
+  if (last === S && letters[to - 2] === S) return 0;
   if (last === S) return letters[to - 2] === E && length >= 5 ? 2 : 1;
   if (last === D) return letters[to - 2] === E && length >= 5 ? 2 : 0;
   return last === G && letters[to - 2] === N && letters[to - 3] === I && length >= 6 ? 3 : 0;

@@ -6,7 +6,8 @@ import { type CatalogOptions, CatalogRun } from "../list/catalog-run.ts";
 import { collectGrams, hasGrams } from "../list/gram-filter.ts";
 import { readSource } from "../list/read-entries.ts";
 import { getRequiredTexts, needsCalls, type SearchPlan } from "../query/entry-search.ts";
-import { TermTable } from "../query/term-table.ts";
+import { isDateWord } from "../query/search-text.ts";
+import { parseTermTable, type TermTable } from "../query/term-table.ts";
 import { getStem } from "../query/words.ts";
 import { QuestionSearch } from "./question-search.ts";
 import { type FoundHit, findAtOffsets, type HitBranch, mayHoldRequired } from "./search-file.ts";
@@ -70,7 +71,7 @@ class FileTables {
     const heaviest = Math.max(...words.map(({ weight }) => weight));
     this.#anyOf = words
       .filter(({ weight }) => weight === heaviest)
-      .map(({ text }) => collectGrams([getStem(text)]));
+      .map(({ text }) => collectGrams(isDateWord(text) ? [] : [getStem(text)]));
   }
 
   /** Returns the words of a file; undefined if it cannot hold a hit, or, reported, cannot be read. */
@@ -82,7 +83,8 @@ class FileTables {
       if (!isFrom(file.path, this.#plan)) return undefined;
       if (!this.#isWhole) return await this.#readSelected(file);
       const known = cache.getTable(file, file);
-      if (known !== undefined) return new TermTable(known);
+      const kept = known && parseTermTable(known);
+      if (kept !== undefined) return kept;
       open = openToScan(file.path);
       const table = await this.#reader.readFile(open);
       if (table !== undefined) cache.putTable(file, open, table.bytes);

@@ -54,6 +54,7 @@ export class QuestionSearch<Session, Hit extends FoundHit> {
     readHits: HitReader<Session, Hit>,
     pace: Pace,
   ): AsyncGenerator<Hit, void, undefined> {
+    if (!(limit >= 1)) return;
     const worths = this.#ranking.getWorthByHash();
     const plan = { ...this.#plan, match: makeQuestionMatcher(this.#plan.query, worths) };
     const ranked = this.#ranking.rank(MAX_RANKED);

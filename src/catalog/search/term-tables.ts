@@ -45,14 +45,13 @@ export class TermTableReader {
       (await this.#addLines(readRange(realFileSystem, file.fd, 0, file.size)))
     )
       return this.#builder.build();
-    // Drops what was added before the line that is not in order.
-    this.#builder.build();
     const source = await readSource(file, this.#pace);
     return source && this.readSource(source);
   }
 
   /** Returns the words of the entries of a session; with a plan, of those that pass its filters and hold its phrases. */
   async readSource(source: LineSource, plan?: SearchPlan): Promise<TermTable> {
+    this.#begin();
     const { tree, header } = source.index;
     const search = plan && new EntrySearch(plan, header?.cwd ?? "");
     const phrases = makePhraseFinders(plan?.query.terms ?? []);
@@ -71,6 +70,7 @@ export class TermTableReader {
   readEntries(
     entries: Iterable<{ readonly offset: number; readonly entry: AnySessionEntry | undefined }>,
   ): TermTable {
+    this.#begin();
     for (const { offset, entry } of entries) {
       const text = entry && getSearchedText(entry);
       if (entry !== undefined && text !== undefined) this.#add(entry, text, offset);
@@ -80,6 +80,7 @@ export class TermTableReader {
 
   /** Adds all lines of a file of the current version; false at the first line that is not an ordinary record. */
   async #addLines(bytes: Uint8Array): Promise<boolean> {
+    this.#begin();
     const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     let count = 0;
     for (let start = 0, end = 0; start < buffer.length; start = end + 1) {
@@ -98,6 +99,11 @@ export class TermTableReader {
       if (count % LINES_AT_ONCE === 0 && this.#pace.isDue) await this.#pace.rest();
     }
     return count > 0;
+  }
+
+  /** Drops what a reading that failed, or met a line that is not in order, has added. */
+  #begin(): void {
+    this.#builder.clear();
   }
 
   #add(entry: AnySessionEntry, { role, parts }: SearchedText, offset: number): void {

@@ -1,15 +1,17 @@
 import { isSessionError } from "../../core/format/errors.ts";
 import { hasErrorCode, NotAPlainFileError } from "../fs/file-system.ts";
+import { FileChangedError } from "../log/file-errors.ts";
 
 /** A file or folder that was left out. */
 export interface SkippedFile {
   readonly path: string;
   /**
-   * `not-a-file`: a folder, pipe, socket or device; it was not opened. `unreadable`: the system refused it.
+   * `not-a-file`: a folder, pipe, socket or device; it was not opened. `unreadable`: the system refused it, or it was cut
+   * while it was read.
    * `not-a-session`: it has no session header. `too-slow`: the expression of a search took too long on it.
    */
   readonly reason: "not-a-file" | "unreadable" | "not-a-session" | "too-slow";
-  /** The system's error, for `unreadable`. */
+  /** What went wrong, for `unreadable`. */
   readonly error?: unknown;
 }
 
@@ -45,6 +47,7 @@ export function callUnlessRefused<T>(call: () => T): T | undefined {
  */
 export function reportSkipped(path: string, error: unknown, report: SkipReport): void {
   if (error instanceof NotAPlainFileError) report({ path, reason: "not-a-file" });
+  else if (error instanceof FileChangedError) report({ path, reason: "unreadable", error });
   else if (!isSystemError(error)) throw error;
   else if (!hasErrorCode(error, "ENOENT", "ENOTDIR")) report({ path, reason: "unreadable", error });
 }

@@ -1,5 +1,6 @@
 import { encodeUsage } from "../../catalog/list/session-calls.ts";
 import { getSearchedText } from "../../catalog/query/search-text.ts";
+import { getMessageFields } from "../../core/context/entry-fields.ts";
 import {
   type EntryFacts,
   makeHeaderFacts,
@@ -83,5 +84,8 @@ function toStorableName(name: string | null): string | null {
 function buildSearchText(record: JsonRecord, type: string): Pick<EntryFacts, "searchText"> {
   const entry: AnySessionEntry = { id: "", parentId: null, timestamp: "", ...record, type };
   const texts = getSearchedText(entry)?.parts.map(({ text }) => text) ?? [];
+  // A search for failures also looks for the tool, whose call can be in another session.
+  const { toolName } = getMessageFields(entry);
+  if (typeof toolName === "string" && toolName !== "") texts.push(toolName);
   return texts.length === 0 ? {} : { searchText: toStorable(texts.join("\n")) };
 }

@@ -7,7 +7,7 @@ import {
   type SearchPlan,
 } from "../../catalog/query/entry-search.ts";
 import { getRequiredLiterals } from "../../catalog/query/expression-literals.ts";
-import { getRequiredWords } from "../../catalog/query/search-query.ts";
+import { getRequiredWords, hasWord } from "../../catalog/query/search-query.ts";
 import { getStem, type QuestionWord } from "../../catalog/query/words.ts";
 import { QuestionSearch } from "../../catalog/search/question-search.ts";
 import type { SearchSessionOptions } from "../../catalog/search/search.ts";
@@ -52,6 +52,9 @@ interface ListFilter {
   readonly limit: number;
   readonly cwd?: string;
 }
+
+/** Decides by its facts whether a session is read. */
+type SessionTest = (facts: SessionFacts) => boolean;
 
 /** Sessions or lines requested at a time. */
 const PAGE = 100;
@@ -179,7 +182,7 @@ export class BackendSearch {
     if (query.regex !== undefined && !needsCalls(this.#plan))
       return getRequiredLiterals(query.regex).flatMap((text) => text.split(WHITE).filter(Boolean));
     if (!needsCalls(this.#plan)) return getRequiredWords(query);
-    return getRequiredTexts(this.#plan).flatMap(({ text }) => text.split(WHITE));
+    return getRequiredTexts(this.#plan).flatMap(({ text }) => text.split(WHITE).filter(Boolean));
   }
 
   /** Reads which branch each entry of a hit's session is on; undefined if the session is gone. */
@@ -236,14 +239,17 @@ export class BackendSearch {
     words: readonly string[],
     filter: ListFilter,
   ): AsyncGenerator<BackendHit, void, undefined> {
-    let ids: ReadonlySet<string> | undefined;
+    // A call leaves out the steps of a path that lead to the working directory.
+    const hasPath = this.#plan.filters.path !== undefined;
+    const found: { word: string; ids: ReadonlySet<string> }[] = [];
     for (const word of words) {
-      const found = await this.#findSessions(word, filter);
-      if (found === undefined) continue;
-      ids = ids === undefined ? found : new Set([...found].filter((id) => ids?.has(id)));
-      if (ids.size === 0) return;
+      const ids = await this.#findSessions(word, filter);
+      if (ids?.size === 0 && !hasPath) return;
+      if (ids !== undefined) found.push({ word, ids });
     }
-    yield* this.#inSessions(filter, ids);
+    yield* this.#inSessions(filter, ({ id, cwd }) =>
+      found.every(({ word, ids }) => ids.has(id) || (hasPath && hasWord(cwd, word))),
+    );
   }
 
   /** Returns the ids of sessions with a word; undefined if it is in more lines than are worth reading. */
@@ -261,10 +267,10 @@ export class BackendSearch {
   /** Reads sessions whole, for what a backend cannot find. */
   async *#inSessions(
     filter: ListFilter,
-    ids?: ReadonlySet<string>,
+    isWanted?: SessionTest,
   ): AsyncGenerator<BackendHit, void, undefined> {
     const { onSkipped = ignoreSkipped } = this.#options;
-    for await (const { facts, bytes } of this.#sessions(filter, ids)) {
+    for await (const { facts, bytes } of this.#sessions(filter, isWanted)) {
       try {
         const source = makeLineSource(bytes);
         for await (const batch of findInSource(source, undefined, this.#plan, this.#searchPace))
@@ -276,18 +282,18 @@ export class BackendSearch {
     }
   }
 
-  /** Yields sessions with their bytes; only those of some ids if they are given. */
+  /** Yields the wanted sessions with their bytes. */
   async *#sessions(
     filter: ListFilter,
-    ids?: ReadonlySet<string>,
+    isWanted: SessionTest = () => true,
   ): AsyncGenerator<{ facts: SessionFacts; bytes: Uint8Array }, void, undefined> {
     let last: SessionFacts | undefined;
     do {
       const query = { ...filter, ...(last && { after: getPosition(last) }) };
       const page = await this.#ask(() => this.#reader.backend.list(query));
       for (const facts of page) {
-        const isWanted = ids?.has(facts.id) !== false && (await this.#isFrom(facts.id));
-        const bytes = isWanted ? await this.#bytes(facts.id) : undefined;
+        const isRead = isWanted(facts) && (await this.#isFrom(facts.id));
+        const bytes = isRead ? await this.#bytes(facts.id) : undefined;
         if (bytes !== undefined) yield { facts, bytes };
       }
       last = page.length < PAGE ? undefined : page.at(-1);

@@ -58,6 +58,14 @@ const IMPORTED = [
   line("j", "i", 1, said("user", "imported fox")),
 ];
 
+/** A session with the failure of a call that is not in it. */
+const ORPHAN = [
+  makeHeaderLine("orphan"),
+  line("k", null, 0, {
+    message: { role: "toolResult", toolCallId: "c9", toolName: "Fetch", content: "refused", isError: true },
+  }),
+];
+
 type Case = readonly [query: string, options: SearchInStoreOptions, expected: string];
 
 /** What is found: the letters of the entries, in capitals if they are on a branch that was left. */
@@ -95,8 +103,13 @@ const CASES: readonly Case[] = [
   ["", { tools: ["read"] }, ""],
   ["quick", { path: "deep/a.ts" }, "c"],
   ["", { path: `${CWD}/src` }, "bc"],
+  ["", { path: CWD }, "bc"],
+  ["quick", { path: CWD }, "c"],
   ["", { path: "a.t" }, ""],
-  ["", { failed: true }, "c"],
+  ["", { failed: true }, "ck"],
+  ["fetch", { failed: true }, "k"],
+  ["refused", { failed: true, tools: ["FETCH"] }, "k"],
+  ["fetch", {}, ""],
   ["cat", { failed: true }, "c"],
   ["quick", { failed: true, roles: ["user"] }, ""],
   ["quick", { since: at(2) }, "cDf"],
@@ -128,6 +141,7 @@ export const SEARCHES: readonly SuiteTest[] = [
   test("finds by words, phrases, expressions and filters what a search in files finds", async ({ store }) => {
     await put(store, SEARCHED);
     await put(store, IMPORTED);
+    await put(store, ORPHAN);
     for (const [query, options, expected] of CASES) {
       for (const ranked of [false, true]) {
         const letters = await found(store, query, { ...options, ranked });

@@ -184,6 +184,104 @@ describe("--failed", () => {
   });
 });
 
+describe("--any", () => {
+  const ask = (...args: string[]) => cli(["search", "--any", ...args]);
+
+  test("finds what holds any of the words, the best first, and says which none holds", async () => {
+    const { sessions, asked, answered, third } = tulips();
+    const { code, lines, stderr } = await ask("Which garden has zebras, or a tulip?", "--dir", sessions);
+    expect(code).toBe(0);
+    expect(lines.map((line) => line.split("\t")[1])).toEqual([answered, asked, third]);
+    expect(stderr).toBe("None of them holds: zebras.\n");
+    const all = await ask("Which tulip?", "--dir", sessions);
+    expect(all.stderr).toBe("");
+  });
+
+  test("--json says of each hit what it lacks", async () => {
+    const { sessions, answered, third } = tulips();
+    const hits = jsonLines(await ask("tulip gardens nothing", "--json", "--dir", sessions));
+    expect(hits[0]).toMatchObject({
+      entry: answered,
+      partial: true,
+      missing: ["nothing"],
+      match: { length: 7 },
+    });
+    const ofThird = hits.find((hit) => Object(hit).entry === third);
+    expect(ofThird).toMatchObject({ missing: ["gardens", "nothing"], score: expect.any(Number) });
+    const [whole] = jsonLines(await ask("garden", "--json", "--dir", sessions));
+    expect(Object(whole)).not.toHaveProperty("missing");
+  });
+
+  test("keeps phrases, looks into one session, and exits with 1 if nothing is found", async () => {
+    const { sessions, first, asked, third } = tulips();
+    const entries = async (...args: string[]) =>
+      (await ask(...args, "--json")).lines.map((line) => Object(JSON.parse(line)).entry);
+    expect(await entries('"do tulips" garden', "--dir", sessions)).toEqual([asked]);
+    expect(await entries("tulip please", first.path)).not.toContain(third);
+    for (const question of ["zebra", "?!", "🙂", "日本語", '"never said"']) {
+      const { code, stderr, stdout } = await ask(question, "--dir", sessions);
+      expect([code, stdout]).toEqual([1, ""]);
+      expect(stderr).toContain("Nothing found");
+      expect(stderr).not.toContain("--any");
+    }
+  });
+
+  test("is offered where no entry holds all words", async () => {
+    const { sessions } = tulips();
+    const { stderr } = await cli(["search", "tulip zebra", "--dir", sessions]);
+    expect(stderr).toContain("Add --any to find entries that hold some of the words.\n");
+    expect((await cli(["search", "zebra", "--dir", sessions])).stderr).not.toContain("--any");
+    expect((await cli(["search", "x z", "--regex", "--dir", sessions])).stderr).not.toContain("--any");
+  });
+
+  test.each([
+    ["--regex", /--any or --regex/],
+    ["--case", /leave out --case/],
+    ["--sort=latest", /leave out --sort/],
+    ["--limit=x", /--limit/],
+  ])("refuses %s", async (option, message) => {
+    const { sessions } = tulips();
+    const { code, stderr, stdout } = await ask("tulip", option, "--dir", sessions);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toMatch(message);
+  });
+
+  test("takes a question of 10 kB, and refuses one that is longer than any", async () => {
+    const { sessions, answered } = tulips();
+    const words = Array.from({ length: 1_500 }, (_, i) => `word${i}`).join(" ");
+    const long = await ask(`garden ${words}`, "--dir", sessions);
+    expect(long.lines.map((line) => line.split("\t")[1])).toEqual([answered]);
+    const { code, stderr } = await ask("x".repeat(100_001), "--dir", sessions);
+    expect(code).toBe(2);
+    expect(stderr).toContain("at most 100000 are allowed; ask with a part of it.");
+    expect((await ask("", "--dir", sessions)).code).toBe(2);
+  });
+
+  test("--failed without a text lists failures in order", async () => {
+    const folder = temporaryFolder();
+    const scribe = new Scribe(folder);
+    scribe.user("Why?");
+    scribe.call("bash", { command: "npm test" });
+    const failed = scribe.result("expected 3 to be 4", true);
+    const { lines } = await ask("--failed", scribe.path);
+    expect(lines.map((line) => line.split("\t")[1])).toEqual([failed]);
+    const asked = await ask("what was expected?", scribe.path, "--failed");
+    expect(asked.lines.map((line) => line.split("\t")[1])).toEqual([failed]);
+  });
+
+  test("answers from a database what it answers from files", async () => {
+    const { sessions, first, second } = tulips();
+    const stores = new TestDatabase();
+    const env = { SESSIONTREE_STORE: URL_OF_STORE };
+    for (const { path } of [first, second]) await cli(["db", "copy", path, "--to", URL_OF_STORE], { stores });
+    const question = "Which garden has a tulip, please?";
+    const entries = (result: { lines: string[] }) => result.lines.map((line) => line.split("\t")[1]);
+    const stored = await cli(["search", "--any", question, "--all"], { stores, env });
+    expect(entries(stored)).toEqual(entries(await ask(question, "--dir", sessions)));
+    expect(entries(stored)).toHaveLength(3);
+  });
+});
+
 describe("ranking and filters", () => {
   /** A session with a branch that was left, and one of another project. */
   function branching() {

@@ -1,9 +1,13 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { listSessions } from "../../../src/catalog/list/list-sessions.ts";
-import { getSearchedText } from "../../../src/catalog/query/search-text.ts";
+import { parseQuestion } from "../../../src/catalog/query/question.ts";
+import { getDateParts, getSearchedText } from "../../../src/catalog/query/search-text.ts";
 import { makeTextPatterns } from "../../../src/catalog/query/text-bytes.ts";
-import { searchSessions } from "../../../src/catalog/search/search.ts";
+import { readWords } from "../../../src/catalog/query/words.ts";
+import { type SearchOptions, searchSession, searchSessions } from "../../../src/catalog/search/search.ts";
+import { toRecord } from "../../../src/core/context/entry-fields.ts";
+import { getRecordTime } from "../../../src/core/format/timestamps.ts";
 import { readSession } from "../../../src/core/jsonl/read-session.ts";
 import fc from "../../support/fast-check.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
@@ -105,3 +109,52 @@ test("a search finds what one finds by parsing everything", async () => {
     { numRuns: RUNS },
   );
 });
+
+test("a question finds what one finds by parsing everything, in any file, and the same again", async () => {
+  const folder = temporaryFolder();
+  const caches = temporaryFolder();
+  let runs = 0;
+  const questions = fc.constantFrom(
+    "hello",
+    "say TIMESTAMPS",
+    "é\u2028🙂",
+    "l",
+    "the line",
+    "2026",
+    "in February",
+  );
+  const files = fc.oneof(nearlyHealthySessions, wildSessions);
+  await fc.assert(
+    fc.asyncProperty(files, questions, fc.constantFrom("", '"say"', '"5"'), async (bytes, words, phrase) => {
+      const path = put(join(folder, "a.jsonl"), bytes);
+      const question = `${words} ${phrase}`;
+      const wanted = new Set(
+        parseQuestion(question).words?.flatMap(({ hash, weight }) => (weight === 1 ? hash : [])),
+      );
+      const { header, entries } = readSession(bytes);
+      const expected = entries.filter((entry) => {
+        const { parts = [] } = getSearchedText(entry) ?? {};
+        const dated = [...parts, ...getDateParts(getRecordTime(toRecord(entry)))];
+        let isHeld = false;
+        for (const { text } of dated)
+          readWords(text, (hash) => {
+            isHeld ||= wanted.has(hash);
+          });
+        const said = phrase.replaceAll('"', "");
+        return parts.length > 0 && isHeld && parts.some(({ text }) => text.includes(said));
+      });
+      const ask = async (options: SearchOptions) =>
+        (await all(searchSessions(question, { sessionDir: folder, match: "any", ...options }))).map(getHitId);
+      const hits = await ask({ cache: false });
+      expect(hits.toSorted()).toEqual(header ? expected.map(({ id }) => id).toSorted() : []);
+      const cacheDir = join(caches, String(runs++));
+      await listSessions({ sessionDir: folder, cacheDir });
+      expect(await ask({ cacheDir })).toEqual(hits);
+      if (header)
+        expect((await all(searchSession(path, question, { match: "any" }))).map(getHitId)).toEqual(hits);
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+const getHitId = ({ entryId }: { readonly entryId: string }) => entryId;

@@ -1,10 +1,14 @@
 import type { Transaction } from "@electric-sql/pglite";
-import { beforeAll, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { BackendSearchQuery, SessionBackend } from "../../../src/stores/contract/session-backend.ts";
+import type { SearchInStoreOptions, SessionStore } from "../../../src/stores/contract/session-store.ts";
 import type { PostgresClient } from "../../../src/stores/postgres/client.ts";
 import { migrateDatabase } from "../../../src/stores/postgres/migrate.ts";
 import { PostgresBackend } from "../../../src/stores/postgres/postgres-backend.ts";
 import { MemoryBackend } from "../../../src/stores/remote/memory-backend.ts";
+import { memoryStore, remoteStore } from "../../../src/stores/remote/remote-store.ts";
+import { cut } from "../../../src/stores/suite/kit.ts";
+import { all, Chain, header } from "../../catalog/support/sessions.ts";
 import { sqlBlocks } from "./support/document-statements.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
 import { headerLine, makeSessionFacts, messageLine, yieldPieces } from "./support/lines.ts";
@@ -104,4 +108,84 @@ test("words that are everywhere are found session by session, rare ones by the i
     }
   }
   await client.query("reset role");
+});
+
+/** Notes which sessions are read whole. */
+class WatchedBackend extends PostgresBackend {
+  readonly reads = new Set<string>();
+
+  override read(...given: Parameters<PostgresBackend["read"]>) {
+    this.reads.add(given[0]);
+    return super.read(...given);
+  }
+}
+
+describe("expressions, failures, calls and questions", () => {
+  const backend = () => new WatchedBackend({ client: database(), tenant: "zoo" });
+
+  beforeAll(async () => {
+    const store = remoteStore(backend());
+    for (let i = 0; i < 20; i++) {
+      const id = `s${String(i).padStart(2, "0")}`;
+      const file = i === 7 ? "zebra.ts" : "horse.ts";
+      const call = { type: "toolCall", id: "c1", name: "edit", arguments: { path: `src/${file}` } };
+      const chain = new Chain(header({ id, cwd: i === 9 ? "/zoo/zebra.ts" : "/zoo" }))
+        .user(i === 7 ? "The zebra_7 ran, a 日本 striped horse 🙂 50%" : `horse ${i}`)
+        .message({ role: "assistant", content: [call] })
+        .message({
+          role: "toolResult",
+          toolCallId: "c1",
+          toolName: "edit",
+          content: "refused",
+          isError: true,
+        });
+      await store.importBytes(cut(Buffer.from(chain.text), 1_000));
+    }
+  });
+
+  test.each<[string, SearchInStoreOptions, string[], string[]]>([
+    ["zebra_\\d+", { regex: true }, ["s07.1"], ["s07"]],
+    ["^the .*ZEBRA", { regex: true }, ["s07.1"], ["s07"]],
+    ["日本? \\w+ horse 🙂", { regex: true }, ["s07.1"], ["s07"]],
+    ["0%$|50%$", { regex: true, roles: ["user"], cwd: "/none" }, [], []],
+    ["50%$", { regex: true }, ["s07.1"], ["s07"]],
+    ["unheard.of", { regex: true }, [], []],
+    ["ZEBRA", { failed: true }, ["s07.3"], ["s07"]],
+    ["unheard", { failed: true }, [], []],
+    ["zebra.*", { failed: true, regex: true, tools: ["none"] }, [], []],
+    ["", { path: "src/zebra.ts" }, ["s07.2", "s07.3"], ["s07", "s09"]],
+    ["striped zebras", { match: "any" }, ["s07.1", "s07.2"], ["s07"]],
+    ["日本語", { match: "any" }, ["s07.1"], ["s07"]],
+    ["🙂", { match: "any" }, ["s07.1"], ["s07"]],
+    ["the zebra's \"", { match: "any", limit: 1 }, ["s07.1"], ["s07"]],
+    ["unheard of", { match: "any" }, [], []],
+    ["% \\ ' \u0000", { match: "any" }, [], []],
+  ])("for %j with %j read no session that the index rules out", async (query, options, hits, reads) => {
+    const watched = backend();
+    const found = await all(remoteStore(watched).search(query, options));
+    expect(
+      found.map(({ session, entryId }) => `${session.id}.${Number.parseInt(entryId, 16)}`).sort(),
+    ).toEqual(hits);
+    expect([...watched.reads].sort()).toEqual(reads);
+  });
+
+  test("find in a database what they find in memory", async () => {
+    const memory = memoryStore();
+    const lines = backend();
+    for (let i = 0; i < 20; i++) {
+      const { lines: stored } = await lines.read(`s${String(i).padStart(2, "0")}`, 0, 100);
+      await memory.importBytes(cut(Buffer.from(`${stored.map(({ text }) => text).join("\n")}\n`), 1_000));
+    }
+    for (const question of [
+      "the striped zebra, horse 11",
+      "refused edits of horse.ts",
+      "日本 horse",
+      "of it the",
+      "x".repeat(64),
+    ]) {
+      const ask = async (store: SessionStore) =>
+        (await all(store.search(question, { match: "any" }))).map(({ session: _, ...hit }) => hit);
+      expect(await ask(remoteStore(backend()))).toEqual(await ask(memory));
+    }
+  });
 });
