@@ -89,12 +89,12 @@ export function readWords(text: string, take: WordTaker): void {
 /** Returns the beginning that all forms of a word share, whatever their case. */
 export function getStem(word: string): string {
   const lower = word.toLowerCase();
-  const { length } = lower;
-  if (length <= 3 || length > MAX_LENGTH) return word;
+  const { length } = word;
+  if (length <= 3 || length > MAX_LENGTH || lower.length !== length) return word;
   for (let i = 0; i < length; i++) letters[i] = lower.charCodeAt(i);
   const stem = getStemLength(0, length);
   const last = letters[stem - 1];
-  return lower.slice(0, stem > 3 && (last === Y || last === I) ? stem - 1 : stem);
+  return word.slice(0, stem > 3 && (last === Y || last === I) ? stem - 1 : stem);
 }
 
 /** Takes a part of a word that has capitals within. */
