@@ -90,6 +90,7 @@ const GROUPS: readonly (readonly [
   ],
   [
     "Set up:",
+    ["keep", "Keep what agents delete: import, and add hooks that go on", () => import("./commands/keep.ts")],
     [
       "completion",
       "Print a script that completes command lines",

@@ -80,6 +80,11 @@ async function askOnStderr(question: string): Promise<string> {
   try {
     // An interrupt, or the end of the input, closes it without an answer.
     return await Promise.race([lines.question(question), once(lines, "close").then(() => "")]);
+  } catch (error) {
+    // An interrupt may also abort the question, by the version of Node. What follows begins on a line of its own.
+    if (!(error instanceof Error && error.name === "AbortError")) throw error;
+    stderr.write("\n");
+    return "";
   } finally {
     lines.close();
   }

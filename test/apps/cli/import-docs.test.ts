@@ -1,6 +1,13 @@
 import { readFileSync } from "node:fs";
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
+import {
+  AGENT_HOOKS,
+  type AgentHooks,
+  makeHookEntries,
+  makeHookScript,
+} from "../../../src/apps/cli/keep/agent-hooks.ts";
+import { addHooks } from "../../../src/apps/cli/keep/settings-text.ts";
 import { toRecord } from "../../../src/core/context/entry-fields.ts";
 import { readFences } from "../../contract/support/markdown.ts";
 import { cli, temporaryFolder } from "./support/cli.ts";
@@ -44,6 +51,18 @@ test("settings and units to paste run commands that exist, as agents and service
   }
   const hooked = await cli(["import", "--hook"], { ...settings, stdin: Readable.from(["{}"]) });
   expect(hooked).toMatchObject({ code: 0, stdout: "", stderr: expect.stringContaining("reads the JSON") });
+});
+
+test("keep enters the hooks that the page shows", () => {
+  const shown = blocks("json").map((code): unknown => JSON.parse(code));
+  const program = { start: "sessiontree", end: "" };
+  const entered = Object.values(AGENT_HOOKS).flatMap((hooks: AgentHooks) => {
+    if (hooks.form === "script") return [];
+    return [JSON.parse(addHooks("{}", makeHookEntries(hooks, program)).text)];
+  });
+  expect(entered).toEqual(shown);
+  const [script] = blocks("sh").filter((code) => code.startsWith("#!"));
+  expect(makeHookScript(AGENT_HOOKS.cline, program).trimEnd()).toBe(script);
 });
 
 /** Returns the elements that are open at the end of a text, and those that are closed in a wrong order. */

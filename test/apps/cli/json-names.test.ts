@@ -109,6 +109,11 @@ const RUNS: { readonly [command: string]: (world: World) => Promise<CliResult[]>
   export: (w) => json(["export", w.path, "--markdown"], ["export", w.path, "--jsonl", join(w.folder, "b")]),
   "db copy": (w) => json(["db", "copy", w.path, "--to", join(w.folder, "target")]),
   import: async (w) => [await cli(["import", "--all", "--json"], { cwd: w.home, env: { HOME: w.home } })],
+  keep: (w) => {
+    const keep = (...words: string[]) =>
+      cli(["keep", ...words, "--json"], { cwd: w.home, env: { HOME: w.home } });
+    return Promise.all([keep("--status"), keep("--yes").then(() => keep("--off", "--yes"))]);
+  },
   merge: (w) => {
     for (const path of [w.path, w.other])
       SessionManager.open(path).appendMessage({ role: "user", content: path, timestamp: 1 });

@@ -50,15 +50,15 @@ test("--store goes before --dir's place and the variable, and --dir before the v
   expect(database.opened).toHaveLength(2);
 });
 
-const FILES_ONLY = ["prune", "repair", "restore", "resume"];
+const FILES_ONLY = ["keep", "prune", "repair", "restore", "resume"];
 
 test.each(FILES_ONLY)("%s works on files and says so", async (name) => {
   const { database, path, folder } = await scene();
-  const words = { repair: [path], prune: ["--older-than", "9y"] }[name] ?? [];
+  const words = { keep: ["--status"], repair: [path], prune: ["--older-than", "9y"] }[name] ?? [];
   const given = await cli([name, ...words, "--store", URL_OF_STORE], { stores: database });
   expect([given.code, given.stderr]).toEqual([2, expect.stringContaining(`${name} works on files. `)]);
   expect(given.stderr).not.toContain("--dir");
-  const settings = { stores: database, env: { SESSIONTREE_STORE: URL_OF_STORE } };
+  const settings = { stores: database, env: { HOME: folder, SESSIONTREE_STORE: URL_OF_STORE } };
   const fromVariable = await cli([name, ...words], settings);
   expect([fromVariable.code, fromVariable.stderr]).toEqual([2, expect.stringContaining("With --dir,")]);
   if (name !== "resume") expect((await cli([name, ...words, "--dir", folder], settings)).code).not.toBe(2);

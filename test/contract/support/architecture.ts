@@ -40,6 +40,7 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   picocolors: ["src/apps/cli/"],
   "string-width": ["src/apps/cli/"],
   fuzzysort: ["src/apps/cli/picker/"],
+  "jsonc-parser": ["src/apps/cli/keep/"],
   pg: ["src/stores/postgres/open-postgres-store.ts"],
   "@langchain/core": ["src/interop/adapters/langgraph/"],
   "@langchain/langgraph-checkpoint": ["src/interop/adapters/langgraph/"],

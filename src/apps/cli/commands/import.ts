@@ -2,12 +2,10 @@ import { existsSync } from "node:fs";
 import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
 import { joinTabs, toPlainLine } from "../../../core/facts/plain-text.ts";
 import { formatDateAndTime } from "../../../core/facts/times.ts";
-import { isSessionError } from "../../../core/format/errors.ts";
 import { describeForeign } from "../../../core/jsonl/not-a-session.ts";
 import { detectSourceOfFile } from "../../../interop/history/file-facts.ts";
 import {
   type ImportSessionsOptions,
-  importSessions,
   previewImport,
   type SessionImport,
 } from "../../../interop/history/import-sessions.ts";
@@ -16,18 +14,15 @@ import { findOpenClaw } from "../../../interop/history/openclaw.ts";
 import { watchSessions } from "../../../interop/history/watch-sessions.ts";
 import type { DetectedSource } from "../../../interop/import/detect-source.ts";
 import { SOURCE_NAMES, type SourceName } from "../../../interop/import/imported-session.ts";
-import { fileStore } from "../../../stores/file/file-store.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
+import { getImportTarget, noteSkipped, runImport, toImportJson } from "../import-run.ts";
 import { isPiped } from "../named-session.ts";
 import { choiceOption, flag, optionalList, rare, textOption } from "../parameters.ts";
-import { withProgress } from "../progress.ts";
-import { getScope, OPENCLAW, resolvePath } from "../session-argument.ts";
-import { toIssueJson } from "../session-json.ts";
+import { OPENCLAW, resolvePath } from "../session-argument.ts";
 import { getSpan } from "../span-options.ts";
 import { fitColumn, measureWidth } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
-import { writeIndented } from "../view/facts.ts";
 
 const PATHS = optionalList(
   "[paths...]",
@@ -70,7 +65,11 @@ The programs' own files are only read. --dir and --store say where sessions go.`
     const isChosen = [get(FROM), get(PROJECT), get(SINCE)].some((one) => one !== undefined);
     const isAsked = isChosen || get(ALL) || get(AGAIN) || get(FRESH) || get(PATHS).length > 0;
     const skipped: string[] = [];
-    const options = { ...makeQuery(call), ...(await getTarget(call)), onSkipped: noteSkipped(call, skipped) };
+    const options = {
+      ...makeQuery(call),
+      ...(await getImportTarget(call)),
+      onSkipped: noteSkipped(call, skipped),
+    };
     checkPaths(call);
     if (get(HOOK)) {
       const { importFromHook } = await import("../import-hook.ts");
@@ -88,14 +87,6 @@ The programs' own files are only read. --dir and --store say where sessions go.`
   },
 };
 
-async function getTarget({ dir, io, stored }: CommandCall): Promise<ImportSessionsOptions> {
-  if (stored !== undefined) return { store: await stored.store(), storeName: stored.address };
-  if (dir !== undefined) return { store: fileStore({ sessionDir: resolvePath(io.cwd, dir) }) };
-  // Sessions that were imported where sessions are kept stay there.
-  const { sessionDir } = getScope({ io, dir }, true);
-  return sessionDir === undefined ? {} : { earlierDirs: [sessionDir] };
-}
-
 function makeQuery(call: CommandCall): ImportSessionsOptions {
   const { get, io } = call;
   const paths = get(PATHS);
@@ -109,13 +100,6 @@ function makeQuery(call: CommandCall): ImportSessionsOptions {
     ...(source !== undefined && { sources: [source] }),
     ...(project !== undefined && { project: resolvePath(io.cwd, project) }),
     ...(since !== undefined && { sinceMs: since.getTime() }),
-  };
-}
-
-function noteSkipped({ warn }: CommandCall, skipped: string[]): (path: string, error: unknown) => void {
-  return (path, error) => {
-    skipped.push(path);
-    warn(`${path} was left out: ${error instanceof Error ? error.message : String(error)}`);
   };
 }
 
@@ -198,42 +182,6 @@ function noteOpenClaw({ io, note, warn }: CommandCall): void {
     );
 }
 
-/** How many sessions of a program became what, and how many issues they have. */
-const NO_SESSIONS = { new: 0, grown: 0, unchanged: 0, deleted: 0, gone: 0, empty: 0, issues: 0 };
-
-type Tally = typeof NO_SESSIONS;
-
-/** Issues that are told to a person; the JSON has all. */
-const MAX_PRINTED = 5;
-
-/** Imports, and tells what became of each session; false if that was interrupted. */
-async function runImport(call: CommandCall, options: ImportSessionsOptions): Promise<boolean> {
-  const { json, out, io, warn } = call;
-  const signal = io.untilInterrupted?.();
-  const tallies = new Map<SourceName, Tally>();
-  const told: [path: string, issue: string][] = [];
-  let isWhole = true;
-  try {
-    await withProgress(call, "Importing sessions", async (onProgress) => {
-      for await (const one of importSessions({ ...options, onProgress, ...(signal && { signal }) })) {
-        if (json) out.json(importJson(one));
-        const tally = tallies.get(one.source) ?? { ...NO_SESSIONS };
-        tally[one.status]++;
-        tally.issues += one.issues.length;
-        for (const { line, code, message } of one.issues.slice(0, MAX_PRINTED - told.length))
-          told.push([one.sourcePath ?? one.sourceId, `line ${line}: ${code}: ${message}`]);
-        tallies.set(one.source, tally);
-      }
-    });
-  } catch (error) {
-    if (!isSessionError(error, "ABORTED")) throw error;
-    isWhole = false;
-  }
-  if (!json && (isWhole || tallies.size > 0)) writeTallies(call, tallies, told, options.dryRun === true);
-  if (!isWhole) warn("The import was interrupted; run it again to continue.");
-  return isWhole;
-}
-
 /** Imports what changes, with a line for each change, until interrupted. */
 async function watchSources(call: CommandCall, options: ImportSessionsOptions): Promise<ExitCode> {
   const { get, io, json, out, warn } = call;
@@ -242,7 +190,7 @@ async function watchSources(call: CommandCall, options: ImportSessionsOptions): 
   const signal = io.untilInterrupted?.();
   warn("Watching; an interrupt (Ctrl-C) ends it.");
   for await (const one of watchSessions({ ...options, ...(signal && { signal }) })) {
-    if (json) out.json(importJson(one));
+    if (json) out.json(toImportJson(one));
     else out.line(changeLine(one, io.now()));
     out.flush();
   }
@@ -253,37 +201,4 @@ function changeLine({ source, id, path, status, issues }: SessionImport, nowMs: 
   const what = status === "gone" ? "gone, kept here" : status;
   const parts = [formatDateAndTime(nowMs), source, what, toPlainLine(path ?? id)];
   return [...parts, ...(issues.length > 0 ? [formatCounted(issues.length, "issue")] : [])].join("  ");
-}
-
-function importJson(one: SessionImport): object {
-  const { source, sourceId, sourcePath, path, id, status, counts, dropped, issues } = one;
-  return { source, sourceId, sourcePath, path, id, status, counts, dropped, issues: issues.map(toIssueJson) };
-}
-
-function writeTallies(
-  { out }: CommandCall,
-  tallies: ReadonlyMap<SourceName, Tally>,
-  told: readonly (readonly [path: string, issue: string])[],
-  isDry: boolean,
-): void {
-  if (tallies.size === 0) out.prose("No sessions of other programs were found.");
-  for (const [source, tally] of tallies) {
-    const parts = [
-      `${formatCount(tally.new)} new`,
-      `${formatCount(tally.grown)} grown`,
-      `${formatCount(tally.unchanged)} unchanged`,
-      ...(tally.deleted > 0 ? [`${formatCount(tally.deleted)} deleted here (--again imports them)`] : []),
-      ...(tally.gone > 0 ? [`${formatCount(tally.gone)} gone there (kept here)`] : []),
-      ...(tally.empty > 0 ? [`${formatCount(tally.empty)} without a message (left out)`] : []),
-      ...(tally.issues > 0 ? [formatCounted(tally.issues, "issue")] : []),
-    ];
-    out.prose(`${source}: ${parts.join(", ")}`);
-  }
-  for (const [path, issue] of told) {
-    out.line(`  ${toPlainLine(path)}`);
-    writeIndented(issue, out);
-  }
-  const more = [...tallies.values()].reduce((sum, { issues }) => sum + issues, 0) - told.length;
-  if (more > 0) out.prose(`and ${formatCounted(more, "other issue")}; --json tells all.`);
-  if (isDry && tallies.size > 0) out.line("Nothing was written.");
 }

@@ -110,6 +110,8 @@ export class Project {
     });
     mkdirSync(join(this.#folder, "till", "sessions"), { recursive: true });
     for (const example of EXAMPLES) this.#write(example);
+    for (const name of [".claude", ".codex"]) mkdirSync(join(this.#folder, name));
+    writeFileSync(join(this.#folder, ".claude", "settings.json"), '{\n  "model": "opus"\n}\n');
     const nightly = nightlyLines(join(this.#folder, "till")).map((line) => JSON.stringify(line));
     this.#known = [...this.#known, NIGHTLY_ID];
     writeFileSync(join(this.#folder, "till", NIGHTLY), `${nightly.join("\n")}\n`);
@@ -147,6 +149,7 @@ export class Project {
       stderr: stream,
       env: {
         NO_COLOR: "1",
+        HOME: this.#folder,
         PI_CODING_AGENT_SESSION_DIR: join(this.#folder, "till", "sessions"),
       },
       cwd: join(this.#folder, "till"),

@@ -1,0 +1,213 @@
+import { formatCounted } from "../../../core/facts/number-text.ts";
+import { toPlainLine } from "../../../core/facts/plain-text.ts";
+import type { ImportSessionsOptions } from "../../../interop/history/import-sessions.ts";
+import type { Command, CommandCall } from "../command.ts";
+import { confirmQuestion, YES } from "../confirm.ts";
+import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
+import { getImportTarget, noteSkipped, runImport } from "../import-run.ts";
+import { AGENT_HOOKS, type AgentHooks, type HookProgram } from "../keep/agent-hooks.ts";
+import { type AgentState, getAgentStates, writeAgentState } from "../keep/agent-report.ts";
+import { AGENT_IDS, type FoundAgent, findAgents } from "../keep/agents.ts";
+import { type HookPlace, installHooks, uninstallHooks } from "../keep/hook-install.ts";
+import { findHookProgram } from "../keep/hook-program.ts";
+import { type HookRecord, readHookRecords, withHooksReserved } from "../keep/hook-record.ts";
+import { SettingsError } from "../keep/settings-error.ts";
+import { flag, optionalList, type Parameter } from "../parameters.ts";
+import { resolvePath } from "../session-argument.ts";
+import { UsageError } from "../usage-error.ts";
+
+const AGENTS: Parameter<readonly string[]> = {
+  ...optionalList("[agents...]", "only these, such as claude-code; default: all that it finds"),
+  values: AGENT_IDS,
+  parse: (given) => parseAgentNames(given === undefined ? [] : Array.isArray(given) ? given : [given]),
+};
+const STATUS = flag("--status", "only report the state of each agent");
+const OFF = flag("--off", "remove what keep has installed, and nothing else");
+
+/** `sessiontree keep`: imports sessions of the agents on this machine, and has each agent import its own from then on. */
+export const command: Command = {
+  details: `Finds agents, reports what each deletes and when, and asks once. Then it imports their sessions, and enters hooks into the settings of those that have any; an agent calls "sessiontree import --hook" when it has answered.
+Settings keep their layout and comments, a copy of the file stays next to it (.sessiontree-backup), and settings that do not parse are left alone. Hooks that were set up or changed by hand are left alone, too.
+--off makes a file that has not changed since what it was; from others it removes the entries that are as it made them. Imported sessions stay.`,
+  filesOnly:
+    "To import into a database, enter hooks with --store by hand, as docs/import.md describes; sessions are then in both.",
+  parameters: [AGENTS, STATUS, OFF, YES],
+  examples: [
+    ["keep", "what is there, and a question"],
+    ["keep --status", "the state of each agent"],
+    ["keep codex --yes", "only Codex, without a question"],
+    ["keep --off", "remove the hooks"],
+  ],
+  run: async (call) => {
+    const { get } = call;
+    if (get(STATUS) && get(OFF)) throw new UsageError("Give --status or --off, not both.");
+    if (get(OFF)) return turnOff(call);
+    const skipped: string[] = [];
+    const options = {
+      env: call.io.env,
+      now: call.io.now,
+      ...(await getImportTarget(call)),
+      onSkipped: noteSkipped(call, skipped),
+    };
+    const program = getProgram(call);
+    const states = await getAgentStates(selectAgents(call), options, program);
+    for (const one of states) writeAgentState(call, one);
+    call.out.flush();
+    if (states.length === 0 && get(AGENTS).length === 0) call.note("No agents were found.");
+    if (get(STATUS)) return EXIT_CODES.ok;
+    const problems = states.filter(({ problem }) => problem !== undefined);
+    for (const { hook, problem } of problems) warnLeft(call, hook?.path ?? "", problem ?? "", "keep");
+    const code = await carryOut(call, { states, options, program });
+    const isWhole = skipped.length + problems.length === 0 && states.length >= get(AGENTS).length;
+    return code === EXIT_CODES.ok && !isWhole ? EXIT_CODES.failed : code;
+  },
+};
+
+/** Returns the agents that are named and found, or all that are found; a warning names those that are not. */
+function selectAgents({ get, io, warn }: CommandCall): FoundAgent[] {
+  const names = get(AGENTS);
+  const found = findAgents(io.env);
+  const missing = names.filter((name) => !found.some(({ id }) => id === name));
+  if (missing.length > 0) warn(`Not found on this machine: ${missing.join(", ")}.`);
+  return names.length === 0 ? found : found.filter(({ id }) => names.includes(id));
+}
+
+/** Returns ids of agents, each once; throws a `UsageError` if there is no such agent. */
+function parseAgentNames(given: readonly unknown[]): readonly string[] {
+  const names = [...new Set(given.map(String))];
+  const wrong = names.find((name) => !AGENT_IDS.includes(name));
+  if (wrong === undefined) return names;
+  throw new UsageError(
+    `keep takes names of agents: ${AGENT_IDS.join(", ")}; ${JSON.stringify(wrong)} is none.`,
+  );
+}
+
+function getProgram({ io, dir }: CommandCall): HookProgram {
+  return findHookProgram({
+    env: io.env,
+    execPath: process.execPath,
+    script: process.argv[1] ?? "",
+    dir: dir === undefined ? undefined : resolvePath(io.cwd, dir),
+  });
+}
+
+interface Plan {
+  readonly states: readonly AgentState[];
+  readonly options: ImportSessionsOptions;
+  readonly program: HookProgram;
+}
+
+/** Asks, imports what is new, and installs what is missing. */
+async function carryOut(call: CommandCall, { states, options, program }: Plan): Promise<ExitCode> {
+  const changed = states.reduce((sum, one) => sum + one.changed, 0);
+  const sources = states.flatMap((one) => (one.changed > 0 ? (one.agent.source ?? []) : []));
+  const places = states.flatMap(({ hook, state }) =>
+    hook !== undefined && (state === "absent" || state === "outdated") ? [hook] : [],
+  );
+  if (changed === 0 && places.length === 0) {
+    if (states.length > 0) call.note("There is nothing to do.");
+    return EXIT_CODES.ok;
+  }
+  if (!(await confirmQuestion(call, makeQuestion(changed, places)))) {
+    call.warn("Nothing was changed.");
+    return EXIT_CODES.failed;
+  }
+  if (changed > 0 && !(await runImport(call, { ...options, sources }))) return EXIT_CODES.cancelled;
+  let isDone = true;
+  for (const place of places) if (!turnOn(call, place, program)) isDone = false;
+  return isDone ? EXIT_CODES.ok : EXIT_CODES.failed;
+}
+
+function makeQuestion(changed: number, places: readonly HookPlace[]): string {
+  const sessions = changed === 0 ? "" : `Import ${formatCounted(changed, "session")}`;
+  const [first] = places;
+  if (first === undefined) return `${sessions}?`;
+  const files = places.length === 1 ? toPlainLine(first.path) : `${places.length} files`;
+  return sessions === "" ? `Put hooks into ${files}?` : `${sessions}, and put hooks into ${files}?`;
+}
+
+/** Installs the hooks of an agent; returns false if its settings are left alone. */
+function turnOn(call: CommandCall, place: HookPlace, program: HookProgram): boolean {
+  const { json, out } = call;
+  const { agent, path, hooks } = place;
+  const done = attempt(call, path, "keep", () => withHooksReserved(() => installHooks(place, program)));
+  if (done === undefined) return false;
+  if (done === "nothing") return true;
+  const { backup = null } = done;
+  if (json) out.json({ action: "installed", agent, path, backup });
+  else {
+    const before = backup === null ? "" : `; as it was: ${toPlainLine(backup)}`;
+    out.prose(`Put hooks into ${toPlainLine(path)}${before}`);
+    if (hooks.afterwards !== undefined) out.prose(hooks.afterwards);
+  }
+  return true;
+}
+
+/** Removes what was installed. */
+async function turnOff(call: CommandCall): Promise<ExitCode> {
+  const { get, out } = call;
+  const names = get(AGENTS);
+  const records = findRecords(call, names);
+  if (records === undefined) return EXIT_CODES.failed;
+  if (records.length === 0) {
+    if (!call.json) out.prose("keep has installed nothing here.");
+    return EXIT_CODES.ok;
+  }
+  const files = records.map(({ path }) => toPlainLine(path));
+  if (!call.json) for (const file of files) out.line(file);
+  out.flush();
+  const which = files.length === 1 ? "this file" : `these ${files.length} files`;
+  if (!(await confirmQuestion(call, `Remove the hooks that keep put into ${which}?`))) {
+    call.warn("Nothing was changed.");
+    return EXIT_CODES.failed;
+  }
+  let isDone = true;
+  for (const record of records) if (!removeOne(call, record)) isDone = false;
+  return isDone ? EXIT_CODES.ok : EXIT_CODES.failed;
+}
+
+/** Returns what is installed for some agents, or for all; undefined if that cannot be read, after a warning. */
+function findRecords({ warn }: CommandCall, names: readonly string[]): HookRecord[] | undefined {
+  try {
+    return readHookRecords().filter(({ agent }) => names.length === 0 || names.includes(agent));
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    warn(error.message);
+    return undefined;
+  }
+}
+
+/** Removes what was installed into a file; returns false if something of it is left. */
+function removeOne(call: CommandCall, record: HookRecord): boolean {
+  const { json, out, warn } = call;
+  const { agent, path } = record;
+  const known: Readonly<Record<string, AgentHooks>> = AGENT_HOOKS;
+  const rows = known[agent]?.rows ?? [];
+  const removed = attempt(call, path, "keep --off", () =>
+    withHooksReserved(() => uninstallHooks(record, rows)),
+  );
+  if (removed === undefined || removed === "nothing") return false;
+  const { outcome, backups } = removed;
+  if (json) out.json({ action: outcome, agent, path, backups });
+  else if (outcome === "gone") out.prose(`No hooks of keep were left in ${toPlainLine(path)}`);
+  else if (outcome === "removed") out.prose(`Removed the hooks from ${toPlainLine(path)}`);
+  if (!json) for (const backup of backups) out.prose(`A copy is kept: ${toPlainLine(backup)}`);
+  if (outcome !== "left") return true;
+  warn(`${path} has hooks that keep did not put there, or that were changed by hand; remove those by hand.`);
+  return false;
+}
+
+/** Edits a file; returns undefined if it is left alone, after a warning. */
+function attempt<T>(call: CommandCall, path: string, line: string, edit: () => T): T | "nothing" | undefined {
+  try {
+    return edit() ?? "nothing";
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    warnLeft(call, path, error.message, line);
+    return undefined;
+  }
+}
+
+function warnLeft({ warn }: CommandCall, path: string, problem: string, line: string): void {
+  warn(`${path} is left alone: ${problem}. Fix that, and run "sessiontree ${line}" again.`);
+}

@@ -1,0 +1,105 @@
+import { formatCount, formatCounted } from "../../core/facts/number-text.ts";
+import { toPlainLine } from "../../core/facts/plain-text.ts";
+import { isSessionError } from "../../core/format/errors.ts";
+import {
+  type ImportSessionsOptions,
+  importSessions,
+  type SessionImport,
+} from "../../interop/history/import-sessions.ts";
+import type { SourceName } from "../../interop/import/imported-session.ts";
+import { fileStore } from "../../stores/file/file-store.ts";
+import type { CommandCall } from "./command.ts";
+import { withProgress } from "./progress.ts";
+import { getScope, resolvePath } from "./session-argument.ts";
+import { toIssueJson } from "./session-json.ts";
+import { writeIndented } from "./view/facts.ts";
+
+/** Returns where a call imports to. */
+export async function getImportTarget({ dir, io, stored }: CommandCall): Promise<ImportSessionsOptions> {
+  if (stored !== undefined) return { store: await stored.store(), storeName: stored.address };
+  if (dir !== undefined) return { store: fileStore({ sessionDir: resolvePath(io.cwd, dir) }) };
+  // Sessions that were imported where sessions are kept stay there.
+  const { sessionDir } = getScope({ io, dir }, true);
+  return sessionDir === undefined ? {} : { earlierDirs: [sessionDir] };
+}
+
+/** Returns what takes files that cannot be read: it warns, and collects their paths. */
+export function noteSkipped(
+  { warn }: CommandCall,
+  skipped: string[],
+): (path: string, error: unknown) => void {
+  return (path, error) => {
+    skipped.push(path);
+    warn(`${path} was left out: ${error instanceof Error ? error.message : String(error)}`);
+  };
+}
+
+/** How many sessions of a program became what, and how many issues they have. */
+const NO_SESSIONS = { new: 0, grown: 0, unchanged: 0, deleted: 0, gone: 0, empty: 0, issues: 0 };
+
+type Tally = typeof NO_SESSIONS;
+
+/** Issues that are told to a person; the JSON has all. */
+const MAX_PRINTED = 5;
+
+/** Imports, and tells what became of each session; false if that was interrupted. */
+export async function runImport(call: CommandCall, options: ImportSessionsOptions): Promise<boolean> {
+  const { json, out, io, warn } = call;
+  const signal = io.untilInterrupted?.();
+  const tallies = new Map<SourceName, Tally>();
+  const told: [path: string, issue: string][] = [];
+  let isWhole = true;
+  try {
+    await withProgress(call, "Importing sessions", async (onProgress) => {
+      for await (const one of importSessions({ ...options, onProgress, ...(signal && { signal }) })) {
+        if (json) out.json(toImportJson(one));
+        const tally = tallies.get(one.source) ?? { ...NO_SESSIONS };
+        tally[one.status]++;
+        tally.issues += one.issues.length;
+        for (const { line, code, message } of one.issues.slice(0, MAX_PRINTED - told.length))
+          told.push([one.sourcePath ?? one.sourceId, `line ${line}: ${code}: ${message}`]);
+        tallies.set(one.source, tally);
+      }
+    });
+  } catch (error) {
+    if (!isSessionError(error, "ABORTED")) throw error;
+    isWhole = false;
+  }
+  if (!json && (isWhole || tallies.size > 0)) writeTallies(call, tallies, told, options.dryRun === true);
+  if (!isWhole) warn("The import was interrupted; run it again to continue.");
+  return isWhole;
+}
+
+/** Returns what `--json` writes of an imported session. */
+export function toImportJson(one: SessionImport): object {
+  const { source, sourceId, sourcePath, path, id, status, counts, dropped, issues } = one;
+  return { source, sourceId, sourcePath, path, id, status, counts, dropped, issues: issues.map(toIssueJson) };
+}
+
+function writeTallies(
+  { out }: CommandCall,
+  tallies: ReadonlyMap<SourceName, Tally>,
+  told: readonly (readonly [path: string, issue: string])[],
+  isDry: boolean,
+): void {
+  if (tallies.size === 0) out.prose("No sessions of other programs were found.");
+  for (const [source, tally] of tallies) {
+    const parts = [
+      `${formatCount(tally.new)} new`,
+      `${formatCount(tally.grown)} grown`,
+      `${formatCount(tally.unchanged)} unchanged`,
+      ...(tally.deleted > 0 ? [`${formatCount(tally.deleted)} deleted here (--again imports them)`] : []),
+      ...(tally.gone > 0 ? [`${formatCount(tally.gone)} gone there (kept here)`] : []),
+      ...(tally.empty > 0 ? [`${formatCount(tally.empty)} without a message (left out)`] : []),
+      ...(tally.issues > 0 ? [formatCounted(tally.issues, "issue")] : []),
+    ];
+    out.prose(`${source}: ${parts.join(", ")}`);
+  }
+  for (const [path, issue] of told) {
+    out.line(`  ${toPlainLine(path)}`);
+    writeIndented(issue, out);
+  }
+  const more = [...tallies.values()].reduce((sum, { issues }) => sum + issues, 0) - told.length;
+  if (more > 0) out.prose(`and ${formatCounted(more, "other issue")}; --json tells all.`);
+  if (isDry && tallies.size > 0) out.line("Nothing was written.");
+}

@@ -1,0 +1,118 @@
+import { toRecord } from "../../../core/context/entry-fields.ts";
+import type { JsonRecord } from "../../../core/format/json.ts";
+import { SettingsError } from "./settings-error.ts";
+import { readSettingsFile } from "./settings-file.ts";
+import { parseSettings } from "./settings-text.ts";
+
+/** What an agent deletes by itself, and when. */
+export interface Retention {
+  /** Whether it deletes sessions; null if that is unknown. */
+  readonly deletes: boolean | null;
+  /** After how long, as the setting has it; null if that is unknown, or it does not go by age. */
+  readonly after: string | null;
+  /** Name of the setting; null if there is none. */
+  readonly setting: string | null;
+  /** Whether the setting is not there, and its default counts. */
+  readonly isDefault: boolean;
+  /** All of that in words, after the name of the agent. */
+  readonly text: string;
+}
+
+/** How to read an agent's retention. */
+export interface RetentionRule {
+  /** File with the setting, below the agent's own folder; absent if the retention is fixed. */
+  readonly file?: string;
+  /** Returns the retention by what the file has; nothing if it is missing. */
+  read(settings: JsonRecord): Retention;
+}
+
+/**
+ * Reads an agent's retention.
+ *
+ * @param path - Path of the file with the setting; undefined if there is none.
+ */
+export function readRetention({ read }: RetentionRule, path: string | undefined): Retention {
+  if (path === undefined) return read({});
+  try {
+    const { bytes, text } = readSettingsFile(path);
+    return read(bytes === undefined ? {} : parseSettings(text));
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    const { setting } = read({});
+    return makeUnknown(
+      `may delete sessions: ${setting} is unknown, since its settings cannot be read`,
+      setting,
+    );
+  }
+}
+
+/** Retention of an agent that deletes nothing by itself. */
+export const KEEPS: RetentionRule = {
+  read: () => ({
+    deletes: false,
+    after: null,
+    setting: null,
+    isDefault: true,
+    text: "keeps sessions until you delete them",
+  }),
+};
+
+/** Retention of programs whose setting cannot be read from outside. */
+export const UNKNOWN: RetentionRule = {
+  read: () => makeUnknown("may delete tasks if that is set in the editor; sessiontree cannot read it", null),
+};
+
+/** Deletes by age at each start. */
+export const CLAUDE_RETENTION: RetentionRule = {
+  file: "settings.json",
+  read: ({ cleanupPeriodDays: days }) => {
+    const setting = "cleanupPeriodDays";
+    const isDefault = days === undefined;
+    if (!isDefault && !(typeof days === "number" && days > 0))
+      return makeUnknown(`may delete sessions: ${setting} has no number of days`, setting);
+    const after = `${isDefault ? 30 : days} days`;
+    const text = `deletes sessions ${after} after their last use (${setting}${isDefault ? ", default" : ""})`;
+    return { deletes: true, after, setting, isDefault, text };
+  },
+};
+
+/** Deletes by age, number, or both at each start. */
+export const GEMINI_RETENTION: RetentionRule = {
+  file: "settings.json",
+  read: (settings) => {
+    const name = "general.sessionRetention";
+    const { enabled = true, maxAge, maxCount } = toRecord(toRecord(settings["general"])["sessionRetention"]);
+    if (enabled === false) {
+      const text = `keeps sessions until you delete them (${name}.enabled is false)`;
+      return { deletes: false, after: null, setting: `${name}.enabled`, isDefault: false, text };
+    }
+    const setting = `${name}.maxAge`;
+    const isDefault = maxAge === undefined;
+    const after = isDefault ? "30d" : String(maxAge);
+    const others = maxCount === undefined ? "" : `, and all but the latest ${String(maxCount)} of a project`;
+    const text = `deletes sessions after ${after} (${setting}${isDefault ? ", default" : ""})${others}`;
+    return { deletes: true, after, setting, isDefault, text };
+  },
+};
+
+/** Deletes or archives by age, number, and size; what of it depends on the version. */
+export const OPENCLAW_RETENTION: RetentionRule = {
+  file: "openclaw.json",
+  read: (settings) => {
+    const name = "session.maintenance";
+    const { mode, pruneAfter } = toRecord(toRecord(settings["session"])["maintenance"]);
+    if (mode === "warn") {
+      const text = `keeps sessions until you delete them (${name}.mode is "warn")`;
+      return { deletes: false, after: null, setting: `${name}.mode`, isDefault: false, text };
+    }
+    const setting = `${name}.pruneAfter`;
+    const isDefault = pruneAfter === undefined;
+    const after = isDefault ? "30d" : String(pruneAfter);
+    const text = `archives or deletes sessions after ${after} (${setting}${isDefault ? ", default" : ""})`;
+    return { deletes: true, after, setting, isDefault, text };
+  },
+};
+
+function makeUnknown(text: string, setting: string | null): Retention {
+  return { deletes: null, after: null, setting, isDefault: false, text };
+}
