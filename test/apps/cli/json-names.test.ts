@@ -214,8 +214,8 @@ function namesOf(
 
 // What is deleted goes into the trash, and only on Linux is that one of the test.
 describe.runIf(process.platform === "linux")("with --json, the same thing has the same name", () => {
-  // What a server writes is named by its protocol.
-  test.each(COMMANDS.map(({ name }) => name).filter((name) => name !== "mcp"))("in %s", async (name) => {
+  // What a server or a hook writes is named by its protocol.
+  test.each(COMMANDS.map(({ name }) => name).filter((name) => !["mcp", "recall"].includes(name)))("in %s", async (name) => {
     const world = makeWorld();
     const results = (await RUNS[name]?.(world)) ?? [];
     const values = results

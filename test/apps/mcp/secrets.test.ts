@@ -225,9 +225,11 @@ test("no piece of a secret leaves the server, wherever it stands, and every answ
         const answers = await askAll(client, "plain.jsonl", maxBytes, plant);
         await client.close();
         for (const { what, text, max, isFramed } of answers) {
+          // Words of the question itself, which no answer holds.
+          const held = text.replace(/^Words in none of these hits: .*$/m, "");
           for (const one of plant.secret.bodies)
             for (let i = 0; i + 12 <= one.length; i++)
-              expect([what, text.includes(one.slice(i, i + 12)) ? text : ""]).toEqual([what, ""]);
+              expect([what, held.includes(one.slice(i, i + 12)) ? text : ""]).toEqual([what, ""]);
           expect([what, Buffer.byteLength(text) <= max ? "" : text]).toEqual([what, ""]);
           if (isFramed) expect([what, outside(text)]).toEqual([what, expect.not.stringContaining(WORD)]);
           asked++;
