@@ -41,6 +41,7 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   "string-width": ["src/apps/cli/"],
   fuzzysort: ["src/apps/cli/picker/"],
   "jsonc-parser": ["src/apps/cli/keep/"],
+  "@pydantic/genai-prices": ["src/apps/cli/price-table.ts"],
   pg: ["src/stores/postgres/open-postgres-store.ts"],
   "@langchain/core": ["src/interop/adapters/langgraph/"],
   "@langchain/langgraph-checkpoint": ["src/interop/adapters/langgraph/"],
