@@ -215,16 +215,19 @@ function namesOf(
 // What is deleted goes into the trash, and only on Linux is that one of the test.
 describe.runIf(process.platform === "linux")("with --json, the same thing has the same name", () => {
   // What a server or a hook writes is named by its protocol.
-  test.each(COMMANDS.map(({ name }) => name).filter((name) => !["mcp", "recall"].includes(name)))("in %s", async (name) => {
-    const world = makeWorld();
-    const results = (await RUNS[name]?.(world)) ?? [];
-    const values = results
-      .filter(({ stdout }) => !stdout.startsWith('{"type":"session"'))
-      .flatMap((result) => jsonLines(result));
-    expect(values.length, results.map(({ stderr }) => stderr).join()).toBeGreaterThan(0);
-    for (const { stdout, stderr } of results) expect(stdout, stderr).not.toBe("");
-    expect(values.flatMap((value) => wrongNames(world, value))).toEqual([]);
-  });
+  test.each(COMMANDS.map(({ name }) => name).filter((name) => !["mcp", "recall"].includes(name)))(
+    "in %s",
+    async (name) => {
+      const world = makeWorld();
+      const results = (await RUNS[name]?.(world)) ?? [];
+      const values = results
+        .filter(({ stdout }) => !stdout.startsWith('{"type":"session"'))
+        .flatMap((result) => jsonLines(result));
+      expect(values.length, results.map(({ stderr }) => stderr).join()).toBeGreaterThan(0);
+      for (const { stdout, stderr } of results) expect(stdout, stderr).not.toBe("");
+      expect(values.flatMap((value) => wrongNames(world, value))).toEqual([]);
+    },
+  );
 
   test("the test sees a wrong name", () => {
     const world = makeWorld();
