@@ -13,7 +13,7 @@ export const WINGS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   core: [["format/"], ["tree/"], ["context/", "jsonl/"], ["compaction/", "facts/", "merge/"]],
   session: [["fs/"], ["log/"], ["files/"], ["manager/"], ["controller/"]],
   catalog: [["query/"], ["list/"], ["search/", "trash/", "usage/"], ["redaction/"]],
-  stores: [["contract/"], ["file/", "remote/"], ["postgres/", "suite/"]],
+  stores: [["contract/"], ["file/", "remote/"], ["postgres/", "sqlite/", "suite/"]],
   interop: [["convert/"], ["import/"], ["adapters/", "history/"]],
   apps: [["text/"], ["recall/"], ["mcp/"], ["cli/", "page/"]],
 };
@@ -41,6 +41,8 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   "string-width": ["src/apps/cli/"],
   fuzzysort: ["src/apps/cli/picker/"],
   pg: ["src/stores/postgres/open-postgres-store.ts"],
+  "better-sqlite3": ["src/stores/sqlite/open-sqlite-store.ts"],
+  "bun:sqlite": ["src/stores/sqlite/open-sqlite-store.ts"],
   "@langchain/core": ["src/interop/adapters/langgraph/"],
   "@langchain/langgraph-checkpoint": ["src/interop/adapters/langgraph/"],
   "@modelcontextprotocol/server": ["src/apps/mcp/"],

@@ -5,9 +5,9 @@ import type { PostgresClient } from "../../../src/stores/postgres/client.ts";
 import { migrateDatabase } from "../../../src/stores/postgres/migrate.ts";
 import { PostgresBackend } from "../../../src/stores/postgres/postgres-backend.ts";
 import { MemoryBackend } from "../../../src/stores/remote/memory-backend.ts";
+import { headerLine, makeSessionFacts, messageLine, yieldPieces } from "../support/lines.ts";
 import { sqlBlocks } from "./support/document-statements.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
-import { headerLine, makeSessionFacts, messageLine, yieldPieces } from "./support/lines.ts";
 
 const database = embeddedDatabase({ hasTrigrams: true });
 
