@@ -191,10 +191,11 @@ type Driver = new (path: string) => OwnConnection;
 /** Finds a class that opens databases: none is imported before it is needed, and none is a dependency. */
 function findDriver(): Driver {
   const require = createRequire(import.meta.url);
-  if ("bun" in process.versions) return toDriver(Object(require("bun:sqlite")).Database);
-  // Not an import, because older versions of Node lack it.
+  // Not imports, because only Bun has the first, and older versions of Node lack the second.
+  const { Database: BunDatabase } = Object(process.getBuiltinModule("bun:sqlite"));
   const { DatabaseSync } = Object(process.getBuiltinModule("node:sqlite"));
-  if (DatabaseSync !== undefined) return toDriver(DatabaseSync);
+  const builtIn: unknown = BunDatabase ?? DatabaseSync;
+  if (builtIn !== undefined) return toDriver(builtIn);
   try {
     return toDriver(require("better-sqlite3"));
   } catch (error) {

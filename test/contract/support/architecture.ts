@@ -42,7 +42,6 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   fuzzysort: ["src/apps/cli/picker/"],
   pg: ["src/stores/postgres/open-postgres-store.ts"],
   "better-sqlite3": ["src/stores/sqlite/open-sqlite-store.ts"],
-  "bun:sqlite": ["src/stores/sqlite/open-sqlite-store.ts"],
   "@langchain/core": ["src/interop/adapters/langgraph/"],
   "@langchain/langgraph-checkpoint": ["src/interop/adapters/langgraph/"],
   "@modelcontextprotocol/server": ["src/apps/mcp/"],
