@@ -20,6 +20,9 @@ function loadDriver(): Driver | undefined {
 
 const Driver = loadDriver();
 
+/** Whether this version of Node has SQLite, so that a store can be opened by its path. */
+export const HAS_NODE_SQLITE = process.getBuiltinModule("node:sqlite") !== undefined;
+
 /** Whether this version of Node has SQLite, or SESSIONTREE_BETTER_SQLITE3 is the folder of that package. */
 export const HAS_SQLITE = Driver !== undefined;
 
