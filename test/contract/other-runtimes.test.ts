@@ -3,6 +3,7 @@ import { mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { installPackage } from "../support/registry-package.ts";
 import { removeFolder } from "../support/remove-folder.ts";
 import { ROOT, readText } from "./support/repository.ts";
 import { install } from "./support/run-programs.ts";
@@ -43,22 +44,9 @@ beforeAll(async () => {
 });
 afterAll(() => removeFolder(folder));
 
-/** Installs a package of binaries in a folder of its own; returns the folder of the package, or why npm cannot provide it. */
-function installBinary(spec: string): { readonly home: string } | { readonly reason: string } {
-  const prefix = mkdtempSync(join(folder, "runtime-"));
-  const options = ["--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"];
-  try {
-    execFileSync("npm", ["install", "--prefix", prefix, spec, ...options], { stdio: "pipe" });
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    return { reason: `npm cannot install ${spec} here: ${error.message.split("\n")[0]}` };
-  }
-  return { home: join(prefix, "node_modules", spec.slice(0, spec.lastIndexOf("@"))) };
-}
-
 test.for(RUNTIMES)("$name runs the script that Node runs", ({ spec, binary, options }, { skip }) => {
   if (!process.env["SESSIONTREE_WITH_REGISTRY"]) return skip("set SESSIONTREE_WITH_REGISTRY=1");
-  const installed = installBinary(spec);
+  const installed = installPackage(folder, spec);
   if ("reason" in installed) {
     // The reporter names no reason.
     process.stderr.write(`skipped: ${installed.reason}\n`);

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from "vitest";
 import { migrateDatabase, readSchemaVersion, SCHEMA_VERSION } from "../../src/stores/postgres/migrate.ts";
 import { PostgresBackend } from "../../src/stores/postgres/postgres-backend.ts";
-import { compareWithMemory } from "../stores/postgres/support/compare-backends.ts";
-import { headerLine, makeSessionFacts, messageLine, yieldPieces } from "../stores/postgres/support/lines.ts";
+import { compareWithMemory } from "../stores/support/compare-backends.ts";
+import { headerLine, makeSessionFacts, messageLine, yieldPieces } from "../stores/support/lines.ts";
 import { cluster } from "./support/cluster.ts";
 
 const place = cluster();

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { migrateDatabase } from "../../src/stores/postgres/migrate.ts";
 import { postgresStore } from "../../src/stores/postgres/open-postgres-store.ts";
 import { PostgresBackend } from "../../src/stores/postgres/postgres-backend.ts";
-import { headerLine, makeSessionFacts, messageLine, yieldPieces } from "../stores/postgres/support/lines.ts";
 import { postgresSuite } from "../stores/postgres/support/suite.ts";
+import { headerLine, makeSessionFacts, messageLine, yieldPieces } from "../stores/support/lines.ts";
 import { cluster } from "./support/cluster.ts";
 import { missingPgBouncer, type PgBouncer, startPgBouncer } from "./support/pgbouncer.ts";
 

@@ -4,7 +4,7 @@ import { migrateDatabase } from "../../src/stores/postgres/migrate.ts";
 import { openPostgresStore, postgresStore } from "../../src/stores/postgres/open-postgres-store.ts";
 import { PostgresBackend } from "../../src/stores/postgres/postgres-backend.ts";
 import { all } from "../../src/stores/suite/kit.ts";
-import { headerLine, makeSessionFacts, messageLine, yieldPieces } from "../stores/postgres/support/lines.ts";
+import { headerLine, makeSessionFacts, messageLine, yieldPieces } from "../stores/support/lines.ts";
 import { cluster } from "./support/cluster.ts";
 
 const place = cluster();

@@ -66,7 +66,10 @@ export const JSON_OUTPUT = flag("--json", "write JSON, one value per line");
 /** Says where sessions are kept. */
 export const SESSION_DIR = textOption("--dir <folder>", "look for sessions in this folder");
 /** Says in which database sessions are kept. */
-export const STORE = textOption("--store <url>", "look for sessions in this PostgreSQL database");
+export const STORE = textOption(
+  "--store <url>",
+  "look for sessions in this database, PostgreSQL or sqlite:FILE",
+);
 /** Asks for what a terminal would show. */
 export const PRETTY = flag("--pretty", "format the output for reading, even in a pipe");
 /** The parameters that every command has. */

@@ -53,7 +53,7 @@ export interface CliIo {
   readonly deadline?: AbortSignal;
   /** Runs the same command line in a process of its own, which goes on when this one ends; resolves once it has its input. */
   readonly again?: (input: string) => Promise<void>;
-  /** Default: PostgreSQL, by the package `pg`. */
+  /** Default: PostgreSQL, by the package `pg`, and files of SQLite. */
   readonly stores?: CliStores;
   /** Returns a signal for the next interrupt, which then does not end the program by itself; default: none comes. */
   readonly untilInterrupted?: () => AbortSignal;

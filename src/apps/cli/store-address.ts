@@ -14,16 +14,25 @@ export const STORE_VARIABLE = "SESSIONTREE_STORE";
 /** Parts of an address that say whose sessions are meant; every other one is the driver's, and may be a secret. */
 const SHOWN_SETTINGS = ["schema", "tenant"] as const;
 
+/** Beginning of an address of a file of SQLite; a path follows. */
+const SQLITE = /^sqlite:/i;
+
 /** Tells whether a text is meant as the address of a database. */
 export function isStoreUrl(text: string): boolean {
-  return /^postgres(?:ql)?:\/\//i.test(text);
+  return SQLITE.test(text) || /^postgres(?:ql)?:\/\//i.test(text);
+}
+
+/** Returns the path in an address of a file of SQLite; undefined for other addresses. */
+export function findSqlitePath(url: string): string | undefined {
+  return SQLITE.test(url) ? url.replace(SQLITE, "") : undefined;
 }
 
 /** Reads the address of a database from an option or variable; the error for a text that is none does not repeat it. */
 export function parseStoreAddress(text: string, from: string): StoreAddress {
-  if (!isStoreUrl(text) || !URL.canParse(text)) {
+  if (findSqlitePath(text)) return { url: text, shown: text };
+  if (findSqlitePath(text) === "" || !isStoreUrl(text) || !URL.canParse(text)) {
     throw new UsageError(
-      `${from} must be an address such as postgres://user@host/database; a folder with session files is named by --dir.`,
+      `${from} must be an address such as sqlite:FILE or postgres://user@host/database; a folder with session files is named by --dir.`,
     );
   }
   return { url: text, shown: maskAddress(text) };

@@ -5,8 +5,8 @@ import type { SessionRow } from "../../session/files/session-row.ts";
 import type { ListInStoreOptions, SessionStore } from "../../stores/contract/session-store.ts";
 import type { CliIo, CliStores } from "./io.ts";
 import type { NamedSession, SessionLocation } from "./named-session.ts";
-import { isLikePath, LATEST } from "./session-argument.ts";
-import type { StoreAddress } from "./store-address.ts";
+import { isLikePath, LATEST, resolvePath } from "./session-argument.ts";
+import { findSqlitePath, type StoreAddress } from "./store-address.ts";
 
 /** So many sessions are read to find one by its first message. */
 const MAX_READ = 1000;
@@ -25,18 +25,37 @@ export interface ListedRow extends SessionRow {
 }
 
 const postgres = () => import("../../stores/postgres/open-postgres-store.ts");
+const sqlite = () => import("../../stores/sqlite/open-sqlite-store.ts");
 
-/** PostgreSQL, loaded when a call asks for it. */
-const POSTGRES: CliStores = {
-  open: async (url) => (await postgres()).openPostgresStore(url),
-  migrate: async (url, to) => (await postgres()).migratePostgres(url, to === undefined ? {} : { to }),
-  migrationSql: async (url, to) =>
-    (await postgres()).postgresMigrationSql(url, to === undefined ? {} : { to }),
-};
+/** Databases, whose code is loaded when a call asks for them. */
+function makeStores(cwd: string): CliStores {
+  const findPath = (url: string) => {
+    const path = findSqlitePath(url);
+    return path === undefined ? undefined : resolvePath(cwd, path);
+  };
+  return {
+    open: async (url) => {
+      const path = findPath(url);
+      return path === undefined
+        ? (await postgres()).openPostgresStore(url)
+        : (await sqlite()).openSqliteStore(path, { mustExist: true });
+    },
+    migrate: async (url, to) => {
+      const path = findPath(url);
+      if (path !== undefined) return (await sqlite()).migrateSqlite(path, { to });
+      return (await postgres()).migratePostgres(url, to === undefined ? {} : { to });
+    },
+    migrationSql: async (url, to) => {
+      const path = findPath(url);
+      if (path !== undefined) return (await sqlite()).sqliteMigrationSql(path, { to });
+      return (await postgres()).postgresMigrationSql(url, to === undefined ? {} : { to });
+    },
+  };
+}
 
 /** Returns the way to databases. */
-export function getStores({ stores = POSTGRES }: CliIo): CliStores {
-  return stores;
+export function getStores({ stores, cwd }: CliIo): CliStores {
+  return stores ?? makeStores(cwd);
 }
 
 /** The sessions of a database, during one run of the command line; nothing is opened before it is needed. */

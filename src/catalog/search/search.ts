@@ -14,7 +14,12 @@ import type { SessionFile } from "../../session/files/session-files.ts";
 import type { FileRow, SessionRow } from "../../session/files/session-row.ts";
 import { ignoreSkipped, reportSkipped, type SkipReport } from "../../session/files/skipped-files.ts";
 import { Pace } from "../../session/files/time-slices.ts";
-import { makeLimitedScripts, parseMatch, TooSlowError } from "../../session/fs/limited-scripts.ts";
+import {
+  canLimitScripts,
+  makeLimitedScripts,
+  parseMatch,
+  TooSlowError,
+} from "../../session/fs/limited-scripts.ts";
 import { notASessionAt } from "../../session/log/foreign-file.ts";
 import { CATALOG_RULES, type CatalogOptions, CatalogRun } from "../list/catalog-run.ts";
 import { makeRowOfLines, summarizeSession } from "../list/file-summary.ts";
@@ -356,11 +361,21 @@ const FIRST_MATCHES = `texts.map((text) => { const m = expression.exec(text); re
 
 /** Makes a matcher of an expression, which throws `TooSlowError` after a quarter of a second, and takes no empty match. */
 export function makeBoundedMatcher(source: string, caseSensitive: boolean): TextMatcher {
-  const { flags } = parseExpression(source, caseSensitive ? "" : "i");
+  const expression = parseExpression(source, caseSensitive ? "" : "i");
+  if (!canLimitScripts()) return makeUnboundedMatcher(expression);
+  const { flags } = expression;
   const firstMatches = makeLimitedScripts([{ source, flags }])(FIRST_MATCHES);
   return (texts) =>
     firstMatches(texts, SEARCH_MS).map((found) => {
       const match = parseMatch(found);
       return match && { start: match[0], length: match[1] - match[0] };
+    });
+}
+
+function makeUnboundedMatcher(expression: RegExp): TextMatcher {
+  return (texts) =>
+    texts.map((text) => {
+      const found = expression.exec(text);
+      return found === null || found[0] === "" ? undefined : { start: found.index, length: found[0].length };
     });
 }

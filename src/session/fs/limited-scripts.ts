@@ -66,6 +66,14 @@ export function makeLimitedScripts(
   };
 }
 
+/**
+ * Returns whether this runtime can run scripts with a time limit. Cloudflare's Workers cannot: they end a request that takes too long
+ * themselves.
+ */
+export function canLimitScripts(): boolean {
+  return toRecord(Reflect.get(globalThis, "navigator"))["userAgent"] !== "Cloudflare-Workers";
+}
+
 /** Returns the start and end of a match that a script returned; undefined if there is none, or an empty one. */
 export function parseMatch(found: unknown): readonly [start: number, end: number] | undefined {
   const [start, end]: readonly unknown[] = Array.isArray(found) ? found : [];

@@ -1,5 +1,4 @@
 import { basename, dirname } from "node:path";
-import { performance } from "node:perf_hooks";
 import { getMessageFields } from "../../core/context/entry-fields.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
 import type { AssistantMessage } from "../../core/format/message.ts";

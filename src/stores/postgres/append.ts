@@ -1,20 +1,18 @@
 import { COMMUTING_TYPES, staleLeaf } from "../../session/log/expected-leaf.ts";
-import type { Amendment, AppendCondition, AppendReceipt, NewEntryLine } from "../contract/session-backend.ts";
-import { sessionNotFound, writesLost } from "../contract/store-errors.ts";
-import type { RunSql } from "./database.ts";
-import type { Names } from "./names.ts";
-import { makeSessionSql } from "./queries.ts";
 import {
-  encodeLinesAsJson,
-  makeColumnKey,
   type Row,
   readNumber,
   readOptionalNumber,
   readRequiredText,
   readText,
   searchForm,
-  toLineColumns,
-} from "./rows.ts";
+} from "../contract/rows.ts";
+import type { Amendment, AppendCondition, AppendReceipt, NewEntryLine } from "../contract/session-backend.ts";
+import { sessionNotFound, writesLost } from "../contract/store-errors.ts";
+import type { RunSql } from "./database.ts";
+import type { Names } from "./names.ts";
+import { makeSessionSql } from "./queries.ts";
+import { encodeLinesAsJson, makeColumnKey, toLineColumns } from "./rows.ts";
 
 /** What the server's setting can hold. */
 const MAX_LOCK_MS = 2 ** 31 - 1;

@@ -1,17 +1,11 @@
 import type { SessionFacts } from "../../core/facts/session-facts.ts";
+import { readNumber, readRequiredText } from "../contract/rows.ts";
 import type { AppendReceipt, NewLine } from "../contract/session-backend.ts";
 import { sessionExists } from "../contract/store-errors.ts";
 import { type Database, getSqlState, type RunSql } from "./database.ts";
 import type { Names } from "./names.ts";
 import { makeSessionSql } from "./queries.ts";
-import {
-  assertPossibleId,
-  encodeLinesAsJson,
-  NEW_SESSION_COLUMNS,
-  readNumber,
-  readRequiredText,
-  toSessionValues,
-} from "./rows.ts";
+import { assertPossibleId, encodeLinesAsJson, NEW_SESSION_COLUMNS, toSessionValues } from "./rows.ts";
 
 const UNIQUE_VIOLATION = "23505";
 

@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { refuseAborted, waitUnlessAborted } from "../../core/format/abort.ts";
 import { getErrorMessage, isSessionError, SessionError } from "../../core/format/errors.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
+import { type Row, toRows } from "../contract/rows.ts";
 import {
   isPool,
   type PostgresClient,
@@ -10,7 +11,6 @@ import {
   type PostgresQueries,
 } from "./client.ts";
 import { TENANT_SETTING } from "./names.ts";
-import { type Row, toRows } from "./rows.ts";
 
 /** SQLSTATE of a server in recovery, such as a standby: another connection may reach the primary. */
 const READ_ONLY_SERVER = "25006";

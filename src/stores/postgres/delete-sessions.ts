@@ -8,10 +8,11 @@ import {
   SIGNAL,
   TEXT,
 } from "../../core/format/options.ts";
+import { readNumber, readRequiredText } from "../contract/rows.ts";
 import type { PostgresClient } from "./client.ts";
 import { Database, withDatabase } from "./database.ts";
 import { DEFAULT_SCHEMA, type Names, quoteNames } from "./names.ts";
-import { assertTenant, readNumber, readRequiredText } from "./rows.ts";
+import { assertTenant } from "./rows.ts";
 
 /** Which tenant is deleted. */
 export interface DeleteTenantOptions {

@@ -1,8 +1,8 @@
 import { SessionError } from "../../core/format/errors.ts";
+import { type Row, readNumber, readRequiredText } from "../contract/rows.ts";
 import type { PostgresClient } from "./client.ts";
 import { Database, type RunSql, withDatabase } from "./database.ts";
 import { DEFAULT_SCHEMA, lockKey, type Names, quoteLiteral, quoteNames } from "./names.ts";
-import { type Row, readNumber, readRequiredText } from "./rows.ts";
 import { createTables, dropTables } from "./tables.ts";
 
 /** Finds the table of lines and its parts, the whole last, each with the index for searching that it has. */

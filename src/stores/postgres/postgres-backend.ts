@@ -8,6 +8,7 @@ import {
   type OptionRules,
   TEXT,
 } from "../../core/format/options.ts";
+import { isStorable, readNumber, readSessionFacts, readText } from "../contract/rows.ts";
 import type {
   Amendment,
   AppendCondition,
@@ -41,15 +42,7 @@ import {
   searchSql,
   watchSql,
 } from "./queries.ts";
-import {
-  assertTenant,
-  isStorable,
-  readFactsWithUsage,
-  readNumber,
-  readSessionFacts,
-  readStoredLine,
-  readText,
-} from "./rows.ts";
+import { assertTenant, readFactsWithUsage, readStoredLine } from "./rows.ts";
 
 /** Options of a store in PostgreSQL. */
 export interface PostgresOptions {

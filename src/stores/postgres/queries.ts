@@ -1,7 +1,8 @@
 import { toStorable } from "../contract/line-facts.ts";
+import { SESSION_COLUMNS } from "../contract/rows.ts";
 import type { BackendListQuery, BackendSearchQuery } from "../contract/session-backend.ts";
 import { type Names, TENANT_SQL } from "./names.ts";
-import { LINE_COLUMNS, makeColumnKey, makeLikePattern, makePartPattern, SESSION_COLUMNS } from "./rows.ts";
+import { LINE_COLUMNS, makeColumnKey, makeLikePattern, makePartPattern } from "./rows.ts";
 
 /** A statement and its parameters. */
 export interface Query {

@@ -1,53 +1,16 @@
 import type { EntryFacts, SessionFacts } from "../../core/facts/session-facts.ts";
 import { SessionError } from "../../core/format/errors.ts";
-import { isJsonRecord } from "../../core/format/json.ts";
 import { hashSha256 } from "../../session/fs/digest.ts";
 import { COMMUTING_TYPES } from "../../session/log/expected-leaf.ts";
-import { toStorable } from "../contract/line-facts.ts";
+import {
+  isStorable,
+  type Row,
+  readNumber,
+  readSessionFacts,
+  readText,
+  searchForm,
+} from "../contract/rows.ts";
 import type { FactsWithUsage, NewLine, StoredLine } from "../contract/session-backend.ts";
-
-/** A row, with columns as the driver parsed them. */
-export type Row = { readonly [column: string]: unknown };
-
-/** Returns rows as records. */
-export function toRows(rows: readonly unknown[]): Row[] {
-  return rows.map((row) => {
-    if (isJsonRecord(row)) return row;
-    throw new TypeError("The client gave a row that is no object; leave its rows as objects by column.");
-  });
-}
-
-/** Reads a text; undefined for null. */
-export function readText(row: Row, column: string): string | undefined {
-  const value = row[column];
-  if (value === null || value === undefined) return undefined;
-  return typeof value === "string" ? value : refuseColumn(column, "a text");
-}
-
-/** Reads a required text. */
-export function readRequiredText(row: Row, column: string): string {
-  return readText(row, column) ?? refuseColumn(column, "a text");
-}
-
-/** Reads a whole number; some drivers return bigint as text. */
-export function readNumber(row: Row, column: string): number {
-  const value = row[column];
-  const number = typeof value === "string" || typeof value === "bigint" ? Number(value) : value;
-  return typeof number === "number" && Number.isSafeInteger(number)
-    ? number
-    : refuseColumn(column, "a number");
-}
-
-/** Reads a whole number; undefined for null. */
-export function readOptionalNumber(row: Row, column: string): number | undefined {
-  return row[column] === null ? undefined : readNumber(row, column);
-}
-
-function refuseColumn(column: string, what: string): never {
-  throw new TypeError(
-    `The client gave something else than ${what} in column ${column}; set no other type parsers for it.`,
-  );
-}
 
 /** Longer ids are stored as hashes: an index row has at most about 2,700 bytes. */
 const MAX_KEY_UNITS = 256;
@@ -55,24 +18,10 @@ const MAX_KEY_UNITS = 256;
 /** Prefix of hashes. */
 const HASHED = "sha256:";
 
-/** Tells whether a column can hold a text unchanged. */
-export function isStorable(text: string): boolean {
-  return toStorable(text) === text;
-}
-
 /** Returns the form of a text in an indexed column: short and unique. */
 export function makeColumnKey(text: string): string {
   if (text.length <= MAX_KEY_UNITS && !text.startsWith(HASHED) && isStorable(text)) return text;
   return HASHED + hashSha256(text);
-}
-
-/**
- * Returns the form of a text for case-insensitive search.
- *
- * Upper case, because it maps each letter independently of its neighbors: a part of a text stays a part.
- */
-export function searchForm(text: string): string {
-  return toStorable(text.toUpperCase());
 }
 
 /** Returns a LIKE pattern that matches texts that contain a text in `searchForm`. */
@@ -155,10 +104,6 @@ function readMarkedText(row: Row): string | undefined {
 /** Maximum bytes of an id, because it is indexed. */
 const MAX_ID_BYTES = 512;
 
-/** Columns of a session, as `readSessionFacts` reads them. */
-export const SESSION_COLUMNS =
-  "s.id, s.cwd, s.parent_session, s.name, s.created_ms, s.last_message_ms, s.message_count, s.first_message";
-
 /** Columns of a new session's row, in the order of `toSessionValues`. */
 export const NEW_SESSION_COLUMNS =
   "id, cwd, project, parent_session, name, name_search, created_ms, last_message_ms, modified_ms, message_count, first_message";
@@ -201,20 +146,6 @@ export function readFactsWithUsage(row: Row): FactsWithUsage {
     session: readSessionFacts(row),
     usage: texts,
     linesWithoutEntry: readNumber(row, "without_entry"),
-  };
-}
-
-/** Reads the facts of a session from its columns. */
-export function readSessionFacts(row: Row): SessionFacts {
-  return {
-    id: readRequiredText(row, "id"),
-    cwd: readRequiredText(row, "cwd"),
-    name: readText(row, "name") ?? null,
-    parentSession: readText(row, "parent_session") ?? null,
-    createdMs: readNumber(row, "created_ms"),
-    lastMessageMs: readOptionalNumber(row, "last_message_ms") ?? null,
-    messageCount: readNumber(row, "message_count"),
-    firstMessage: readText(row, "first_message") ?? null,
   };
 }
 

@@ -13,7 +13,7 @@ export const WINGS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   core: [["format/"], ["tree/"], ["context/", "jsonl/"], ["compaction/", "facts/", "merge/"]],
   session: [["fs/"], ["log/"], ["files/"], ["manager/"], ["controller/"]],
   catalog: [["query/"], ["list/"], ["search/", "trash/", "usage/"], ["redaction/"]],
-  stores: [["contract/"], ["file/", "remote/"], ["postgres/", "suite/"]],
+  stores: [["contract/"], ["file/", "remote/"], ["postgres/", "sqlite/", "suite/"]],
   interop: [["convert/"], ["import/"], ["adapters/", "history/"]],
   apps: [["text/"], ["recall/"], ["mcp/"], ["cli/", "page/"]],
 };
@@ -43,6 +43,7 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   "jsonc-parser": ["src/apps/cli/keep/"],
   "@pydantic/genai-prices": ["src/apps/cli/price-table.ts"],
   pg: ["src/stores/postgres/open-postgres-store.ts"],
+  "better-sqlite3": ["src/stores/sqlite/open-sqlite-store.ts"],
   "@langchain/core": ["src/interop/adapters/langgraph/"],
   "@langchain/langgraph-checkpoint": ["src/interop/adapters/langgraph/"],
   "@modelcontextprotocol/server": ["src/apps/mcp/"],

@@ -3,7 +3,7 @@ import { build } from "esbuild";
 
 const root = (path: string) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 
-const SUBPATHS = ["adapters", "catalog", "import", "langgraph", "postgres", "stores"];
+const SUBPATHS = ["adapters", "catalog", "import", "langgraph", "postgres", "sqlite", "stores", "testing"];
 
 const publicFile = (name: string) =>
   root(process.env["SESSIONTREE_TEST_TARGET"] === "dist" ? `dist/${name}.js` : `src/${name}.ts`);

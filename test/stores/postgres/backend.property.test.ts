@@ -1,7 +1,7 @@
 import { beforeAll, test } from "vitest";
 import { migrateDatabase } from "../../../src/stores/postgres/migrate.ts";
 import { PostgresBackend } from "../../../src/stores/postgres/postgres-backend.ts";
-import { compareWithMemory } from "./support/compare-backends.ts";
+import { compareWithMemory } from "../support/compare-backends.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
 
 const database = embeddedDatabase();

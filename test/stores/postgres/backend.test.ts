@@ -4,7 +4,6 @@ import type { StoredLine } from "../../../src/stores/contract/session-backend.ts
 import { migrateDatabase } from "../../../src/stores/postgres/migrate.ts";
 import { quoteNames } from "../../../src/stores/postgres/names.ts";
 import { PostgresBackend } from "../../../src/stores/postgres/postgres-backend.ts";
-import { embeddedDatabase } from "./support/embedded.ts";
 import {
   headerLine,
   makeSessionFacts,
@@ -12,7 +11,8 @@ import {
   otherLine,
   TIME_MS,
   yieldPieces,
-} from "./support/lines.ts";
+} from "../support/lines.ts";
+import { embeddedDatabase } from "./support/embedded.ts";
 
 const database = embeddedDatabase({ hasTrigrams: true });
 let backend: PostgresBackend;

@@ -1,10 +1,6 @@
 import { expect, test } from "vitest";
-import {
-  makeColumnKey,
-  makeLikePattern,
-  makePartPattern,
-  searchForm,
-} from "../../../src/stores/postgres/rows.ts";
+import { searchForm } from "../../../src/stores/contract/rows.ts";
+import { makeColumnKey, makeLikePattern, makePartPattern } from "../../../src/stores/postgres/rows.ts";
 import fc from "../../support/fast-check.ts";
 
 test("ids stand as they are, and long ones as something short that no other id has", () => {

@@ -2,9 +2,9 @@ import { deleteSessionsBefore, deleteTenant } from "sessiontree/postgres";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { migrateDatabase } from "../../../src/stores/postgres/migrate.ts";
 import { PostgresBackend } from "../../../src/stores/postgres/postgres-backend.ts";
+import { headerLine, makeSessionFacts, messageLine, TIME_MS, yieldPieces } from "../support/lines.ts";
 import { sqlBlocks } from "./support/document-statements.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
-import { headerLine, makeSessionFacts, messageLine, TIME_MS, yieldPieces } from "./support/lines.ts";
 
 const database = embeddedDatabase();
 

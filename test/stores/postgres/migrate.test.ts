@@ -7,8 +7,8 @@ import {
   SCHEMA_VERSION,
 } from "../../../src/stores/postgres/migrate.ts";
 import { PostgresBackend } from "../../../src/stores/postgres/postgres-backend.ts";
+import { headerLine, makeSessionFacts, messageLine, yieldPieces } from "../support/lines.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
-import { headerLine, makeSessionFacts, messageLine, yieldPieces } from "./support/lines.ts";
 
 const database = embeddedDatabase();
 const withTrigrams = embeddedDatabase({ hasTrigrams: true });

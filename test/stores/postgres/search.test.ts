@@ -9,9 +9,9 @@ import { MemoryBackend } from "../../../src/stores/remote/memory-backend.ts";
 import { memoryStore, remoteStore } from "../../../src/stores/remote/remote-store.ts";
 import { cut } from "../../../src/stores/suite/kit.ts";
 import { all, Chain, header } from "../../catalog/support/sessions.ts";
+import { headerLine, makeSessionFacts, messageLine, yieldPieces } from "../support/lines.ts";
 import { sqlBlocks } from "./support/document-statements.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
-import { headerLine, makeSessionFacts, messageLine, yieldPieces } from "./support/lines.ts";
 
 const database = embeddedDatabase({ hasTrigrams: true });
 

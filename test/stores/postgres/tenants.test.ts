@@ -2,9 +2,9 @@ import { afterEach, beforeAll, expect, test } from "vitest";
 import { isSessionError } from "../../../src/core/format/errors.ts";
 import { migrateDatabase } from "../../../src/stores/postgres/migrate.ts";
 import { PostgresBackend } from "../../../src/stores/postgres/postgres-backend.ts";
+import { headerLine, makeSessionFacts, messageLine, yieldPieces } from "../support/lines.ts";
 import { sqlBlocks } from "./support/document-statements.ts";
 import { embeddedDatabase } from "./support/embedded.ts";
-import { headerLine, makeSessionFacts, messageLine, yieldPieces } from "./support/lines.ts";
 
 const database = embeddedDatabase();
 

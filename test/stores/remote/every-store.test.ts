@@ -10,7 +10,9 @@ const BACKEND = /class (\w+) implements SessionBackend\b/g;
 /** Stores that are nothing but `remoteStore` over a backend, and are tried as that. */
 const MADE_OF: Readonly<Record<string, string>> = {
   openPostgresStore: "PostgresBackend",
+  openSqliteStore: "SqliteBackend",
   postgresStore: "PostgresBackend",
+  sqliteStore: "SqliteBackend",
 };
 
 function namesIn(sources: ReadonlyMap<string, string>, pattern: RegExp): string[] {
@@ -24,7 +26,7 @@ test("every store and every backend of the sources runs the suite", () => {
     expect.arrayContaining(["fileStore", "memoryStore", "postgresStore", "remoteStore"]),
   );
   const backends = namesIn(sources, BACKEND);
-  expect(backends).toEqual(expect.arrayContaining(["MemoryBackend", "PostgresBackend"]));
+  expect(backends).toEqual(expect.arrayContaining(["MemoryBackend", "PostgresBackend", "SqliteBackend"]));
   const suites = [...readSources("test").values()].filter((text) => text.includes("sessionStoreSuite({"));
   const isTried = (name: string) =>
     suites.some((text) => new RegExp(`\\b${MADE_OF[name] ?? name}\\(`).test(text));

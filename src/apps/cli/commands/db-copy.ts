@@ -13,7 +13,7 @@ import { getStores } from "../stored-sessions.ts";
 import { formatFailures, UsageError } from "../usage-error.ts";
 
 const SESSIONS = argumentList("<sessions...>", "the sessions");
-const TO = textOption("--to <place>", "a folder, or the address of a PostgreSQL database");
+const TO = textOption("--to <place>", "a folder, or the address of a database, such as sqlite:FILE");
 
 interface Target {
   readonly store: SessionStore;
@@ -26,6 +26,7 @@ export const command: Command = {
   parameters: [SESSIONS, TO],
   examples: [
     ["db copy @last --to postgres://host@db.example/agents", "from a file into a database"],
+    ["db copy @last --to sqlite:sessions.db", "into one file, which db migrate has made"],
     ["db copy 019c4512 --store postgres://host@db/agents --to ./sessions", "and into a folder"],
   ],
   run: async (call) => {
@@ -54,7 +55,9 @@ async function openTarget({ get, io }: CommandCall): Promise<Target> {
     };
   }
   if (/^(?!file:)[a-z][a-z0-9+.-]*:\/\//i.test(to)) {
-    throw new UsageError(`${TO.form} must be a folder, or an address such as postgres://user@host/database.`);
+    throw new UsageError(
+      `${TO.form} must be a folder, or an address such as sqlite:FILE or postgres://user@host/database.`,
+    );
   }
   const sessionDir = resolvePath(io.cwd, to);
   return {

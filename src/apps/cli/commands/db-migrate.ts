@@ -20,10 +20,11 @@ const SQL = rare(flag("--sql", "only print the statements that would be run"));
 
 /** `sessiontree db migrate`: makes the tables of a database, or changes them. */
 export const command: Command = {
-  details: `Sessions are kept in tables of their own schema. Everything happens in one transaction; you can repeat it, and several processes can run it at once. The role in the address must be allowed to create tables; working with sessions needs less. With --to it asks first.`,
+  details: `Sessions are kept in tables of their own schema, or in a file of SQLite, which is created if it is missing. Everything happens in one transaction; you can repeat it, and several processes can run it at once. The role in the address must be allowed to create tables; working with sessions needs less. With --to it asks first.`,
   parameters: [TO, SQL, YES],
   examples: [
     ["db migrate --store postgres://owner@db.example/agents", "the tables of this release"],
+    ["db migrate --store sqlite:sessions.db", "a file of SQLite, with Node 22.13 or better-sqlite3"],
     ["db migrate --store postgres://owner@db.example/agents --to 0 --yes", "no tables, and no sessions"],
     ["db migrate --store postgres://reader@db.example/agents --sql", "for somebody else to run"],
   ],

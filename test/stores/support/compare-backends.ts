@@ -1,9 +1,9 @@
 import { expect } from "vitest";
-import { isSessionError } from "../../../../src/core/format/errors.ts";
-import { getPosition } from "../../../../src/stores/contract/select-sessions.ts";
-import type { NewEntryLine, SessionBackend } from "../../../../src/stores/contract/session-backend.ts";
-import { MemoryBackend } from "../../../../src/stores/remote/memory-backend.ts";
-import fc from "../../../support/fast-check.ts";
+import { isSessionError } from "../../../src/core/format/errors.ts";
+import { getPosition } from "../../../src/stores/contract/select-sessions.ts";
+import type { NewEntryLine, SessionBackend } from "../../../src/stores/contract/session-backend.ts";
+import { MemoryBackend } from "../../../src/stores/remote/memory-backend.ts";
+import fc from "../../support/fast-check.ts";
 import { headerLine, makeSessionFacts, messageLine, otherLine, TIME_MS, yieldPieces } from "./lines.ts";
 
 /** One call of a backend. */

@@ -1,6 +1,6 @@
-import type { SessionFacts } from "../../../../src/core/facts/session-facts.ts";
-import type { NewEntryLine, NewLine } from "../../../../src/stores/contract/session-backend.ts";
-import { makeEntryLine } from "../../../../src/stores/remote/line-codec.ts";
+import type { SessionFacts } from "../../../src/core/facts/session-facts.ts";
+import type { NewEntryLine, NewLine } from "../../../src/stores/contract/session-backend.ts";
+import { makeEntryLine } from "../../../src/stores/remote/line-codec.ts";
 
 export const TIME_MS = Date.parse("2026-03-01T12:00:00.000Z");
 

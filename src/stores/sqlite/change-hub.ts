@@ -1,0 +1,71 @@
+import { readNumber } from "../contract/rows.ts";
+import { isObjectStorage, type SqliteClient } from "./client.ts";
+import type { Database } from "./database.ts";
+
+/** Milliseconds between two looks for changes of other connections. */
+const LOOK_MS = 100;
+
+/** Hubs of clients: stores over the same client share one, because a connection does not count its own changes. */
+const hubs = new WeakMap<SqliteClient, ChangeHub>();
+
+/** Reports changes of sessions: those of this client at once, and those of other connections by SQLite's counter of them. */
+export class ChangeHub {
+  readonly #database: Database;
+  readonly #listeners = new Map<string, Set<() => void>>();
+  #timer: NodeJS.Timeout | undefined;
+  #version = 0;
+
+  /** Returns the hub of a client. */
+  static of(database: Database): ChangeHub {
+    const hub = hubs.get(database.client) ?? new ChangeHub(database);
+    hubs.set(database.client, hub);
+    return hub;
+  }
+
+  private constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Calls `onMore` when a session may have changed, until the signal aborts. */
+  add(id: string, onMore: () => void, signal: AbortSignal): void {
+    if (signal.aborted) return;
+    if (this.#timer === undefined && !isObjectStorage(this.#database.client)) {
+      this.#version = this.#readVersion();
+      this.#timer = setInterval(() => this.#look(), LOOK_MS);
+    }
+    const listeners = this.#listeners.get(id) ?? new Set();
+    this.#listeners.set(id, listeners.add(onMore));
+    signal.addEventListener("abort", () => this.#remove(id, onMore), { once: true });
+  }
+
+  /** Reports a change that this client has made. */
+  notify(id: string): void {
+    for (const onMore of [...(this.#listeners.get(id) ?? [])]) onMore();
+  }
+
+  #remove(id: string, onMore: () => void): void {
+    const listeners = this.#listeners.get(id);
+    listeners?.delete(onMore);
+    if (listeners?.size === 0) this.#listeners.delete(id);
+    if (this.#listeners.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #look(): void {
+    let version: number | undefined;
+    try {
+      version = this.#readVersion();
+    } catch (_unreadable) {
+      // Readers get the error themselves when they look.
+    }
+    if (version === this.#version) return;
+    this.#version = version ?? this.#version;
+    for (const id of [...this.#listeners.keys()]) this.notify(id);
+  }
+
+  #readVersion(): number {
+    const [row] = this.#database.run("pragma data_version");
+    return row === undefined ? 0 : readNumber(row, "data_version");
+  }
+}

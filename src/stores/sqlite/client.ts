@@ -1,0 +1,45 @@
+/** A value that a statement takes. */
+export type SqliteValue = string | number | null;
+
+/** A prepared statement. */
+export interface SqliteStatement {
+  all(...values: SqliteValue[]): unknown[];
+  run(...values: SqliteValue[]): unknown;
+  /** In `better-sqlite3`: whether it returns rows; `all` refuses others. */
+  readonly reader?: boolean | undefined;
+}
+
+/** A connection to a database: `DatabaseSync` of `node:sqlite`, or `Database` of `bun:sqlite` or `better-sqlite3`. */
+export interface SqliteConnection {
+  prepare(sql: string): SqliteStatement;
+  /** In Bun: prepares a statement once, and refuses if the connection was closed. */
+  query?(sql: string): SqliteStatement;
+}
+
+/** The storage of a Durable Object with SQLite: `ctx.storage`. */
+export interface SqliteObjectStorage {
+  readonly sql: { exec(sql: string, ...values: SqliteValue[]): { toArray(): unknown[] } };
+  transactionSync<T>(work: () => T): T;
+}
+
+/** A database that the host has opened. This package includes no driver. */
+export type SqliteClient = SqliteConnection | SqliteObjectStorage;
+
+/** Tells whether a client is the storage of a Durable Object. */
+export function isObjectStorage(client: SqliteClient): client is SqliteObjectStorage {
+  return "transactionSync" in client;
+}
+
+/**
+ * Refuses what is no client.
+ *
+ * @throws {TypeError}
+ */
+export function assertSqliteClient(client: SqliteClient): void {
+  const has = (name: string) => typeof Reflect.get(client, name) === "function";
+  if (has("prepare") || has("transactionSync")) return;
+  const advice = has("exec")
+    ? "pass ctx.storage instead of ctx.storage.sql, because it has the transactions"
+    : "pass a DatabaseSync of node:sqlite, a Database of bun:sqlite or better-sqlite3, or the ctx.storage of a Durable Object";
+  throw new TypeError(`The option database has no SQLite database; ${advice}.`);
+}

@@ -1,0 +1,88 @@
+import { type Row, toRows } from "../contract/rows.ts";
+import {
+  isObjectStorage,
+  type SqliteClient,
+  type SqliteConnection,
+  type SqliteStatement,
+  type SqliteValue,
+} from "./client.ts";
+
+/** Runs a statement and returns its rows. */
+export type RunSql = (sql: string, ...values: SqliteValue[]) => Row[];
+
+/** Statements that stay prepared. */
+const MAX_STATEMENTS = 100;
+
+/**
+ * One interface for all kinds of client. Everything is synchronous, so nothing else uses the client during a transaction.
+ */
+export class Database {
+  readonly client: SqliteClient;
+  /** Runs a statement that is a transaction of its own, or part of the one that is open. */
+  readonly run: RunSql;
+
+  constructor(client: SqliteClient) {
+    this.client = client;
+    this.run = isObjectStorage(client)
+      ? (sql, ...values) => toRows(client.sql.exec(sql, ...values).toArray())
+      : makeRunner(client);
+  }
+
+  /** Runs statements that only read, all of them in one state of the database. */
+  read<T>(work: (run: RunSql) => T): T {
+    // No other connection can write to a Durable Object's database.
+    return isObjectStorage(this.client) ? work(this.run) : this.#transaction("begin", work);
+  }
+
+  /** Runs statements, all or none. Waits as long as the client does for others that write. */
+  write<T>(work: (run: RunSql) => T): T {
+    return isObjectStorage(this.client)
+      ? this.client.transactionSync(() => work(this.run))
+      : this.#transaction("begin immediate", work);
+  }
+
+  #transaction<T>(begin: string, work: (run: RunSql) => T): T {
+    this.run(begin);
+    try {
+      const result = work(this.run);
+      this.run("commit");
+      return result;
+    } catch (error) {
+      rollBack(this.run);
+      throw error;
+    }
+  }
+}
+
+function rollBack(run: RunSql): void {
+  try {
+    run("rollback");
+  } catch (_rolledBack) {
+    // After some errors, such as a full disk, SQLite has done it already. The first error is the one to report.
+  }
+}
+
+function makeRunner(connection: SqliteConnection): RunSql {
+  const prepare = makePreparer(connection);
+  return (sql, ...values) => {
+    const statement = prepare(sql);
+    if (statement.reader !== false) return toRows(statement.all(...values));
+    statement.run(...values);
+    return [];
+  };
+}
+
+function makePreparer(connection: SqliteConnection): (sql: string) => SqliteStatement {
+  const { query } = connection;
+  // Bun keeps statements itself; those that others keep outlive the connection there.
+  if (typeof query === "function") return (sql) => query.call(connection, sql);
+  const statements = new Map<string, SqliteStatement>();
+  return (sql) => {
+    const known = statements.get(sql);
+    if (known !== undefined) return known;
+    if (statements.size >= MAX_STATEMENTS) statements.clear();
+    const statement = connection.prepare(sql);
+    statements.set(sql, statement);
+    return statement;
+  };
+}

@@ -1,0 +1,155 @@
+import { SessionError } from "../../core/format/errors.ts";
+import { type Row, readNumber, readRequiredText } from "../contract/rows.ts";
+import { isObjectStorage } from "./client.ts";
+import type { Database, RunSql } from "./database.ts";
+import { translateError } from "./sqlite-errors.ts";
+import { CREATE_SEARCH_INDEX, CREATE_TABLES, CREATE_VERSIONS, DROP_TABLES, TABLES } from "./tables.ts";
+
+const { versions } = TABLES;
+
+/** A step between two versions of the tables. */
+interface Migration {
+  /** Version of the tables after the step. */
+  readonly version: number;
+  /** Its purpose, in a few words. */
+  readonly purpose: string;
+  readonly up: (run: RunStatement) => void;
+  readonly down: (run: RunStatement) => void;
+}
+
+/** The versions of the tables before and after. */
+export interface MigrationResult {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Runs a statement without parameters. */
+type RunStatement = (sql: string) => Row[];
+
+/** All steps, in order. A released step is never changed; add another one. */
+const MIGRATIONS: readonly Migration[] = [
+  { version: 1, purpose: "sessions and their lines", up: createTables, down: dropTables },
+];
+
+/** Version of the tables in this release. */
+export const SQLITE_SCHEMA_VERSION = MIGRATIONS.length;
+
+/** Reads the version of the tables; 0 if there are none. */
+export function readTableVersion(run: RunStatement): number {
+  if (!hasTable(run, versions)) return 0;
+  const [row] = run(`select coalesce(max(version), 0) as version from ${versions}`);
+  return row === undefined ? 0 : readNumber(row, "version");
+}
+
+/** Returns whether the texts have an index. */
+export function hasSearchIndex(run: RunSql): boolean {
+  return hasTable(run, TABLES.search);
+}
+
+/** Returns the names of tables, those of other programs included. */
+export function listTables(run: RunSql): string[] {
+  const rows = run(
+    "select name from sqlite_master where type = 'table' and name not like 'sqlite\\_%' escape '\\'",
+  );
+  return rows.map((row) => readRequiredText(row, "name"));
+}
+
+function hasTable(run: RunStatement, name: string): boolean {
+  return run(`select 1 from sqlite_master where type = 'table' and name = '${name}'`).length > 0;
+}
+
+/**
+ * Creates the tables, migrates them to another version, or drops them, in one transaction.
+ *
+ * A database without any tables gets a write-ahead log, with which readers and a writer do not wait for each other.
+ *
+ * @param to - Target version; 0 drops all tables with all sessions. Default: that of this release.
+ * @returns The versions before and after.
+ * @throws {SessionError} `VERSION_TOO_NEW` if the tables are of a newer release.
+ */
+export function migrateTables(database: Database, to = SQLITE_SCHEMA_VERSION): MigrationResult {
+  assertTarget(to);
+  if (!isObjectStorage(database.client) && listTables(database.run).length === 0)
+    database.run("pragma journal_mode = wal");
+  return database.write((run) => applySteps(run, to));
+}
+
+/** Returns the statements that `migrateTables` would run now. */
+export function listMigrationSql(database: Database, to = SQLITE_SCHEMA_VERSION): string[] {
+  assertTarget(to);
+  const statements: string[] = [];
+  const undone = new Error("only to see the statements");
+  try {
+    database.write((run) => {
+      applySteps((sql) => {
+        if (!sql.startsWith("select")) statements.push(`${sql};`);
+        return run(sql);
+      }, to);
+      throw undone;
+    });
+  } catch (error) {
+    if (error !== undone) throw error;
+  }
+  return statements.length === 0 ? [] : ["begin immediate;", ...statements, "commit;"];
+}
+
+function assertTarget(to: number): void {
+  if (Number.isInteger(to) && to >= 0 && to <= SQLITE_SCHEMA_VERSION) return;
+  throw new TypeError(
+    `to must be a version from 0 to ${SQLITE_SCHEMA_VERSION}; leave it out for the newest.`,
+  );
+}
+
+/** Runs the statements that lead to a version. */
+function applySteps(run: RunStatement, to: number): MigrationResult {
+  const from = readTableVersion(run);
+  if (from > SQLITE_SCHEMA_VERSION) throw makeNewerTablesError(from);
+  if (from === to) return { from, to };
+  run(CREATE_VERSIONS);
+  for (const { version, purpose, up } of MIGRATIONS) {
+    if (version <= from || version > to) continue;
+    up(run);
+    run(`insert into ${versions} (version, purpose) values (${version}, '${purpose}')`);
+  }
+  for (const { version, down } of MIGRATIONS.toReversed()) {
+    if (version > from || version <= to) continue;
+    down(run);
+    run(`delete from ${versions} where version = ${version}`);
+  }
+  if (to === 0) run(`drop table ${versions}`);
+  return { from, to };
+}
+
+/** The error for tables that a newer release has made. */
+export function makeNewerTablesError(version: number): SessionError {
+  return new SessionError(
+    "VERSION_TOO_NEW",
+    `The database has tables of version ${version}, and this release knows ${SQLITE_SCHEMA_VERSION}; use the release that made them, or a newer one.`,
+    { details: { version } },
+  );
+}
+
+function createTables(run: RunStatement): void {
+  for (const statement of CREATE_TABLES) run(statement);
+  const [first = "", ...triggers] = CREATE_SEARCH_INDEX;
+  try {
+    run(first);
+  } catch (error) {
+    if (!isMissingFeature(error)) throw error;
+    return;
+  }
+  for (const statement of triggers) run(statement);
+}
+
+/** Returns whether a statement was refused because the library of SQLite was built without FTS5, or is too old for an option of it. */
+function isMissingFeature(error: unknown): boolean {
+  const said = translateError(error);
+  return (
+    said instanceof Error &&
+    /no such module|no such tokenizer|unrecognized option|error in tokenizer/i.test(said.message)
+  );
+}
+
+function dropTables(run: RunStatement): void {
+  for (const statement of DROP_TABLES) run(statement);
+}

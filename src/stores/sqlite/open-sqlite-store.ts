@@ -1,0 +1,220 @@
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { toRecord } from "../../core/context/entry-fields.ts";
+import { getErrorMessage, isSessionError, SessionError } from "../../core/format/errors.ts";
+import { assertOptions, FLAG } from "../../core/format/options.ts";
+import type { SessionStore } from "../contract/session-store.ts";
+import { type RemoteStoreOptions, remoteStore } from "../remote/remote-store.ts";
+import { type RetryOptions, repeatUntilAnswered, retryPace } from "../remote/retries.ts";
+import type { SqliteConnection } from "./client.ts";
+import { Database } from "./database.ts";
+import {
+  listMigrationSql,
+  listTables,
+  type MigrationResult,
+  migrateTables,
+  readTableVersion,
+} from "./migrate.ts";
+import { SqliteBackend, type SqliteOptions } from "./sqlite-backend.ts";
+import { translateError } from "./sqlite-errors.ts";
+
+/** Options of a store in SQLite, including retries. */
+export interface SqliteStoreOptions extends SqliteOptions, RemoteStoreOptions {}
+
+/** Options to open a store by the path of its file. */
+export interface OpenSqliteOptions extends RemoteStoreOptions {
+  /** Whether the file must exist and have the tables; otherwise they are created. Default false. */
+  readonly mustExist?: boolean;
+}
+
+/** A connection that can be closed. */
+interface OwnConnection extends SqliteConnection {
+  close(): void;
+}
+
+/**
+ * Milliseconds for which a call blocks while another process writes. After that the store waits without blocking, and
+ * repeats the call.
+ */
+const BUSY_MS = 250;
+
+/**
+ * Makes a store of sessions in a database of SQLite that the host has opened. The first call creates the tables, next to
+ * those that are there.
+ *
+ * Leaves the settings of the connection as they are. A database without any tables gets a write-ahead log.
+ *
+ * @throws {TypeError} If `database` is no such database.
+ * @remarks Source: docs/sqlite.md
+ */
+export function sqliteStore(options: SqliteStoreOptions): SessionStore {
+  return remoteStore(new SqliteBackend(options), options);
+}
+
+/**
+ * Opens a store by the path of its file, with `node:sqlite`, in Bun with `bun:sqlite`, or with the package `better-sqlite3`
+ * if the host has installed it.
+ *
+ * @param path - Created if it is missing; its folder must exist.
+ * @returns A store that closes the file when it is closed.
+ * @throws {SessionError} `PACKAGE_MISSING` if nothing here can open databases; `STORE_UNAVAILABLE` if the file cannot be opened, is
+ *   damaged, or is a database of another program; `VERSION_TOO_NEW`; `READ_ONLY`.
+ */
+export async function openSqliteStore(path: string, options: OpenSqliteOptions = {}): Promise<SessionStore> {
+  assertOptions<Pick<OpenSqliteOptions, "mustExist">>(options, { mustExist: FLAG });
+  const { mustExist = false, ...settings } = options;
+  if (mustExist && !existsSync(path)) throw makeMissingTablesError(path, "There is no database");
+  const connection = openConnection(path);
+  try {
+    await askDatabase(connection, path, settings, (database) => {
+      if (readOwnVersion(database, path) > 0) return;
+      if (mustExist) throw makeMissingTablesError(path, "There are no tables for sessions in");
+      migrateTables(database);
+    });
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+  return remoteStore(new OwningBackend(connection, path), settings);
+}
+
+/** Creates, migrates or drops the tables in a file, which is created if it is missing; `to`: 0 drops all sessions. */
+export async function migrateSqlite(
+  path: string,
+  { to, ...pace }: { readonly to?: number | undefined } & RetryOptions = {},
+): Promise<MigrationResult> {
+  return useDatabase(path, path, pace, (database) => migrateTables(database, to));
+}
+
+/** Returns the statements that `migrateSqlite` would run now. */
+export async function sqliteMigrationSql(
+  path: string,
+  { to, ...pace }: { readonly to?: number | undefined } & RetryOptions = {},
+): Promise<string[]> {
+  // Only to see what would be done, no file is created.
+  const opened = existsSync(path) ? path : ":memory:";
+  return useDatabase(path, opened, pace, (database) => listMigrationSql(database, to));
+}
+
+/** Opens a file for one task on its tables. */
+async function useDatabase<T>(
+  path: string,
+  opened: string,
+  pace: RetryOptions,
+  work: (database: Database) => T,
+): Promise<T> {
+  const connection = openConnection(opened);
+  try {
+    return await askDatabase(connection, path, pace, (database) => {
+      readOwnVersion(database, path);
+      return work(database);
+    });
+  } finally {
+    connection.close();
+  }
+}
+
+/** Does work on a database, again while others are writing. */
+function askDatabase<T>(
+  connection: SqliteConnection,
+  path: string,
+  pace: RetryOptions,
+  work: (database: Database) => T,
+): Promise<T> {
+  const database = new Database(connection);
+  return repeatUntilAnswered(async () => {
+    try {
+      return work(database);
+    } catch (error) {
+      throw translateError(error, path);
+    }
+  }, retryPace(pace));
+}
+
+/** Reads the version of the tables; refuses a database that has only tables of another program. */
+function readOwnVersion({ run }: Database, path: string): number {
+  const version = readTableVersion(run);
+  const others = version === 0 ? listTables(run) : [];
+  if (others.length === 0) return version;
+  throw new SessionError(
+    "STORE_UNAVAILABLE",
+    `${path} is a database of another program: it has the table ${others[0]}. Choose another file, or pass your own handle to sqliteStore(), which adds tables to it.`,
+    { details: { path } },
+  );
+}
+
+function makeMissingTablesError(path: string, what: string): SessionError {
+  return new SessionError(
+    "STORE_UNAVAILABLE",
+    `${what} ${path}. Correct the path, or create it with "sessiontree db migrate --store sqlite:${path}".`,
+    { details: { path } },
+  );
+}
+
+/** A backend that owns its connection, and closes it. */
+class OwningBackend extends SqliteBackend {
+  #connection: OwnConnection | undefined;
+
+  constructor(connection: OwnConnection, path: string) {
+    super({ database: connection }, path);
+    this.#connection = connection;
+  }
+
+  override async close(): Promise<void> {
+    await super.close();
+    this.#connection?.close();
+    this.#connection = undefined;
+  }
+}
+
+function openConnection(path: string): OwnConnection {
+  const Driver = findDriver();
+  let connection: OwnConnection | undefined;
+  try {
+    connection = new Driver(path);
+    connection.prepare(`pragma busy_timeout = ${BUSY_MS}`).all();
+    return connection;
+  } catch (error) {
+    connection?.close();
+    const translated = translateError(error, path);
+    if (isSessionError(translated)) throw translated;
+    throw new SessionError(
+      "STORE_UNAVAILABLE",
+      `The database ${path} cannot be opened: ${getErrorMessage(error)}. Check that its folder exists, and that this user may read and write both.`,
+      { details: { path }, cause: error },
+    );
+  }
+}
+
+type Driver = new (path: string) => OwnConnection;
+
+/** Finds a class that opens databases: none is imported before it is needed, and none is a dependency. */
+function findDriver(): Driver {
+  const require = createRequire(import.meta.url);
+  // Not imports, because only Bun has the first, and older versions of Node lack the second.
+  const { Database: BunDatabase } = Object(process.getBuiltinModule("bun:sqlite"));
+  const { DatabaseSync } = Object(process.getBuiltinModule("node:sqlite"));
+  const builtIn: unknown = BunDatabase ?? DatabaseSync;
+  if (builtIn !== undefined) return toDriver(builtIn);
+  try {
+    return toDriver(require("better-sqlite3"));
+  } catch (error) {
+    const isMissing = toRecord(error)["code"] === "MODULE_NOT_FOUND";
+    throw new SessionError(
+      "PACKAGE_MISSING",
+      isMissing
+        ? "This version of Node has no SQLite; use Node 22.13 or later, or npm install better-sqlite3@12."
+        : `The package better-sqlite3 cannot be loaded: ${getErrorMessage(error)}. Run "npm rebuild better-sqlite3", or use Node 22.13 or later.`,
+      { cause: error },
+    );
+  }
+}
+
+function toDriver(found: unknown): Driver {
+  if (isDriver(found)) return found;
+  throw new TypeError("The module has no class that opens databases; update it.");
+}
+
+function isDriver(found: unknown): found is Driver {
+  return typeof found === "function";
+}

@@ -1,0 +1,117 @@
+import {
+  getErrorMessage,
+  isSessionError,
+  SessionError,
+  type SessionErrorCode,
+} from "../../core/format/errors.ts";
+import { isJsonRecord } from "../../core/format/json.ts";
+
+/** Primary result codes by their numbers, for clients that report only those: of the names below. */
+const NAMES: { readonly [number: number]: string } = {
+  1: "SQLITE_ERROR",
+  5: "SQLITE_BUSY",
+  6: "SQLITE_LOCKED",
+  8: "SQLITE_READONLY",
+  10: "SQLITE_IOERR",
+  11: "SQLITE_CORRUPT",
+  13: "SQLITE_FULL",
+  14: "SQLITE_CANTOPEN",
+  18: "SQLITE_TOOBIG",
+  23: "SQLITE_AUTH",
+  26: "SQLITE_NOTADB",
+};
+
+/** An answer that a repeated call would get again, and what to do. */
+interface FinalAnswer {
+  readonly code: SessionErrorCode;
+  readonly what: string;
+  readonly advice: string;
+}
+
+const DAMAGED: FinalAnswer = {
+  code: "STORE_UNAVAILABLE",
+  what: "The database is damaged",
+  advice: 'restore a backup, or save what is left with "sqlite3 FILE .recover"',
+};
+
+const FINAL: { readonly [name: string]: FinalAnswer } = {
+  SQLITE_READONLY: {
+    code: "READ_ONLY",
+    what: "The database can only be read",
+    advice: "allow this user to write to the file and its folder, and open it for writing",
+  },
+  SQLITE_CORRUPT: DAMAGED,
+  SQLITE_NOTADB: {
+    code: "STORE_UNAVAILABLE",
+    what: "The file is no database of SQLite",
+    advice: "choose another file; session files are opened with SessionManager.open, or listed with --dir",
+  },
+  SQLITE_ERROR: {
+    code: "STORE_UNAVAILABLE",
+    what: "The database refuses a statement",
+    advice: "check that no other program has changed the tables whose names begin with sessiontree_",
+  },
+  SQLITE_AUTH: {
+    code: "STORE_UNAVAILABLE",
+    what: "The database's authorizer refuses a statement",
+    advice: "allow reading and writing the tables whose names begin with sessiontree_",
+  },
+  SQLITE_TOOBIG: {
+    code: "STORE_UNAVAILABLE",
+    what: "A text is longer than the database stores",
+    advice: "raise its limit (SQLITE_LIMIT_LENGTH)",
+  },
+};
+
+/** What to do about failures that pass: the call is repeated meanwhile. */
+const TRANSIENT: { readonly [name: string]: string } = {
+  SQLITE_FULL: "the disk is full; free space",
+  SQLITE_IOERR: "the disk cannot be read or written; check it, and the space that is left",
+  SQLITE_BUSY: "another connection is writing; let it end its transaction",
+  SQLITE_LOCKED: "the connection is in use; end its running statement",
+  SQLITE_CANTOPEN: "a file cannot be opened; check that its folder exists and may be written to",
+};
+
+/** Messages of `node:sqlite`, `better-sqlite3` and Bun, without a result code. */
+const CLOSED = /database (?:connection )?is not open|closed database|statement has been finalized/i;
+
+/** A connection on which the host has begun a transaction, which it will end. */
+const IN_TRANSACTION = /within a transaction/;
+
+/** Returns the name of SQLite's primary result code; undefined if an error has none. */
+export function getSqliteCode(error: unknown): string | undefined {
+  const { errcode, code } = isJsonRecord(error) ? error : {};
+  if (typeof errcode === "number") return NAMES[errcode & 0xff];
+  // A Durable Object has it in the message, after what happened.
+  const text = typeof code === "string" && code.startsWith("SQLITE_") ? code : getErrorMessage(error);
+  return /\bSQLITE_[A-Z]+/.exec(text)?.[0];
+}
+
+/**
+ * Makes a final error if the call will always be refused, and otherwise one for a retry, whose message says what to do.
+ *
+ * @param place - Path of the database, if it is known.
+ */
+export function translateError(error: unknown, place?: string): unknown {
+  if (isSessionError(error)) return error;
+  const said = getErrorMessage(error);
+  const details = place === undefined ? {} : { path: place };
+  if (CLOSED.test(said)) {
+    const message = "The handle of the database was closed; close the store first, and open both again.";
+    return new SessionError("SESSION_CLOSED", message, { details, cause: error });
+  }
+  const name = getSqliteCode(error);
+  if (name === undefined) return error;
+  const where = place === undefined ? "" : ` (${place})`;
+  const isInTransaction = IN_TRANSACTION.test(said);
+  const final = isInTransaction ? undefined : FINAL[name];
+  if (final !== undefined) {
+    const { code, what, advice } = final;
+    return new SessionError(code, `${what}${where}: ${said} (${name}); ${advice}.`, {
+      details: { ...details, sqliteCode: name },
+      cause: error,
+    });
+  }
+  const advice = isInTransaction ? "end the transaction that is open on this connection" : TRANSIENT[name];
+  return advice === undefined ? error : new Error(`${said} (${name})${where}: ${advice}`, { cause: error });
+}

@@ -1,0 +1,25 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync } from "node:fs";
+import { join } from "node:path";
+
+/** Where a package was installed, or why npm cannot provide it here. */
+export type InstalledPackage = { readonly home: string } | { readonly reason: string };
+
+/**
+ * Installs a package in a folder of its own, which is no dependency because only few can install it.
+ *
+ * @param spec - Name and version.
+ * @param runsScripts - Whether scripts of packages may run, as those that build a native module.
+ */
+export function installPackage(folder: string, spec: string, runsScripts = false): InstalledPackage {
+  const prefix = mkdtempSync(join(folder, "package-"));
+  const options = ["--no-save", "--no-audit", "--no-fund", "--silent"];
+  if (!runsScripts) options.push("--ignore-scripts");
+  try {
+    execFileSync("npm", ["install", "--prefix", prefix, spec, ...options], { stdio: "pipe" });
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return { reason: `npm cannot install ${spec} here: ${error.message.split("\n")[0]}` };
+  }
+  return { home: join(prefix, "node_modules", spec.slice(0, spec.lastIndexOf("@"))) };
+}
