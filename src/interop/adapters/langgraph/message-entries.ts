@@ -115,14 +115,9 @@ export function editDraft(targetId: string, changed: HeldMessage | null): EntryD
   if (changed === null) return { type: "context_edit", targetId, replacement: null };
   const { message, kept } = changed;
   const { content, role } = message;
-  const details = {
-    [LANGGRAPH_DETAIL]: {
-      ...kept,
-      role,
-      isWhole: true,
-      data: { ...writeData(message), ...toRecord(kept["data"]) },
-    },
-  };
+  const written = kept["isWhole"] === true ? {} : writeData(message);
+  const data = { ...written, ...toRecord(kept["data"]) };
+  const details = { [LANGGRAPH_DETAIL]: { ...kept, role, isWhole: true, data } };
   return { type: "context_edit", targetId, replacement: { content }, details };
 }
 
