@@ -106,8 +106,8 @@ const CHANGES: Readonly<Record<string, (message: BaseMessage, n: number) => void
   },
   "hidden content": (message, n) => hide(message, "content", `Hidden ${n}`),
   getter: (message, n) => {
-    const get = () => `Got ${n}`;
-    Object.defineProperty(message, "content", { get, set() {}, enumerable: true, configurable: true });
+    const accessors = { get: () => `Got ${n}`, set: () => undefined };
+    Object.defineProperty(message, "content", { ...accessors, enumerable: true, configurable: true });
   },
   "own toJSON": (message, n) => {
     const { toJSON } = message;
