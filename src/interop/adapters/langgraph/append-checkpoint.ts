@@ -121,10 +121,10 @@ class Lists {
 
   /** Counts the elements with which a list begins as it did. */
   #countUnchanged(before: readonly string[], messages: readonly ListedMessage[]): number {
-    const most = Math.min(before.length, messages.length);
-    for (let at = 0; at < most; at++)
+    const end = Math.min(before.length, messages.length);
+    for (let at = 0; at < end; at++)
       if (this.#state.findMessage(before[at] ?? "")?.digest !== messages[at]?.digest) return at;
-    return most;
+    return end;
   }
 
   /** Returns elements that are no longer in a list, by the ids of their messages. */
