@@ -4,6 +4,7 @@ import type { JsonRecord } from "../../../core/format/json.ts";
 import type { DraftMaker, EntryDraft } from "../../../session/manager/entry-draft.ts";
 import type { OpenSession } from "../session-pool.ts";
 import { diffLists, type ListChange, makeCheckpointDraft } from "./checkpoint-entries.ts";
+import type { DumpedValue } from "./message-cache.ts";
 import {
   editDraft,
   findEditableTarget,
@@ -12,7 +13,6 @@ import {
   holdMessage,
   type ListedMessage,
   makeMessageDraft,
-  readMessageList,
 } from "./message-entries.ts";
 import type { StoredValue } from "./stored-value.ts";
 import type { Checkpoint, ThreadState } from "./thread-state.ts";
@@ -24,7 +24,7 @@ export interface NewCheckpoint {
   /** By namespace, the checkpoints of the graphs around a subgraph. */
   readonly parents: JsonRecord;
   readonly checkpoint: LangGraphCheckpoint;
-  readonly values: ReadonlyMap<string, StoredValue>;
+  readonly values: ReadonlyMap<string, DumpedValue>;
   readonly metadata: StoredValue;
 }
 
@@ -32,7 +32,6 @@ export interface NewCheckpoint {
 export function appendCheckpoint(
   { session, state }: OpenSession<ThreadState>,
   { ns, parentId, parents, checkpoint, values, metadata }: NewCheckpoint,
-  showsMessages: boolean,
 ): void {
   const above = findCheckpointAbove(state, ns, parentId, parents);
   const { v, id, ts, channel_versions: versions, versions_seen: seen } = checkpoint;
@@ -40,8 +39,8 @@ export function appendCheckpoint(
   const lists = new Lists(state, above, timestamp, (entryId) => session.getEntry(entryId));
   const others = new Map<string, StoredValue>();
   for (const [channel, value] of values) {
-    const messages = showsMessages && "json" in value ? readMessageList(value.json) : undefined;
-    if (messages === undefined || !lists.add(channel, messages)) others.set(channel, value);
+    if (!("messages" in value)) others.set(channel, value);
+    else if (!lists.add(channel, value.messages)) others.set(channel, { json: [] });
   }
   const isSameGraph = above?.head.ns === ns;
   const drafts = isSameGraph ? lists.drafts() : lists.newMessages();
@@ -88,6 +87,8 @@ class Lists {
   readonly #getEntry: (id: string) => Parameters<typeof findEditableTarget>[0];
   readonly #before = new Map<string, readonly string[]>();
   readonly #after = new Map<string, Element[]>();
+  /** By channel, the number of elements with which its list begins as it did before. */
+  readonly #unchanged = new Map<string, number>();
   readonly #made: NewMessage[] = [];
 
   constructor(
@@ -99,19 +100,31 @@ class Lists {
     this.#state = state;
     this.#timestamp = timestamp;
     this.#getEntry = getEntry;
-    for (const channel of state.listsAt(above)) this.#before.set(channel, state.listAt(above, channel));
+    for (const channel of above?.listNames ?? []) this.#before.set(channel, state.listAt(above, channel));
   }
 
   /** Adds the list of a channel; false if it is empty and always was, which is no list of messages. */
   add(channel: string, messages: readonly ListedMessage[]): boolean {
     const before = this.#before.get(channel) ?? [];
     if (messages.length === 0 && before.length === 0) return false;
-    const pool = this.#pool(before);
-    const known = messages.map(({ digest }) => pool.get(digest)?.shift());
-    const former = this.#formerOnes(before, known);
-    const after = messages.map((listed, at) => known[at] ?? this.#make(listed, former));
-    this.#after.set(channel, after);
+    const count = this.#countUnchanged(before, messages);
+    const kept = before.slice(0, count);
+    const rest = messages.slice(count);
+    const pool = rest.length === 0 ? new Map<string, Element[]>() : this.#pool(channel, before, count);
+    const known = rest.map(({ digest }) => pool.get(digest)?.shift());
+    const former = this.#formerOnes(before.slice(count), known);
+    const after = rest.map((listed, at) => known[at] ?? this.#make(listed, former));
+    this.#unchanged.set(channel, count);
+    this.#after.set(channel, [...kept.map((entryId) => ({ entryId })), ...after]);
     return true;
+  }
+
+  /** Counts the elements with which a list begins as it did. */
+  #countUnchanged(before: readonly string[], messages: readonly ListedMessage[]): number {
+    const end = Math.min(before.length, messages.length);
+    for (let at = 0; at < end; at++)
+      if (this.#state.findMessage(before[at] ?? "")?.digest !== messages[at]?.digest) return at;
+    return end;
   }
 
   /** Returns elements that are no longer in a list, by the ids of their messages. */
@@ -125,14 +138,16 @@ class Lists {
     return former;
   }
 
-  /** Returns elements by digest: of the list as it was, then of other lists. */
-  #pool(before: readonly string[]): Map<string, Element[]> {
+  /** Returns elements by digest: of the list as it was, without those it still begins with, then of other lists. */
+  #pool(channel: string, before: readonly string[], count: number): Map<string, Element[]> {
     const pool = new Map<string, Element[]>();
-    const ids = new Set([...before, ...[...this.#before.values()].flat()]);
+    const others = Array.from(this.#before).flatMap(([name, list]) => (name === channel ? [] : list));
+    const ids = new Set([...before.slice(count), ...others]);
+    if (others.length > 0) for (const entryId of before.slice(0, count)) ids.delete(entryId);
     const put = (digest: string | undefined, element: Element) => {
       if (digest !== undefined) addTo(pool, digest, element);
     };
-    for (const entryId of ids) put(this.#state.findDigest(entryId), { entryId });
+    for (const entryId of ids) put(this.#state.findMessage(entryId)?.digest, { entryId });
     for (const made of this.#made) put(made.listed.digest, { made });
     return pool;
   }
@@ -177,19 +192,23 @@ class Lists {
   }
 
   #removed(): string[] {
-    const kept = new Set<string>();
+    const gone = new Set<string>();
+    for (const [channel, count] of this.#unchanged)
+      for (const entryId of this.#before.get(channel)?.slice(count) ?? []) gone.add(entryId);
+    if (gone.size === 0) return [];
     for (const [channel, before] of this.#before)
-      if (!this.#after.has(channel)) for (const id of before) kept.add(id);
+      if (!this.#after.has(channel)) for (const entryId of before) gone.delete(entryId);
     for (const list of this.#after.values())
-      for (const element of list) if ("entryId" in element) kept.add(element.entryId);
-    return [...new Set([...this.#before.values()].flat())].filter((id) => !kept.has(id));
+      for (const element of list) if ("entryId" in element) gone.delete(element.entryId);
+    return [...gone];
   }
 
   /** Returns what has changed in each list; only once the entries are made. */
   changes(): { [channel: string]: ListChange[] } {
     const changes = Array.from(this.#after, ([channel, list]) => {
       const after = list.map((element) => ("entryId" in element ? element.entryId : element.made.entryId));
-      return [channel, diffLists(this.#before.get(channel) ?? [], after)] as const;
+      const unchanged = this.#unchanged.get(channel) ?? 0;
+      return [channel, diffLists(this.#before.get(channel) ?? [], after, unchanged)] as const;
     });
     return Object.fromEntries(changes);
   }

@@ -125,17 +125,25 @@ function isWrite(write: unknown): write is StoredWrite {
 /** A change of a list: at a position of the list as it was, so many elements go, and these come. */
 export type ListChange = readonly [at: number, deleted: number, ...added: string[]];
 
-/** Returns what makes one list of another, each of which names an element at most once; positions grow. */
-export function diffLists(before: readonly string[], after: readonly string[]): ListChange[] {
-  const positions = new Map(before.map((id, at) => [id, at]));
+/**
+ * Returns what makes one list of another, each of which names an element at most once; positions grow.
+ *
+ * @param unchanged - Number of elements with which both begin.
+ */
+export function diffLists(
+  before: readonly string[],
+  after: readonly string[],
+  unchanged: number,
+): ListChange[] {
+  const positions = new Map(before.slice(unchanged).map((id, at) => [id, unchanged + at]));
   const changes: ListChange[] = [];
-  let at = 0;
+  let at = unchanged;
   let added: string[] = [];
   const note = (end: number) => {
     if (end > at || added.length > 0) changes.push([at, end - at, ...added]);
     added = [];
   };
-  for (const id of after) {
+  for (const id of after.slice(unchanged)) {
     const found = positions.get(id);
     if (found === undefined || found < at) {
       added.push(id);

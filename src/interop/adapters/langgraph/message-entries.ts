@@ -47,16 +47,20 @@ export interface HeldMessage {
   readonly kept: JsonRecord;
 }
 
-/** Reads a list of messages from what LangGraph's serializer made of it; undefined if a session cannot hold all of it. */
-export function readMessageList(json: unknown): ListedMessage[] | undefined {
-  if (!Array.isArray(json) || !json.every(isMessageEntry)) return undefined;
-  return json.map((record) => {
-    const { id } = toRecord(record["kwargs"]);
-    return { id: typeof id === "string" ? id : undefined, digest: hashRecord(record), record };
-  });
+/** Reads a message from what LangGraph's serializer made of it; undefined if a session cannot hold it. */
+export function readMessage(json: unknown): ListedMessage | undefined {
+  if (!isMessageRecord(json)) return undefined;
+  const { id } = toRecord(json["kwargs"]);
+  return { id: typeof id === "string" ? id : undefined, digest: hashRecord(json), record: json };
 }
 
-function isMessageEntry(json: unknown): json is JsonRecord {
+/** Reads a list of messages from what LangGraph's serializer made of it; undefined if a session cannot hold all of it. */
+export function readMessageList(json: unknown): ListedMessage[] | undefined {
+  if (!Array.isArray(json) || !json.every(isMessageRecord)) return undefined;
+  return json.flatMap((record) => readMessage(record) ?? []);
+}
+
+function isMessageRecord(json: unknown): json is JsonRecord {
   const name = getClass(json);
   const { tool_call_id, content } = toRecord(toRecord(json)["kwargs"]);
   const isSaid = toArray(content).every((part) => typeof part === "string" || isJsonRecord(part));
@@ -111,14 +115,9 @@ export function editDraft(targetId: string, changed: HeldMessage | null): EntryD
   if (changed === null) return { type: "context_edit", targetId, replacement: null };
   const { message, kept } = changed;
   const { content, role } = message;
-  const details = {
-    [LANGGRAPH_DETAIL]: {
-      ...kept,
-      role,
-      isWhole: true,
-      data: { ...writeData(message), ...toRecord(kept["data"]) },
-    },
-  };
+  const written = kept["isWhole"] === true ? {} : writeData(message);
+  const data = { ...written, ...toRecord(kept["data"]) };
+  const details = { [LANGGRAPH_DETAIL]: { ...kept, role, isWhole: true, data } };
   return { type: "context_edit", targetId, replacement: { content }, details };
 }
 
@@ -139,8 +138,13 @@ export function findMessageId(entry: AnySessionEntry | undefined): string | unde
   return typeof id === "string" ? id : undefined;
 }
 
-/** Restores the serialized form of the message of an entry; after a redaction, what is left of it; undefined if there is none. */
-export function restoreRecord(entry: AnySessionEntry | undefined): JsonRecord | undefined {
+/** Restores the message of an entry; after a redaction, what is left of it; undefined if there is none. */
+export function restoreMessage(entry: AnySessionEntry | undefined): ListedMessage | undefined {
+  const record = restoreRecord(entry);
+  return record && { id: findMessageId(entry), digest: hashRecord(record), record };
+}
+
+function restoreRecord(entry: AnySessionEntry | undefined): JsonRecord | undefined {
   const { message } = toRecord(entry);
   const { id, class: name, data, isWhole, role: editedRole } = getKept(entry);
   const role = toRecord(message)["role"] ?? editedRole;
@@ -151,8 +155,7 @@ export function restoreRecord(entry: AnySessionEntry | undefined): JsonRecord | 
   return { lc: 1, type: "constructor", id: ["langchain_core", "messages", className], kwargs };
 }
 
-/** Returns the digest of a restored message, as `readMessageList` makes it. */
-export function hashRecord(record: JsonRecord): string {
+function hashRecord(record: JsonRecord): string {
   return hashText(spellCanonically([getClass(record), normalizeMessage(toStoredRecord(record) ?? {}).data]));
 }
 

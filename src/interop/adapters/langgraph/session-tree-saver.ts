@@ -34,8 +34,9 @@ import {
   type StoredWrite,
   type TaskWrites,
 } from "./checkpoint-entries.ts";
-import { restoreRecord } from "./message-entries.ts";
-import { dumpValue, loadValue, type StoredValue } from "./stored-value.ts";
+import { type DumpedValue, MessageCache } from "./message-cache.ts";
+import type { ListedMessage } from "./message-entries.ts";
+import { dumpValue, loadValue } from "./stored-value.ts";
 import { type Checkpoint, DeletedThreads, makeThreadDeletedError, ThreadState } from "./thread-state.ts";
 
 /** Options of `SessionTreeSaver`. */
@@ -65,6 +66,8 @@ interface Snapshot {
   readonly metadata: unknown;
   /** By channel, the serialized value. */
   readonly values: ReadonlyMap<string, unknown>;
+  /** By channel, the messages of the list that it holds. */
+  readonly lists: ReadonlyMap<string, readonly ListedMessage[]>;
   readonly writes: readonly TaskWrites[];
   readonly parentWrites: readonly TaskWrites[];
 }
@@ -88,7 +91,8 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
   readonly #threads: OpenSessions<ThreadState>;
   readonly #deleted = new DeletedThreads();
   readonly #turns = new Turns();
-  readonly #showsMessages: boolean;
+  /** Undefined with a serializer of the caller's, whose lists of messages are values like any others. */
+  readonly #messages: MessageCache | undefined;
 
   constructor(store: SessionStore, { cwd = "/langgraph", serde }: SessionTreeSaverOptions = {}) {
     super(serde);
@@ -96,7 +100,7 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
     this.#cwd = cwd;
     const newState = (session: SessionManager) => new ThreadState(session);
     this.#threads = new OpenSessions(store, cwd, newState, (_, state) => this.#deleted.note(state));
-    this.#showsMessages = serde === undefined;
+    this.#messages = serde === undefined ? new MessageCache(this.serde) : undefined;
   }
 
   /** Returns the id of the session that holds a thread: thread ids may hold any characters, session ids may not. */
@@ -187,7 +191,7 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
       const isMeant = (state: ThreadState | undefined) =>
         (parentId === undefined || state?.find(ns, parentId) !== undefined) &&
         !this.#deleted.held(threadId, state, around);
-      await this.#write(threadId, isMeant, (open) => appendCheckpoint(open, made, this.#showsMessages));
+      await this.#write(threadId, isMeant, (open) => appendCheckpoint(open, made));
     });
     return makeConfig({ threadId, ns, id: copy.id });
   }
@@ -258,10 +262,12 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
   async #dumpChannels(
     { channel_values }: LangGraphCheckpoint,
     channels: readonly string[],
-  ): Promise<Map<string, StoredValue>> {
+  ): Promise<Map<string, DumpedValue>> {
     const dumped = channels.map(async (channel) => {
       const what = `Channel ${JSON.stringify(channel)}`;
-      return [channel, await dumpValue(this.serde, channel_values[channel], what)] as const;
+      const value = channel_values[channel];
+      const dumped = this.#messages?.dump(value, what) ?? dumpValue(this.serde, value, what);
+      return [channel, await dumped] as const;
     });
     return new Map(await Promise.all(dumped));
   }
@@ -287,7 +293,7 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
     const { threadId, ns, id } = address;
     const snapshot = await this.#inOrder(threadId, ({ session, state }) => {
       const checkpoint = state.find(ns, id);
-      return checkpoint && makeSnapshot(checkpoint, state, (entryId) => session.getEntry(entryId));
+      return checkpoint && makeSnapshot(checkpoint, state, session);
     });
     return snapshot && this.#restore(threadId, snapshot);
   }
@@ -295,12 +301,13 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
   async #restore(threadId: string, snapshot: Snapshot): Promise<CheckpointTuple> {
     const { head } = snapshot.checkpoint;
     const { ns, id, parentId, v, ts, versions, seen } = head;
-    const values = await Promise.all(
-      Array.from(snapshot.values, async ([channel, stored]) => [
+    const values = await Promise.all([
+      ...Array.from(snapshot.values, async ([channel, stored]) => [
         channel,
         await loadValue(this.serde, stored),
       ]),
-    );
+      ...Array.from(snapshot.lists, async ([channel, list]) => [channel, await this.#loadList(list)]),
+    ]);
     const checkpoint: LangGraphCheckpoint = {
       v,
       id,
@@ -319,6 +326,10 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
       ...(parentId !== undefined && { parentConfig: makeConfig({ threadId, ns, id: parentId }) }),
       pendingWrites: await this.#loadWrites(snapshot.writes),
     };
+  }
+
+  #loadList(list: readonly ListedMessage[]): Promise<unknown> {
+    return this.#messages?.load(list) ?? loadValue(this.serde, { json: list.map(({ record }) => record) });
   }
 
   /** Puts what nodes sent into the channel where newer versions of the format have it. */
@@ -420,38 +431,34 @@ function listLacking(
   });
 }
 
-function makeSnapshot(
-  checkpoint: Checkpoint,
-  state: ThreadState,
-  getEntry: (id: string) => Parameters<typeof restoreRecord>[0],
-): Snapshot {
+function makeSnapshot(checkpoint: Checkpoint, state: ThreadState, session: SessionManager): Snapshot {
   const { ns, id, parentId, versions } = checkpoint.head;
   const values = new Map<string, unknown>();
+  const lists = new Map<string, ListedMessage[]>();
   for (const channel of new Set([...Object.keys(versions), ...checkpoint.stored])) {
     const holder = state.findHolder(checkpoint, channel);
     if (holder === undefined) continue;
-    const own = readValues(getEntry(holder.entryId)).values;
+    const own = readValues(session.getEntry(holder.entryId)).values;
     if (Object.hasOwn(own, channel)) values.set(channel, own[channel]);
     else if (holder.lists.has(channel))
-      values.set(channel, {
-        json: state.listAt(holder, channel).map((entryId) => restoreMessage(getEntry, entryId)),
-      });
+      lists.set(
+        channel,
+        state.listAt(holder, channel).map((entryId) => requireMessage(state, entryId)),
+      );
   }
   return {
     checkpoint,
-    metadata: readValues(getEntry(checkpoint.entryId)).metadata,
+    metadata: readValues(session.getEntry(checkpoint.entryId)).metadata,
     values,
+    lists,
     writes: state.getWrites(ns, id),
     parentWrites: parentId === undefined ? [] : state.getWrites(ns, parentId),
   };
 }
 
-function restoreMessage(
-  getEntry: (id: string) => Parameters<typeof restoreRecord>[0],
-  entryId: string,
-): JsonRecord {
-  const record = restoreRecord(getEntry(entryId));
-  if (record !== undefined) return record;
+function requireMessage(state: ThreadState, entryId: string): ListedMessage {
+  const message = state.findMessage(entryId);
+  if (message !== undefined) return message;
   throw new SessionError(
     "ENTRY_NOT_FOUND",
     `Message ${entryId} of the thread is missing or damaged. Repair the session, or go on from an earlier checkpoint.`,

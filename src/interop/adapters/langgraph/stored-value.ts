@@ -25,12 +25,17 @@ export async function dumpValue(
     if (parsed !== undefined) return { json: parsed.value };
     return { type, base64: Buffer.from(bytes).toString("base64") };
   } catch (cause) {
-    throw new SessionError(
-      "ENTRY_INVALID",
-      `${what} holds what cannot be serialized, so nothing was written. Keep plain data in the state, without functions, symbols, cycles and BigInts, nested at most 1,000 levels deep.`,
-      { cause, details: { what } },
-    );
+    throw makeValueError(what, cause);
   }
+}
+
+/** Makes the error for a value that cannot be serialized. */
+export function makeValueError(what: string, cause: unknown): SessionError {
+  return new SessionError(
+    "ENTRY_INVALID",
+    `${what} holds what cannot be serialized, so nothing was written. Keep plain data in the state, without functions, symbols, cycles and BigInts, nested at most 1,000 levels deep.`,
+    { cause, details: { what } },
+  );
 }
 
 /** Restores a value; undefined if nothing is stored, as after a redaction. */

@@ -16,7 +16,7 @@ import {
   readWrites,
   type TaskWrites,
 } from "./checkpoint-entries.ts";
-import { findMessageId, hashRecord, restoreRecord } from "./message-entries.ts";
+import { findMessageId, type ListedMessage, restoreMessage } from "./message-entries.ts";
 
 const NOWHERE = { line: 0, offset: 0, length: 0 };
 
@@ -30,6 +30,46 @@ export interface Checkpoint {
   readonly stored: ReadonlySet<string>;
   /** By channel, what has changed in its list of messages since the checkpoint above. */
   readonly lists: ReadonlyMap<string, readonly ListChange[]>;
+  /** By channel, the last checkpoint of its graph, at or above it, that stores a value. */
+  readonly holders: ReadonlyMap<string, Checkpoint>;
+  /** Channels that have had lists of messages at it or above it. */
+  readonly listNames: ReadonlySet<string>;
+}
+
+/** Makes a checkpoint of its entry; what it has in common with the one above it is shared with that. */
+function makeCheckpoint(
+  entry: AnySessionEntry,
+  head: CheckpointHead,
+  above: Checkpoint | undefined,
+): Checkpoint {
+  const lists = new Map(Object.entries(head.lists));
+  const stored = new Set([...Object.keys(readValues(entry).values), ...lists.keys()]);
+  const holders = new Map(above?.head.ns === head.ns ? above.holders : []);
+  const known = above?.listNames ?? new Set<string>();
+  const hasNew = Array.from(lists.keys()).some((name) => !known.has(name));
+  const listNames = hasNew ? new Set([...known, ...lists.keys()]) : known;
+  const checkpoint = { entryId: entry.id, head, above, stored, lists, holders, listNames };
+  for (const channel of stored) holders.set(channel, checkpoint);
+  return checkpoint;
+}
+
+/** The checkpoints of a graph. */
+class Namespace {
+  readonly checkpoints = new Map<string, Checkpoint>();
+  /** By channel, the versions of which a checkpoint stores the value. */
+  readonly versions = new Map<string, Set<string | number | undefined>>();
+  /** The greatest id. */
+  latestId = "";
+
+  add(checkpoint: Checkpoint): void {
+    const { id, versions } = checkpoint.head;
+    this.checkpoints.set(id, checkpoint);
+    if (id > this.latestId) this.latestId = id;
+    for (const channel of checkpoint.stored) {
+      const known = this.versions.get(channel) ?? new Set();
+      this.versions.set(channel, known.add(versions[channel]));
+    }
+  }
 }
 
 /** The checkpoints and writes of a thread, by their ids. */
@@ -39,11 +79,11 @@ export class ThreadState implements EntryTaker {
   readonly #nearest = new Map<string, Checkpoint>();
   /** By checkpoint, its entry or the last one with writes against it. */
   readonly #tails = new Map<Checkpoint, string>();
-  readonly #checkpoints = new Map<string, Map<string, Checkpoint>>();
+  readonly #namespaces = new Map<string, Namespace>();
   readonly #writes = new Map<string, TaskWrites[]>();
   /** Ids of the messages on any branch. */
   readonly #messageIds = new Set<string>();
-  readonly #digests = new Map<string, string>();
+  readonly #messages = new Map<string, ListedMessage>();
   readonly #redacted = new Set<string>();
   /** By channel, the list that was asked for last: a run asks for that of each checkpoint in turn. */
   readonly #latestLists = new Map<
@@ -66,7 +106,7 @@ export class ThreadState implements EntryTaker {
     if (messageId !== undefined) this.#messageIds.add(messageId);
     for (const id of getRedactedIds(entry)) {
       this.#redacted.add(id);
-      this.#digests.delete(id);
+      this.#messages.delete(id);
     }
     if (isOfSaver(entry)) this.#takeOwn(entry, above);
   }
@@ -75,11 +115,10 @@ export class ThreadState implements EntryTaker {
     const head = readCheckpoint(entry);
     const writes = readWrites(entry);
     if (head !== undefined) {
-      const lists = new Map(Object.entries(head.lists));
-      const stored = new Set([...Object.keys(readValues(entry).values), ...lists.keys()]);
-      const checkpoint = { entryId: entry.id, head, above, stored, lists };
-      const ids = this.#checkpoints.get(head.ns) ?? new Map<string, Checkpoint>();
-      this.#checkpoints.set(head.ns, ids.set(head.id, checkpoint));
+      const checkpoint = makeCheckpoint(entry, head, above);
+      const namespace = this.#namespaces.get(head.ns) ?? new Namespace();
+      this.#namespaces.set(head.ns, namespace);
+      namespace.add(checkpoint);
       this.#nearest.set(entry.id, checkpoint);
       this.#tails.set(checkpoint, entry.id);
     } else if (writes !== undefined) {
@@ -93,9 +132,8 @@ export class ThreadState implements EntryTaker {
 
   /** Returns a checkpoint; without an id, the one with the greatest. */
   find(ns: string, id: string | undefined): Checkpoint | undefined {
-    const ids = this.#checkpoints.get(ns);
-    const latest = () => Array.from(ids?.keys() ?? []).reduce((a, b) => (a > b ? a : b), "");
-    return ids?.get(id ?? latest());
+    const namespace = this.#namespaces.get(ns);
+    return namespace?.checkpoints.get(id ?? namespace.latestId);
   }
 
   /** Where all checkpoints are. */
@@ -105,8 +143,8 @@ export class ThreadState implements EntryTaker {
 
   /** Lists the checkpoints of a namespace, or of all. */
   list(ns: string | undefined): Checkpoint[] {
-    const maps = ns === undefined ? [...this.#checkpoints.values()] : [this.#checkpoints.get(ns)];
-    return maps.flatMap((ids) => [...(ids?.values() ?? [])]);
+    const all = ns === undefined ? [...this.#namespaces.values()] : [this.#namespaces.get(ns)];
+    return all.flatMap((namespace) => [...(namespace?.checkpoints.values() ?? [])]);
   }
 
   /** Returns the writes against a checkpoint, in the order in which they came. */
@@ -131,18 +169,13 @@ export class ThreadState implements EntryTaker {
 
   /** Finds the checkpoint that stores the value of a channel at a checkpoint; undefined if the channel has none. */
   findHolder(checkpoint: Checkpoint | undefined, channel: string): Checkpoint | undefined {
-    const version = checkpoint?.head.versions[channel];
-    for (let at = checkpoint; at !== undefined && at.head.ns === checkpoint?.head.ns; at = at.above) {
-      if (at.stored.has(channel)) return at.head.versions[channel] === version ? at : undefined;
-    }
-    return undefined;
+    const holder = checkpoint?.holders.get(channel);
+    return holder?.head.versions[channel] === checkpoint?.head.versions[channel] ? holder : undefined;
   }
 
   /** Tells whether any checkpoint of a namespace stores a version of a channel. */
   hasVersion(ns: string, channel: string, version: string | number | undefined): boolean {
-    return this.list(ns).some(
-      ({ head, stored }) => stored.has(channel) && head.versions[channel] === version,
-    );
+    return this.#namespaces.get(ns)?.versions.get(channel)?.has(version) === true;
   }
 
   /** Returns the entries of the messages in a channel's list at a checkpoint, or above it; empty if there is none. */
@@ -164,22 +197,13 @@ export class ThreadState implements EntryTaker {
     return list;
   }
 
-  /** Returns the names of channels that have had lists of messages at a checkpoint or above it. */
-  listsAt(checkpoint: Checkpoint | undefined): string[] {
-    const names = new Set<string>();
-    for (let at = checkpoint; at !== undefined; at = at.above)
-      for (const name of at.lists.keys()) names.add(name);
-    return [...names];
-  }
-
-  /** Returns the digest of the message of an entry; undefined if it has none. */
-  findDigest(entryId: string): string | undefined {
-    const known = this.#digests.get(entryId);
+  /** Returns the message of an entry; undefined if it has none. */
+  findMessage(entryId: string): ListedMessage | undefined {
+    const known = this.#messages.get(entryId);
     if (known !== undefined) return known;
-    const record = restoreRecord(this.#session.getEntry(entryId));
-    const digest = record && hashRecord(record);
-    if (digest !== undefined) this.#digests.set(entryId, digest);
-    return digest;
+    const message = restoreMessage(this.#session.getEntry(entryId));
+    if (message !== undefined) this.#messages.set(entryId, message);
+    return message;
   }
 }
 
