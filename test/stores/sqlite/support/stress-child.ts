@@ -58,6 +58,8 @@ async function reopen(): Promise<void> {
     const session = await store.openOrCreate(`own-${random(20)}`, { cwd: "/stress" });
     for (let i = random(3); i >= 0; i--) await append(session);
     await store.close();
+    // Everything before is done without waiting, so that the end of the input would never be noticed.
+    await nextTurn();
   }
 }
 
