@@ -29,6 +29,7 @@ const ONLY_FULL = [
   "test/session/log/{entries-let-go,foreign-file,memory-after-reading,replace-file,weak-cache}.test.ts",
   "test/apps/mcp/clients.test.ts",
   "test/stores/postgres/**",
+  "test/stores/sqlite/{runtimes,stress}.test.ts",
   "test/property/{reading-bodies,tree-scale}.test.ts",
   "test/catalog/redaction/killed-commands.test.ts",
   "test/stores/remote/wrong-stores.test.ts",

@@ -22,6 +22,7 @@ export interface StoredSession {
 /** Columns of a session that `readStoredSession` reads next to its facts. */
 export const STATE_COLUMNS = "s.key, s.revision, s.next_seq, s.last_seq, s.leaf_seq";
 
+/** Reads a session from `STATE_COLUMNS` and the columns of its facts. */
 export function readStoredSession(row: Row): StoredSession {
   return {
     key: readNumber(row, "key"),

@@ -79,7 +79,7 @@ const CLOSED = /database (?:connection )?is not open|closed database|statement h
 const IN_TRANSACTION = /within a transaction/;
 
 /** Returns the name of SQLite's primary result code; undefined if an error has none. */
-export function getSqliteCode(error: unknown): string | undefined {
+function getSqliteCode(error: unknown): string | undefined {
   const { errcode, code } = isJsonRecord(error) ? error : {};
   if (typeof errcode === "number") return NAMES[errcode & 0xff];
   // A Durable Object has it in the message, after what happened.

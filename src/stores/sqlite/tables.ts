@@ -12,6 +12,7 @@ export const TABLES = {
 
 const { versions, sessions, lines, pieces, texts, deletedSessions, search } = TABLES;
 
+/** Statement that makes the table of migrations, if it is missing. */
 export const CREATE_VERSIONS = `create table if not exists ${versions} (version integer primary key, purpose text not null, made_at text not null default current_timestamp)`;
 
 const SESSIONS = `create table ${sessions} (
