@@ -94,7 +94,7 @@ function exchangeFile(file: SettingsFile, content: Buffer): boolean {
     // A user who cannot give the file away owns it from then on.
     if (uid !== process.getuid?.() || gid !== process.getgid?.())
       callUnlessRefused(() => chownSync(temporary, uid, gid));
-    if (!isUnchanged(file)) return false;
+    if (!isSettingsUnchanged(file)) return false;
     retryWhileHeld(fs, () => fs.renameSync(temporary, target));
   } finally {
     removeTemporary(fs, temporary);
@@ -112,7 +112,7 @@ export function encodeSettings({ bytes }: SettingsFile, text: string): Buffer {
 
 /** Removes a file, unless it has changed since it was read; returns false if it has. */
 export function removeSettingsFile(file: SettingsFile): boolean {
-  if (!isUnchanged(file)) return false;
+  if (!isSettingsUnchanged(file)) return false;
   callSystem(() => callIfPresent(() => unlinkSync(file.path)));
   return true;
 }
@@ -141,7 +141,7 @@ export function withBackup(
   return isDone ? backup : undefined;
 }
 
-function isUnchanged({ path, bytes }: SettingsFile): boolean {
+function isSettingsUnchanged({ path, bytes }: SettingsFile): boolean {
   const now = readBytes(path);
   return bytes === undefined || now === undefined ? bytes === now : bytes.equals(now);
 }

@@ -2,7 +2,7 @@ import type { SerializerProtocol } from "@langchain/langgraph-checkpoint";
 import { toArray } from "../../../core/context/entry-fields.ts";
 import { isSessionError } from "../../../core/format/errors.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
-import { copyMessage, isMessageInstance, isUnchanged } from "./message-copies.ts";
+import { copyMessage, isMessageInstance, isMessageUnchanged } from "./message-copies.ts";
 import { type ListedMessage, readMessage, readMessageList } from "./message-entries.ts";
 import { dumpValue, loadValue, makeValueError, type StoredValue } from "./stored-value.ts";
 
@@ -72,7 +72,7 @@ export class MessageCache {
 
   #find(instance: JsonRecord): ListedMessage | undefined {
     const dumped = this.#dumped.get(instance);
-    return dumped !== undefined && isUnchanged(instance, dumped.copy) ? dumped.listed : undefined;
+    return dumped !== undefined && isMessageUnchanged(instance, dumped.copy) ? dumped.listed : undefined;
   }
 
   #note(instance: unknown, listed: ListedMessage | undefined, copy: JsonRecord | undefined): void {

@@ -88,7 +88,7 @@ function copyObject(value: object, copies: Copies, depth: number): unknown {
 }
 
 /** Checks whether a message would be serialized as a copy of it that `copyMessage` made. */
-export function isUnchanged(message: JsonRecord, copy: JsonRecord): boolean {
+export function isMessageUnchanged(message: JsonRecord, copy: JsonRecord): boolean {
   if (Object.getPrototypeOf(message) !== Object.getPrototypeOf(copy)) return false;
   const keys = Object.keys(copy);
   // Serializing also reads properties that are not enumerable.
