@@ -16,9 +16,10 @@ const cache = fileURLToPath(new URL("./node_modules/.cache/sessiontree/xdg", imp
  * file, what waits for clocks, threads and collected garbage, and sources that must neither take long nor end a process, however large or hostile.
  */
 const ONLY_FULL = [
-  "test/interop/adapters/{acp-agent,ai-sdk-pages,langgraph-validation}.test.ts",
+  "test/interop/adapters/{acp-agent,ai-sdk-pages,langgraph-messages.property,langgraph-validation}.test.ts",
   "test/catalog/list/gram-filter.test.ts",
-  "test/apps/cli/deep-data.test.ts",
+  "test/catalog/search/question-files.test.ts",
+  "test/apps/cli/{deep-data,keep}.test.ts",
   "test/compat/corpus.test.ts",
   "test/contract/{adapter-lines,api-reference,architecture,chat-app,docs,docs-checks,documented-names,first-agent,function-names,other-runtimes,public-names,readme}.test.ts",
   "test/examples/{main-job,session-examples}.test.ts",
