@@ -90,7 +90,11 @@ const GROUPS: readonly (readonly [
   ],
   [
     "Set up:",
-    ["keep", "Keep what agents delete: import, and add hooks that go on", () => import("./commands/keep.ts")],
+    [
+      "keep",
+      "Keep what agents delete: import now, and add hooks for later",
+      () => import("./commands/keep.ts"),
+    ],
     [
       "completion",
       "Print a script that completes command lines",

@@ -42,7 +42,7 @@ type Tally = typeof NO_SESSIONS;
 /** Issues that are told to a person; the JSON has all. */
 const MAX_PRINTED = 5;
 
-/** Imports, and tells what became of each session; false if that was interrupted. */
+/** Imports, and reports what became of each session; false if that was interrupted. */
 export async function runImport(call: CommandCall, options: ImportSessionsOptions): Promise<boolean> {
   const { json, out, io, warn } = call;
   const signal = io.untilInterrupted?.();

@@ -89,7 +89,7 @@ export class RecalledSession implements ViewSource {
     return front.some((ordinal) => isSubagentEntry(toRecord(this.view.entryAt(ordinal))));
   }
 
-  /** Returns whether the session was imported from a program; `any` stands for all of them. */
+  /** Returns whether the session was imported from a program; `any` selects all of them. */
   isFrom(source: string): boolean {
     const [first = NONE] = this.tree.ordinals();
     const entry = first === NONE ? undefined : this.view.entryAt(first);

@@ -63,7 +63,7 @@ export function importOriginInFront(bytes: Uint8Array): ImportOrigin | undefined
   return header?.["timestamp"] === first?.["timestamp"] ? findImportOrigin(first) : undefined;
 }
 
-/** Tells whether a session was imported from a program; `any` stands for all of them. */
+/** Tells whether a session was imported from a program; `any` selects all of them. */
 export function isFromSource(origin: ImportOrigin | undefined, source: string): boolean {
   return origin !== undefined && (source === "any" || source === origin.source);
 }

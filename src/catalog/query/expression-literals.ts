@@ -42,7 +42,7 @@ export function getRequiredLiterals(source: string): string[] {
   return literals;
 }
 
-/** Reads the first token of an expression, and the character that it stands for; none if it is not a character. */
+/** Reads the first token of an expression, and the character that it represents; none if it is not a character. */
 function readToken(rest: string): [token: string, literal: string] {
   const [escaped] = ESCAPED_LITERAL.exec(rest) ?? [];
   if (escaped !== undefined) return [escaped, escaped.slice(1)];

@@ -1,3 +1,4 @@
+import { sumNumbers } from "./query-matcher.ts";
 import { type TableEntry, type TermTable, WEIGHT_UNIT } from "./term-table.ts";
 import type { QuestionWord } from "./words.ts";
 
@@ -150,8 +151,4 @@ function scoreSession<Session>(
     const after = (places[row] ?? 0) + 1 === places[row + 1] ? (own[row + 1] ?? 0) : 0;
     return (factors[row] ?? 0) * (score + NEIGHBOR_PART * Math.max(before, after) + ofSession);
   });
-}
-
-function sumNumbers(numbers: readonly number[]): number {
-  return numbers.reduce((total, one) => total + one, 0);
 }

@@ -45,7 +45,7 @@ function refuseColumn(column: string, what: string): never {
   );
 }
 
-/** Tells whether a column can hold a text unchanged. */
+/** Returns whether a column can hold a text unchanged. */
 export function isStorable(text: string): boolean {
   return toStorable(text) === text;
 }

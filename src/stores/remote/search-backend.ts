@@ -97,7 +97,7 @@ export class BackendSearch {
    * Yields the entries that answer a question best, best first.
    *
    * @remarks Cost: one search of the backend for each of at most 8 words, and each session with a hit is read; all sessions
-   *   are read if the backend finds no words, or if only a whole session tells which entries pass the filters.
+   *   are read if the backend finds no words, or if only a whole session shows which entries pass the filters.
    */
   async *answers(cwd: string | undefined, limit: number): AsyncGenerator<BackendHit, void, undefined> {
     const { query, filters } = this.#plan;

@@ -25,7 +25,7 @@ export interface SqliteObjectStorage {
 /** A database that the host has opened. This package includes no driver. */
 export type SqliteClient = SqliteConnection | SqliteObjectStorage;
 
-/** Tells whether a client is the storage of a Durable Object. */
+/** Returns whether a client is the storage of a Durable Object. */
 export function isObjectStorage(client: SqliteClient): client is SqliteObjectStorage {
   return "transactionSync" in client;
 }

@@ -106,7 +106,7 @@ export class LineSearch {
     }
   }
 
-  /** SQL: the text holds all words, or is too long to tell. */
+  /** SQL: the text holds all words, or is too long to know. */
   get #inText(): string {
     const words = this.#words.map(() => "instr(t.text, ?) > 0").join(" and ");
     return words === "" ? "" : ` and (t.text is null or (${words}))`;

@@ -65,7 +65,7 @@ export function listSessions(run: RunSql, query: BackendListQuery): SessionFacts
   return findRows(run, query).map(readSessionFacts);
 }
 
-/** Lists a page of sessions with what their lines tell of usage. */
+/** Lists a page of sessions with the usage in their lines. */
 export function listSessionUsage(run: RunSql, query: BackendListQuery): FactsWithUsage[] {
   return findRows(run, query).map((row) => {
     const key = readNumber(row, "key");

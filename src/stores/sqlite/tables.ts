@@ -1,4 +1,4 @@
-/** All tables. Names of others may stand next to them in the same database. */
+/** All tables. Names of others may be next to them in the same database. */
 export const TABLES = {
   versions: "sessiontree_versions",
   sessions: "sessiontree_sessions",

@@ -19,7 +19,7 @@ interface Dumped {
  * Serialized forms of the instances of messages that a caller has, and instances of the messages that a store has.
  *
  * A run passes the same instances with each checkpoint, so that only new and changed ones are serialized. No instance is
- * shared with the caller: what is kept of one is a copy, which tells whether the caller has changed it.
+ * shared with the caller: what is kept of one is a copy, which shows whether the caller has changed it.
  */
 export class MessageCache {
   readonly #serde: SerializerProtocol;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseHookCall } from "../../../../src/apps/recall/hook/hook-call.ts";
 
-const COMMON = { session_id: "s1", transcript_path: "/home/a/s1.jsonl", cwd: "/work/shop" };
+const COMMON = { session_id: "s1", transcript_path: "/home/a/s1.jsonl", cwd: "/projects/shop" };
 const ERROR = "RangeError: expected 2997, got 2996";
 
 /** Returns the event of a call. */
@@ -13,7 +13,7 @@ test("names the event in the agent's words, the session, and the folder", () => 
   expect(parseHookCall({ ...COMMON, hook_event_name: "SessionStart", source: "startup" })).toEqual({
     eventName: "SessionStart",
     sessionId: "s1",
-    cwd: "/work/shop",
+    cwd: "/projects/shop",
     event: { kind: "start" },
   });
   expect(parseHookCall({ hook_event_name: "SessionStart" })).toMatchObject({
@@ -98,18 +98,23 @@ test("a command that worked, was interrupted, or is none says nothing", () => {
 });
 
 test.each([
-  ["Claude Code", "PreToolUse", "Edit", { file_path: "/work/shop/a.ts", old_string: "a", new_string: "b" }],
+  [
+    "Claude Code",
+    "PreToolUse",
+    "Edit",
+    { file_path: "/projects/shop/a.ts", old_string: "a", new_string: "b" },
+  ],
   [
     "Codex",
     "PreToolUse",
     "apply_patch",
-    { command: "*** Begin Patch\n*** Update File: /work/shop/a.ts\n@@" },
+    { command: "*** Begin Patch\n*** Update File: /projects/shop/a.ts\n@@" },
   ],
-  ["Gemini CLI", "AfterTool", "replace", { file_path: "/work/shop/a.ts" }],
-  ["Qwen Code", "PostToolUse", "write_file", { file_path: "/work/shop/a.ts", content: "" }],
+  ["Gemini CLI", "AfterTool", "replace", { file_path: "/projects/shop/a.ts" }],
+  ["Qwen Code", "PostToolUse", "write_file", { file_path: "/projects/shop/a.ts", content: "" }],
 ])("an edit of %s", (_agent, name, tool_name, tool_input) => {
   const event = eventOf(name, { tool_name, tool_input, tool_response: { llmContent: "updated" } });
-  expect(event).toEqual({ kind: "edit", paths: ["/work/shop/a.ts"] });
+  expect(event).toEqual({ kind: "edit", paths: ["/projects/shop/a.ts"] });
 });
 
 test("of a patch of many files the first three count, each once", () => {
