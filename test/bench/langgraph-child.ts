@@ -13,6 +13,7 @@ import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import pg from "pg";
 import { SessionTreeSaver } from "../../dist/langgraph.js";
 import { migrateDatabase, postgresStore } from "../../dist/postgres.js";
+import { sqliteStore } from "../../dist/sqlite.js";
 import { fileStore } from "../../dist/stores.js";
 
 /** A measured thread. */
@@ -50,6 +51,16 @@ const savers: Readonly<Record<string, () => Promise<OpenSaver>>> = {
   async files() {
     const store = fileStore({ sessionDir: address });
     return { saver: new SessionTreeSaver(store), close: () => store.close() };
+  },
+  async SQLite() {
+    const { default: Database } = await importSaver("better-sqlite3");
+    const database = new Database(join(address, "sessions.sqlite"));
+    const store = sqliteStore({ database });
+    const close = async () => {
+      await store.close();
+      database.close();
+    };
+    return { saver: new SessionTreeSaver(store), close };
   },
   async PostgreSQL() {
     const client = new pg.Pool({ connectionString: address });

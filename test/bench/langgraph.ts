@@ -2,8 +2,8 @@
  * Measures threads of LangGraph over our checkpointer and over LangGraph's own, in the same run, over the build:
  * npm run bench:langgraph -- --savers FOLDER
  *
- * FOLDER has `@langchain/langgraph-checkpoint-sqlite` and `@langchain/langgraph-checkpoint-postgres` installed; without it, only
- * MemorySaver and ours are measured. Options: --turns LIST (default 50,200,600), --runs N (default 3), --only NAMES, --json,
+ * FOLDER has `@langchain/langgraph-checkpoint-sqlite`, `@langchain/langgraph-checkpoint-postgres`, and `better-sqlite3@12`
+ * installed; without it, only MemorySaver and ours over files and PostgreSQL are measured. Options: --turns LIST (default 50,200,600), --runs N (default 3), --only NAMES, --json,
  * --url postgres://… of a server on which databases may be created; else one is started on loopback, as the tests do.
  *
  * Each measurement is a process of its own; savers take turns, and the median counts.
@@ -36,6 +36,7 @@ const SAVERS: ReadonlyMap<string, "memory" | "folder" | "database"> = new Map([
   ["MemorySaver", "memory"],
   ["SqliteSaver", "folder"],
   ["files", "folder"],
+  ["SQLite", "folder"],
   ["PostgresSaver", "database"],
   ["PostgreSQL", "database"],
 ]);
@@ -98,7 +99,7 @@ function report(turns: number, saver: string, all: readonly Measured[]): void {
 const wanted = [...SAVERS].filter(
   ([name]) =>
     (values.only === "" || values.only.split(",").includes(name)) &&
-    (values.savers !== undefined || !/^(?:Sqlite|Postgres)Saver$/.test(name)),
+    (values.savers !== undefined || !/^(?:SqliteSaver|PostgresSaver|SQLite)$/.test(name)),
 );
 const needsServer = values.url === undefined && wanted.some(([, place]) => place === "database");
 const server = needsServer ? await startServer() : undefined;
