@@ -21,8 +21,11 @@ const files = readdirSync("src", { recursive: true, encoding: "utf8" });
 /** Subpaths that run in a browser, and so cannot import the root. */
 const PURE = new Set(["core", "convert", "schema"].map((name) => subpaths[name]));
 
-/** Program of the process in which imports read hostile files: not a subpath, but a file that `history/source-reader` finds by its name. */
-const READER_PROGRAM = "src/interop/history/source-worker.ts";
+/** Programs of processes and threads: not subpaths, but files that the code finds by their names. */
+const PROGRAMS = {
+  "sessiontree-import-worker": "src/interop/history/source-worker.ts",
+  "sessiontree-search-worker": "src/catalog/search/table-worker.ts",
+};
 
 /** What runs in a browser: all of core, and what the root and the schemas share, which would be a chunk of its own. */
 const PURE_BASES = [
@@ -126,7 +129,7 @@ const COMMAND_LINE: Options = {
 /** `--sourcemap` is for debugging: what would move the code from where the maps say it is, is left out then. */
 export default defineConfig(({ sourcemap = false }) => ({
   ...SHARED,
-  entry: { ...subpaths, "sessiontree-import-worker": READER_PROGRAM },
+  entry: { ...subpaths, ...PROGRAMS },
   dts: { entry: subpaths },
   esbuildPlugins: [quickStart(libraryBases), nodeModules, pureUuid],
   plugins:

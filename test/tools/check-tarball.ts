@@ -136,9 +136,9 @@ function check(project: string): void {
   checkPaths(dist);
   checkDeclarations(dist);
   checkChunks(dist);
-  // No subpath: imports find it by its name, and do without if it is missing.
-  if (!existsSync(join(dist, "sessiontree-import-worker.js")))
-    throw new Error("the program of the process that reads is missing");
+  // Not subpaths: the code finds them by their names, and does without if they are missing.
+  for (const name of ["sessiontree-import-worker.js", "sessiontree-search-worker.js"])
+    if (!existsSync(join(dist, name))) throw new Error(`${name} is missing`);
 
   runAtHome(project, process.execPath, "names.mjs");
   const session = runAtHome(project, process.execPath, "run.mjs").trim();

@@ -147,19 +147,22 @@ export class TermTableBuilder {
   /** In each slot a hash, 0 for none, and the number of its word. */
   #slots = new Uint32Array(MIN_SLOTS);
   #numbers = new Uint32Array(MIN_SLOTS);
-  /** By number of a word: its hash, how many entries hold it, and its weight in the current entry. */
+  /** By number of a word: its hash, and its weight in the current entry. */
   #hashes = new Uint32Array(MIN_SLOTS);
-  #counts = new Uint32Array(MIN_SLOTS);
   #weights = new Uint8Array(MIN_SLOTS);
+  /** By number of a word: the last entry that holds it, and the bytes of its postings. */
+  #lastEntries = new Uint32Array(MIN_SLOTS);
+  #sizes = new Uint32Array(MIN_SLOTS);
   /** Numbers of the words of the current entry. */
   #current = new Uint32Array(MIN_SLOTS);
   #found = 0;
   #words = 0;
   #wordCount = 0;
-  /** In the order of the entries: number of a word, its entry, and its weight in it. */
-  readonly #postingWords = new GrowingNumbers();
-  readonly #postingEntries = new GrowingNumbers();
-  readonly #postingWeights = new GrowingNumbers();
+  /** Entry by entry: the numbers of its words, their weights in it, and where they end. */
+  #postingWords = new Uint32Array(MIN_SLOTS);
+  #postingWeights = new Uint8Array(MIN_SLOTS);
+  #postings = 0;
+  readonly #ends: number[] = [];
   readonly #entries: TableEntry[] = [];
   #weight = 0;
   readonly #take = (hash: number) => this.#addWord(hash);
@@ -173,14 +176,27 @@ export class TermTableBuilder {
   /** Ends the current entry. */
   endEntry(facts: Omit<TableEntry, "words">): void {
     const entry = this.#entries.length;
-    for (let i = 0; i < this.#found; i++) {
-      const number = this.#current[i] ?? 0;
-      this.#postingWords.push(number);
-      this.#postingEntries.push(entry);
-      this.#postingWeights.push(this.#weights[number] ?? 0);
-      this.#weights[number] = 0;
-      this.#counts[number] = (this.#counts[number] ?? 0) + 1;
+    const [found, start] = [this.#found, this.#postings];
+    while (start + found > this.#postingWords.length) {
+      this.#postingWords = copyInto(new Uint32Array(this.#postingWords.length * 2), this.#postingWords);
+      this.#postingWeights = copyInto(new Uint8Array(this.#postingWords.length), this.#postingWeights);
     }
+    const [current, weights, sizes, lastEntries] = [
+      this.#current,
+      this.#weights,
+      this.#sizes,
+      this.#lastEntries,
+    ];
+    for (let i = 0; i < found; i++) {
+      const number = current[i] ?? 0;
+      this.#postingWords[start + i] = number;
+      this.#postingWeights[start + i] = weights[number] ?? 0;
+      weights[number] = 0;
+      sizes[number] = (sizes[number] ?? 0) + measureVarint(entry - (lastEntries[number] ?? 0)) + 1;
+      lastEntries[number] = entry;
+    }
+    this.#postings = start + found;
+    this.#ends.push(this.#postings);
     this.#entries.push({ ...facts, words: this.#wordCount });
     [this.#found, this.#wordCount] = [0, 0];
   }
@@ -195,65 +211,60 @@ export class TermTableBuilder {
   /** Drops what was added, and begins a table. */
   clear(): void {
     this.#slots.fill(0);
-    this.#counts.fill(0, 0, this.#words);
-    this.#weights.fill(0, 0, this.#words);
-    [this.#words, this.#found, this.#wordCount] = [0, 0, 0];
-    for (const numbers of [this.#postingWords, this.#postingEntries, this.#postingWeights])
-      numbers.length = 0;
-    this.#entries.length = 0;
+    for (const numbers of [this.#weights, this.#sizes, this.#lastEntries]) numbers.fill(0, 0, this.#words);
+    [this.#words, this.#found, this.#wordCount, this.#postings] = [0, 0, 0, 0];
+    [this.#ends.length, this.#entries.length] = [0, 0];
   }
 
   #write(): Uint8Array {
     const words = this.#words;
     const bits = Math.ceil(Math.log2(Math.max(1, words / BUCKET_WORDS)));
     const bucketBits = Math.min(MAX_BUCKET_BITS, Math.max(MIN_BUCKET_BITS, bits));
-    const { entries, weights, ends } = this.#groupPostings();
-    const order = this.#groupWords(bucketBits);
     const bucketsAt = FRONT_BYTES + this.#entries.length * ENTRY_BYTES;
     const wordsAt = bucketsAt + 4 * 2 ** bucketBits;
-    // A word takes 3 bytes and up to 5 for a length; a posting up to 5 for an entry and one for a weight.
-    const bytes = new Uint8Array(wordsAt + words * 8 + entries.length * 6);
+    let length = wordsAt + words * HASH_BYTES;
+    for (let number = 0; number < words; number++) {
+      const size = this.#sizes[number] ?? 0;
+      length += size + measureVarint(size);
+    }
+    const bytes = new Uint8Array(length);
     const view = new DataView(bytes.buffer);
     view.setUint32(0, this.#entries.length);
     view.setUint8(4, bucketBits);
     for (const [i, entry] of this.#entries.entries()) writeEntry(view, FRONT_BYTES + i * ENTRY_BYTES, entry);
-    let [at, bucket] = [wordsAt, 0];
-    for (const number of order) {
-      const hash = this.#hashes[number] ?? 0;
-      for (; bucket < getBucket(hash, bucketBits); bucket++) view.setUint32(bucketsAt + 4 * bucket, at);
-      for (let shift = 0; shift < 8 * HASH_BYTES; shift += 8) bytes[at++] = hash >>> shift;
-      const [from, to] = [number === 0 ? 0 : (ends[number - 1] ?? 0), ends[number] ?? 0];
-      at = writeVarint(bytes, at, measurePostings(entries, from, to));
-      for (let i = from, last = 0; i < to; i++) {
-        const entry = entries[i] ?? 0;
-        at = writeVarint(bytes, at, entry - last);
-        bytes[at++] = weights[i] ?? 0;
-        last = entry;
-      }
-    }
-    for (; bucket < 2 ** bucketBits; bucket++) view.setUint32(bucketsAt + 4 * bucket, at);
-    return bytes.slice(0, at);
+    this.#writePostings(bytes, this.#writeWords(bytes, bucketsAt, bucketBits));
+    return bytes;
   }
 
-  /** Returns the entries and weights of each word, one word after another, and where those of each word end. */
-  #groupPostings() {
-    const ends = new Uint32Array(this.#words);
-    let end = 0;
-    const next = new Uint32Array(this.#words);
-    for (let number = 0; number < this.#words; number++) {
-      next[number] = end;
-      end += this.#counts[number] ?? 0;
-      ends[number] = end;
+  /** Writes the buckets and the words in them; returns where the postings of each word begin. */
+  #writeWords(bytes: Uint8Array, bucketsAt: number, bucketBits: number): Uint32Array {
+    const view = new DataView(bytes.buffer);
+    const starts = new Uint32Array(this.#words);
+    let [at, bucket] = [bucketsAt + 4 * 2 ** bucketBits, 0];
+    for (const number of this.#groupWords(bucketBits)) {
+      const [hash, size] = [this.#hashes[number] ?? 0, this.#sizes[number] ?? 0];
+      for (; bucket < getBucket(hash, bucketBits); bucket++) view.setUint32(bucketsAt + 4 * bucket, at);
+      for (let shift = 0; shift < 8 * HASH_BYTES; shift += 8) bytes[at++] = hash >>> shift;
+      at = writeVarint(bytes, at, size);
+      starts[number] = at;
+      at += size;
     }
-    const [entries, weights] = [new Uint32Array(end), new Uint8Array(end)];
-    for (let i = 0; i < end; i++) {
-      const number = this.#postingWords.at(i);
-      const at = next[number] ?? 0;
-      entries[at] = this.#postingEntries.at(i);
-      weights[at] = this.#postingWeights.at(i);
-      next[number] = at + 1;
+    for (; bucket < 2 ** bucketBits; bucket++) view.setUint32(bucketsAt + 4 * bucket, at);
+    return starts;
+  }
+
+  /** Writes which entries hold each word, and with what weight. */
+  #writePostings(bytes: Uint8Array, next: Uint32Array): void {
+    const lastEntries = this.#lastEntries.fill(0, 0, this.#words);
+    for (let [i, entry] = [0, 0]; entry < this.#ends.length; entry++) {
+      for (const end = this.#ends[entry] ?? 0; i < end; i++) {
+        const number = this.#postingWords[i] ?? 0;
+        const at = writeVarint(bytes, next[number] ?? 0, entry - (lastEntries[number] ?? 0));
+        bytes[at] = this.#postingWeights[i] ?? 0;
+        next[number] = at + 1;
+        lastEntries[number] = entry;
+      }
     }
-    return { entries, weights, ends };
   }
 
   /** Returns the numbers of all words, bucket by bucket. */
@@ -315,25 +326,10 @@ export class TermTableBuilder {
     }
     [this.#slots, this.#numbers] = [slots, numbers];
     this.#hashes = copyInto(new Uint32Array(size), this.#hashes);
-    this.#counts = copyInto(new Uint32Array(size), this.#counts);
     this.#weights = copyInto(new Uint8Array(size), this.#weights);
+    this.#lastEntries = copyInto(new Uint32Array(size), this.#lastEntries);
+    this.#sizes = copyInto(new Uint32Array(size), this.#sizes);
     this.#current = copyInto(new Uint32Array(size), this.#current);
-  }
-}
-
-/** A list of numbers below 2^32 that grows. */
-class GrowingNumbers {
-  length = 0;
-  #numbers = new Uint32Array(MIN_SLOTS);
-
-  push(number: number): void {
-    if (this.length === this.#numbers.length)
-      this.#numbers = copyInto(new Uint32Array(this.length * 2), this.#numbers);
-    this.#numbers[this.length++] = number;
-  }
-
-  at(index: number): number {
-    return this.#numbers[index] ?? 0;
   }
 }
 
@@ -349,15 +345,10 @@ function writeEntry(view: DataView, at: number, { offset, timeMs, words, role }:
   view.setUint8(at + 20, role + 1);
 }
 
-/** Returns the bytes of a word's postings. */
-function measurePostings(entries: Uint32Array, from: number, to: number): number {
-  let length = 0;
-  for (let i = from, last = 0; i < to; i++) {
-    const entry = entries[i] ?? 0;
-    length += 2;
-    for (let rest = (entry - last) >>> 7; rest > 0; rest >>>= 7) length++;
-    last = entry;
-  }
+/** Returns the bytes of a number, seven bits a byte. */
+function measureVarint(number: number): number {
+  let length = 1;
+  for (let rest = number >>> 7; rest > 0; rest >>>= 7) length++;
   return length;
 }
 

@@ -1,4 +1,4 @@
-import { closeFile, openToScan, type ScannedFile } from "../../session/files/file-mark.ts";
+import { closeFile, openToScan, type ScannedFile, toFileMark } from "../../session/files/file-mark.ts";
 import type { SessionFile } from "../../session/files/session-files.ts";
 import type { FileRow } from "../../session/files/session-row.ts";
 import { reportSkipped } from "../../session/files/skipped-files.ts";
@@ -7,11 +7,12 @@ import { collectGrams, hasGrams } from "../list/gram-filter.ts";
 import { readSource } from "../list/read-entries.ts";
 import { getRequiredTexts, needsCalls, type SearchPlan } from "../query/entry-search.ts";
 import { isDateWord } from "../query/search-text.ts";
-import { parseTermTable, type TermTable } from "../query/term-table.ts";
+import { parseTermTable, TermTable } from "../query/term-table.ts";
 import { getStem } from "../query/words.ts";
 import { QuestionSearch } from "./question-search.ts";
 import { type FoundHit, findAtOffsets, type HitBranch, mayHoldRequired } from "./search-file.ts";
 import { isFrom, mayHold } from "./searched-files.ts";
+import { type ReadTable, TableThread } from "./table-thread.ts";
 import { TermTableReader } from "./term-tables.ts";
 
 /** A hit in a file. */
@@ -37,16 +38,36 @@ export async function* searchFilesByQuestion(
   const run = await CatalogRun.start(options);
   try {
     const search = new QuestionSearch<SessionFile, QuestionHit>(plan);
-    const tables = new FileTables(run, plan);
-    for (const file of run.files) {
-      run.pace.check();
-      const table = await tables.read(file);
-      if (table !== undefined) search.add(file, table);
-      if (run.pace.isDue) await run.pace.rest();
-    }
+    await readTables(run, plan, (file, table) => search.add(file, table));
     yield* search.findHits(limit, (file, offsets, own) => readHits(run, file, offsets, own), run.pace);
   } finally {
     await run.finish();
+  }
+}
+
+/** Calls a function with the words of each file that can hold a hit. */
+async function readTables(
+  run: CatalogRun,
+  plan: SearchPlan,
+  take: (file: SessionFile, table: TermTable) => void,
+): Promise<void> {
+  const tables = new FileTables(run, plan);
+  const files: SessionFile[] = [];
+  for (const file of run.files) {
+    run.pace.check();
+    if (tables.isWanted(file)) files.push(file);
+    if (run.pace.isDue) await run.pace.rest();
+  }
+  try {
+    await tables.startThread(files);
+    for (const file of files) {
+      run.pace.check();
+      const table = await tables.read(file);
+      if (table !== undefined) take(file, table);
+      if (run.pace.isDue) await run.pace.rest();
+    }
+  } finally {
+    await tables.stopThread();
   }
 }
 
@@ -60,6 +81,7 @@ class FileTables {
   readonly #required: Int32Array;
   /** Of each word, the characters that a file must hold to hold it. */
   readonly #anyOf: readonly Int32Array[];
+  #thread: TableThread | undefined;
 
   constructor(run: CatalogRun, plan: SearchPlan) {
     const { terms, words = [] } = plan.query;
@@ -74,26 +96,53 @@ class FileTables {
       .map(({ text }) => collectGrams(isDateWord(text) ? [] : [getStem(text)]));
   }
 
+  /** Returns whether a file can be of a session that is searched; false if it, reported, cannot be read. */
+  isWanted(file: SessionFile): boolean {
+    if (!this.#run.mayBelong(file)) return false;
+    try {
+      return isFrom(file.path, this.#plan);
+    } catch (error) {
+      reportSkipped(file.path, error, this.#run.report);
+      return false;
+    }
+  }
+
+  /** Starts a thread that reads the files whose words are not known, if there are many. */
+  async startThread(files: readonly SessionFile[]): Promise<void> {
+    if (!this.#isWhole) return;
+    const unknown = files.filter((file) => this.#run.cache.getTable(file, file) === undefined);
+    this.#thread = await TableThread.start(unknown);
+  }
+
+  async stopThread(): Promise<void> {
+    await this.#thread?.stop();
+  }
+
   /** Returns the words of a file; undefined if it cannot hold a hit, or, reported, cannot be read. */
   async read(file: SessionFile): Promise<TermTable | undefined> {
     const { cache, report } = this.#run;
-    if (!this.#run.mayBelong(file)) return undefined;
-    let open: ScannedFile | undefined;
     try {
-      if (!isFrom(file.path, this.#plan)) return undefined;
       if (!this.#isWhole) return await this.#readSelected(file);
       const known = cache.getTable(file, file);
       const kept = known && parseTermTable(known);
       if (kept !== undefined) return kept;
-      open = openToScan(file.path);
-      const table = await this.#reader.readFile(open);
-      if (table !== undefined) cache.putTable(file, open, table.bytes);
-      return table;
+      const read = (await this.#thread?.take(file)) ?? (await this.#readWhole(file));
+      if (read === undefined) return undefined;
+      cache.putTable(file, read.mark, read.bytes);
+      return new TermTable(read.bytes);
     } catch (error) {
       reportSkipped(file.path, error, report);
       return undefined;
+    }
+  }
+
+  async #readWhole({ path }: SessionFile): Promise<ReadTable | undefined> {
+    const open = openToScan(path);
+    try {
+      const table = await this.#reader.readFile(open);
+      return table && { mark: toFileMark(open), bytes: table.bytes };
     } finally {
-      if (open !== undefined) closeFile(open);
+      closeFile(open);
     }
   }
 

@@ -6,7 +6,7 @@ import { decodeRecord } from "../../core/jsonl/decode.ts";
 import type { LineSource } from "../../core/jsonl/line-source.ts";
 import type { ScannedFile } from "../../session/files/file-mark.ts";
 import type { Pace } from "../../session/files/time-slices.ts";
-import { readRange, realFileSystem } from "../../session/fs/file-system.ts";
+import { readInto, realFileSystem } from "../../session/fs/file-system.ts";
 import { decodeFoundEntry, readEntries, readSource } from "../list/read-entries.ts";
 import { EntrySearch, type SearchPlan, type SelectedText } from "../query/entry-search.ts";
 import { makePhraseFinders, WEIGHTS } from "../query/query-matcher.ts";
@@ -16,6 +16,9 @@ import { type TermTable, TermTableBuilder, WEIGHT_UNIT } from "../query/term-tab
 
 /** A larger file is read into a tree, line by line. */
 const MAX_WHOLE_BYTES = 32 * 1024 * 1024;
+
+/** Most session files are smaller. */
+const MIN_BUFFER_BYTES = 1024 * 1024;
 
 /** Lines that are read without a look at the time. */
 const LINES_AT_ONCE = 64;
@@ -33,6 +36,8 @@ export function getRoleNumber(role: string): number {
 export class TermTableReader {
   readonly #builder = new TermTableBuilder();
   readonly #pace: Pace;
+  /** Bytes of the file that is read; kept for the next one. */
+  #buffer = Buffer.allocUnsafeSlow(0);
 
   constructor(pace: Pace) {
     this.#pace = pace;
@@ -40,10 +45,7 @@ export class TermTableReader {
 
   /** Returns the words of all entries of a file; undefined if it is not a session. */
   async readFile(file: ScannedFile): Promise<TermTable | undefined> {
-    if (
-      file.size <= MAX_WHOLE_BYTES &&
-      (await this.#addLines(readRange(realFileSystem, file.fd, 0, file.size)))
-    )
+    if (file.size <= MAX_WHOLE_BYTES && (await this.#addLines(this.#readBytes(file))))
       return this.#builder.build();
     const source = await readSource(file, this.#pace);
     return source && this.readSource(source);
@@ -78,10 +80,14 @@ export class TermTableReader {
     return this.#builder.build();
   }
 
+  #readBytes({ fd, size }: ScannedFile): Buffer {
+    if (this.#buffer.length < size) this.#buffer = Buffer.allocUnsafeSlow(Math.max(size, MIN_BUFFER_BYTES));
+    return readInto(realFileSystem, fd, this.#buffer, 0, size);
+  }
+
   /** Adds all lines of a file of the current version; false at the first line that is not an ordinary record. */
-  async #addLines(bytes: Uint8Array): Promise<boolean> {
+  async #addLines(buffer: Buffer): Promise<boolean> {
     this.#begin();
-    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     let count = 0;
     for (let start = 0, end = 0; start < buffer.length; start = end + 1) {
       end = buffer.indexOf(LF, start);

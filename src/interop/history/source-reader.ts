@@ -1,6 +1,7 @@
 import { refuseAborted } from "../../core/format/abort.ts";
 import { isSessionError } from "../../core/format/errors.ts";
 import { getCacheFolder } from "../../session/files/user-folders.ts";
+import { findBuiltProgram } from "../../session/fs/built-program.ts";
 import { callIfPresent, realFileSystem } from "../../session/fs/file-system.ts";
 import { removeLeftovers } from "../../session/fs/temporary-files.ts";
 import { toAbsolutePath } from "../../session/log/session-paths.ts";
@@ -44,7 +45,7 @@ export class SourceReader {
     paths = [],
     cacheDir = getCacheFolder(),
     signal,
-    program = findBuiltProgram(),
+    program = findBuiltProgram(PROGRAM),
   }: SourceReaderOptions) {
     this.#cacheDir = cacheDir;
     this.#signal = signal;
@@ -127,10 +128,4 @@ export class SourceReader {
       throw error;
     }
   }
-}
-
-/** Returns the program of the process; undefined in a bundle of another format. */
-function findBuiltProgram(): URL | undefined {
-  const base: string | undefined = import.meta.url;
-  return base === undefined ? undefined : new URL(PROGRAM, base);
 }

@@ -7,11 +7,11 @@ import {
 } from "../../../src/interop/history/import-sessions.ts";
 import { canReadDatabases, withDatabase } from "../../../src/interop/history/sqlite.ts";
 import { fileStore } from "../../../src/stores/file/file-store.ts";
+import { buildProgram } from "../../support/build-program.ts";
 import { joinLines, part, SESSION_ID, text as said, user } from "../import/support/claude-records.ts";
 import { answer, makeDocument, prompt, text } from "../import/support/opencode-records.ts";
 import { ProgramsDatabase, SCHEMA } from "./support/opencode-database.ts";
 import { Places } from "./support/places.ts";
-import { buildReader } from "./support/reader-program.ts";
 
 const HELLO = makeDocument([prompt("msg_1", 1, "hello"), answer("msg_2", 2, [text("hi")])]);
 const OTHER = makeDocument([prompt("msg_3", 1, "more")], { id: "ses_two" });
@@ -19,7 +19,7 @@ const GOOD = joinLines([user("q", null, "hello"), part("a", "q", "msg_1", said("
 
 let program: URL;
 beforeAll(async () => {
-  program = await buildReader();
+  program = await buildProgram("src/interop/history/source-worker.ts");
 });
 
 interface Run {

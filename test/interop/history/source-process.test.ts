@@ -18,10 +18,10 @@ import {
 import { SourceProcess } from "../../../src/interop/history/source-process.ts";
 import { fileStore } from "../../../src/stores/file/file-store.ts";
 import { memoryStore } from "../../../src/stores/remote/remote-store.ts";
+import { buildProgram } from "../../support/build-program.ts";
 import { removeFolder } from "../../support/remove-folder.ts";
 import { joinLines, part, SESSION_ID, text, user } from "../import/support/claude-records.ts";
 import { Places } from "./support/places.ts";
-import { buildReader } from "./support/reader-program.ts";
 
 const isDist = process.env["SESSIONTREE_TEST_TARGET"] === "dist";
 const LARGE_ID = "11111111-2222-4333-8444-000000000001";
@@ -30,7 +30,7 @@ const LARGE = "x".repeat(65 * 1024 ** 2);
 
 let program: URL;
 beforeAll(async () => {
-  program = await buildReader();
+  program = await buildProgram("src/interop/history/source-worker.ts");
 });
 
 /** A home with a large session, which another process reads, and a small one. */

@@ -4,17 +4,19 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { afterAll } from "vitest";
-import { removeFolder } from "../../../support/remove-folder.ts";
+import { removeFolder } from "./remove-folder.ts";
 
-/** Builds the program of the process that reads other programs' files; it is removed after the tests of a file. */
-export async function buildReader(): Promise<URL> {
-  const folder = mkdtempSync(join(tmpdir(), "sessiontree-reader-"));
+/**
+ * Builds the program of a process or a thread, which is removed after the tests of a file.
+ *
+ * @param source - Relative to the folder of the repository.
+ */
+export async function buildProgram(source: string): Promise<URL> {
+  const folder = mkdtempSync(join(tmpdir(), "sessiontree-program-"));
   afterAll(() => removeFolder(folder));
-  const outfile = join(folder, "worker.mjs");
+  const outfile = join(folder, "program.mjs");
   await build({
-    entryPoints: [
-      fileURLToPath(new URL("../../../../src/interop/history/source-worker.ts", import.meta.url)),
-    ],
+    entryPoints: [fileURLToPath(new URL(`../../${source}`, import.meta.url))],
     outfile,
     bundle: true,
     logLevel: "error",

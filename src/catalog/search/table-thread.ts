@@ -1,0 +1,109 @@
+import { existsSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
+import type { Worker } from "node:worker_threads";
+import type { FileMark } from "../../session/files/file-mark.ts";
+import type { SessionFile } from "../../session/files/session-files.ts";
+import { findBuiltProgram } from "../../session/fs/built-program.ts";
+
+/** Program of the thread, next to the built file; a host's bundle has none. */
+const PROGRAM = "./sessiontree-search-worker.js";
+
+/** Fewer bytes are read sooner than a thread starts. */
+const MIN_BYTES = 16 * 1024 * 1024;
+
+/** The words of a file, and its state when they were read. */
+export interface ReadTable {
+  readonly mark: FileMark;
+  readonly bytes: Uint8Array;
+}
+
+/** Files that two threads read, one from the front and the other from the end. */
+export interface SharedFiles {
+  readonly paths: readonly string[];
+  /** For each file, 1 once a thread has claimed it; in shared memory. */
+  readonly claims: Int32Array;
+}
+
+/** Message of the thread: the words of a file; without `read` if it cannot be read, or is not a session. */
+export interface ThreadMessage {
+  readonly at: number;
+  readonly read: ReadTable | undefined;
+}
+
+/** Claims a file; false if the other thread has. */
+export function claimFile(claims: Int32Array, at: number): boolean {
+  return Atomics.compareExchange(claims, at, 0, 1) === 0;
+}
+
+/** A thread that reads the words of session files, from the last file to the first, while the caller reads from the first. */
+export class TableThread {
+  readonly #worker: Worker;
+  readonly #claims: Int32Array;
+  readonly #places: ReadonlyMap<SessionFile, number>;
+  readonly #read = new Map<number, ReadTable | undefined>();
+  #hasEnded = false;
+  #wake: (() => void) | undefined;
+  /** Resolves when the thread has ended, whatever the reason. */
+  readonly ended: Promise<void>;
+
+  private constructor(worker: Worker, claims: Int32Array, files: readonly SessionFile[]) {
+    this.#worker = worker;
+    this.#claims = claims;
+    this.#places = new Map(files.map((file, at) => [file, at]));
+    worker.on("message", ({ at, read }: ThreadMessage) => {
+      this.#read.set(at, read);
+      this.#wake?.();
+    });
+    // What a thread that failed has not read, the caller reads; its exit follows.
+    worker.on("error", () => undefined);
+    this.ended = new Promise((resolve) => worker.once("exit", () => resolve()));
+    void this.ended.then(() => {
+      this.#hasEnded = true;
+      this.#wake?.();
+    });
+  }
+
+  /**
+   * Starts a thread for files whose words are not known.
+   *
+   * @returns Undefined if there are too few bytes, or no thread can be started.
+   */
+  static async start(
+    files: readonly SessionFile[],
+    program: URL | undefined = findBuiltProgram(PROGRAM),
+  ): Promise<TableThread | undefined> {
+    const bytes = files.reduce((sum, { size }) => sum + size, 0);
+    if (bytes < MIN_BYTES || availableParallelism() < 2) return undefined;
+    if (program?.protocol !== "file:" || !existsSync(fileURLToPath(program))) return undefined;
+    const claims = new Int32Array(new SharedArrayBuffer(files.length * Int32Array.BYTES_PER_ELEMENT));
+    const workerData: SharedFiles = { paths: files.map(({ path }) => path), claims };
+    try {
+      const { Worker } = await import("node:worker_threads");
+      // Without the options of this process, which may apply only to its own program.
+      return new TableThread(new Worker(program, { workerData, execArgv: [] }), claims, files);
+    } catch (error) {
+      // The process may not be allowed to start one.
+      if (!(error instanceof Error)) throw error;
+      return undefined;
+    }
+  }
+
+  /** Returns the words of a file that the thread has read; undefined if the caller must read them. */
+  async take(file: SessionFile): Promise<ReadTable | undefined> {
+    const at = this.#places.get(file);
+    if (at === undefined || claimFile(this.#claims, at)) return undefined;
+    while (!this.#read.has(at) && !this.#hasEnded) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    const read = this.#read.get(at);
+    this.#read.delete(at);
+    return read;
+  }
+
+  async stop(): Promise<void> {
+    await this.#worker.terminate();
+  }
+}

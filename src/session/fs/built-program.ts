@@ -1,0 +1,9 @@
+/**
+ * Returns a file that is built next to the library's own; undefined in a bundle of another format.
+ *
+ * A host's bundle has no such file, so the caller must do without.
+ */
+export function findBuiltProgram(name: string): URL | undefined {
+  const base: string | undefined = import.meta.url;
+  return base === undefined ? undefined : new URL(name, base);
+}
