@@ -170,7 +170,7 @@ test("issues name the commands that check and repair the file, and the page thos
   expect(complaints).toEqual([]);
 });
 
-test("a list and the page of a session tell one cost, estimated by prices or not, with subagents and after a fork", async () => {
+test("a list and the page of a session show one cost, estimated or not, with subagents and after a fork", async () => {
   const folder = temporaryFolder();
   const used = {
     model: "acorn-2",
@@ -196,28 +196,25 @@ test("a list and the page of a session tell one cost, estimated by prices or not
   const { url } = await serve([folder, "--prices", prices]);
   const { page, complaints } = await open(url);
   const row = page.locator(".session-row").filter({ hasText: "1 subagent" });
-  expect(await row.locator(".session-cost > :first-child").textContent()).toBe("$0.60 estimated");
+  expect(await row.locator(".session-cost > :first-child").textContent()).toBe("~$0.60");
   await row.locator("a").first().click();
   const header = page.locator(".title p");
-  await page.locator(".title p:has-text('cost $0.60 estimated')").waitFor();
+  await page.locator(".title p:has-text('cost ~$0.60')").waitFor();
   const turns = page.locator(".entry.tone-user .entry-facts");
-  await expect.poll(() => turns.first().textContent()).toMatch(/^turn: 1 call · \$0\.20 estimated/);
+  await expect.poll(() => turns.first().textContent()).toMatch(/^turn: 1 call · ~\$0\.20/);
   expect(await page.locator(".entry.tone-assistant .entry-facts").first().textContent()).toMatch(
-    /^\$0\.20 estimated · 1,000 in, 500 out/,
+    /^~\$0\.20 · 1,000 in, 500 out/,
   );
   await page.keyboard.press("u");
-  const tile = page.locator(".tile:has(.tile-name:text-is('Estimated')) .tile-value");
-  expect(await tile.textContent()).toBe("$0.40");
-  await page.getByText("The list of sessions tells $0.60 estimated").waitFor();
-  expect(await page.locator(".call-table td:nth-child(2)").allTextContents()).toEqual([
-    "$0.20 estimated",
-    "$0.20 estimated",
-  ]);
+  const tile = page.locator(".tile:has(.tile-name:text-is('Cost')) .tile-value");
+  expect(await tile.textContent()).toBe("~$0.40");
+  await page.getByText("The list of sessions shows ~$0.60").waitFor();
+  expect(await page.locator(".call-table td:nth-child(2)").allTextContents()).toEqual(["~$0.20", "~$0.20"]);
   expect(await findingsOn(page)).toEqual([]);
   first.user("Once more.");
   first.assistant("There.", used);
-  await expect.poll(() => header.textContent()).toMatch(/^cost \$0\.80 estimated/);
-  await expect.poll(() => tile.textContent()).toBe("$0.60");
+  await expect.poll(() => header.textContent()).toMatch(/^cost ~\$0\.80/);
+  await expect.poll(() => tile.textContent()).toBe("~$0.60");
   // What the fork has of its parent is counted there.
   await page.goto(url);
   const copy = page.locator(".session-row").filter({ has: page.locator(".chip:text-is('fork')") });
@@ -225,6 +222,6 @@ test("a list and the page of a session tell one cost, estimated by prices or not
   expect(await copy.locator(".session-cost").count()).toBe(0);
   await copy.locator("a").first().click();
   await page.locator(".live.is-now").waitFor();
-  await expect.poll(() => header.textContent()).not.toContain("estimated");
+  await expect.poll(() => header.textContent()).not.toContain("~");
   expect(complaints).toEqual([]);
 });

@@ -226,14 +226,14 @@ test("the list adds up what sessions used, below those that started them, and ca
   const { page, complaints } = await open(url);
   const titles = () => page.locator(".session-row h2").allTextContents();
   const tile = (name: string) => page.locator(`.tile:has(.tile-name:text-is("${name}")) .tile-value`);
-  await tile("Estimated").waitFor();
-  expect(await tile("Cost").textContent()).toBe("$3.50");
-  expect(await tile("Estimated").textContent()).toBe("$0.20");
+  await tile("Cost").waitFor();
+  expect(await tile("Cost").textContent()).toBe("~$3.70");
+  expect(await page.locator(".tile-note").first().textContent()).toBe("$0.20 of it estimated");
   expect(await page.locator(".index-summary .legend").textContent()).toBe(
     "anthropic/heron-1anthropic/claudeanthropic/acorn-2faded: estimated",
   );
   expect(await page.locator(".session-row:has-text('Write it down') .session-cost").textContent()).toBe(
-    "$0.20 estimated1.5k tokens",
+    "~$0.201.5k tokens",
   );
   await page.getByLabel("Order").selectOption("cost");
   expect(await titles()).toEqual(["Count the herons", "Fix the rounding", "Write it down"]);
@@ -244,10 +244,10 @@ test("the list adds up what sessions used, below those that started them, and ca
   expect(await titles()).toContain("Look behind the lighthouse");
   await page.getByLabel("Project").selectOption("/projects/notes");
   expect(await titles()).toEqual(["Write it down"]);
-  expect(await tile("Cost").textContent()).toBe("–");
+  expect(await tile("Cost").textContent()).toBe("~$0.20");
   // The address keeps what was chosen.
   await page.reload();
-  await tile("Estimated").waitFor();
+  await tile("Cost").waitFor();
   expect(await titles()).toEqual(["Write it down"]);
   await page.getByLabel("Project").selectOption("");
   // A bar of the graph asks for its day.

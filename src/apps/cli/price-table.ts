@@ -12,6 +12,12 @@ export type PricedTokens = Readonly<Record<(typeof PRICED)[number], number>>;
 /** Name, version, and date of the table of prices. A test compares the version with the lockfile. */
 export const PRICE_TABLE = { name: "@pydantic/genai-prices", version: "0.1.8", date: "2026-09-23" } as const;
 
+/** Explains the sign of an estimated cost. */
+export function formatPriceTable(): string {
+  const { name, version, date } = PRICE_TABLE;
+  return `"~": estimated in part, with the prices of ${name} ${version}, ${date}.`;
+}
+
 const MILLION = 1_000_000;
 
 /** Adds up tokens, each kind at its rate. */

@@ -5,12 +5,12 @@ import {
   type UsageGroup,
   type UsageKey,
 } from "../../catalog/usage/usage-groups.ts";
-import { formatCount, formatCounted, formatDollars } from "../../core/facts/number-text.ts";
+import { formatCount, formatCounted } from "../../core/facts/number-text.ts";
 import { toPlainLine } from "../../core/facts/plain-text.ts";
 import { getSessionTitle } from "../../core/facts/session-title.ts";
 import { getShortIdLength, WHOLE_ID } from "../../core/facts/short-id-length.ts";
 import { countInputTokens, UNKNOWN_MODEL } from "../../core/facts/usage.ts";
-import { getDollars } from "../../core/facts/usage-tally.ts";
+import { formatCost, getDollars } from "../../core/facts/usage-tally.ts";
 import { SOURCE_NAMES } from "../../interop/import/imported-session.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";
 import type { SkippedFile } from "../../session/files/skipped-files.ts";
@@ -25,7 +25,7 @@ import {
   type Parameter,
   textOption,
 } from "./parameters.ts";
-import { PRICE_TABLE } from "./price-table.ts";
+import { formatPriceTable } from "./price-table.ts";
 import { getPrices, PRICES } from "./prices.ts";
 import { getScope, resolvePath } from "./session-argument.ts";
 import { toSessionJson } from "./session-json.ts";
@@ -74,11 +74,11 @@ export const ACROSS_PARAMETERS: readonly Parameter<unknown>[] = [
   ...[SOURCE, SORT, LIMIT, UTC, PRICES],
 ];
 
-/** Whether a call asks for sums across sessions: any of these parameters says so. */
+/** Whether a call asks for sums across sessions: any of these parameters says so, but for prices, which one session has, too. */
 export function isAcross({ get }: CommandCall): boolean {
   return ACROSS_PARAMETERS.some((parameter) => {
     const value = get(parameter);
-    return value !== undefined && value !== false;
+    return parameter !== PRICES && value !== undefined && value !== false;
   });
 }
 
@@ -97,16 +97,12 @@ export async function writeUsageAcross(call: CommandCall): Promise<ExitCode> {
   };
   const report =
     stored === undefined ? await countFiles(call, options) : await countStore(call, stored, options);
-  if (report.damaged.length > 0) {
-    const what = formatCounted(report.damaged.length, "session has", "sessions have");
-    warn(
-      `${what} damaged lines, and calls on those lines are not in the sums: ${report.damaged.slice(0, 3).join(", ")}. "sessiontree verify" shows them.`,
-    );
-  }
   const { shown, left } = chooseGroups(report.groups, get(SORT), get(LIMIT));
   if (json) for (const group of shown) out.json(groupJson(group));
   else if (report.groups.length === 0) note("No usage is recorded.");
   else writeTable(shown, { by, total: report.total, left }, call);
+  const damaged = report.damaged.length;
+  if (damaged > 0) warn(`${formatCounted(damaged, "damaged file")}; "sessiontree verify --all" lists them.`);
   return EXIT_CODES.ok;
 }
 
@@ -186,9 +182,7 @@ function writeTable(
   const hasEstimates = total.estimated !== null;
   const cells = (group: UsageGroup) => [
     ...[group.sessions, group.calls, countInputTokens(group), group.output].map(formatCount),
-    ...(hasEstimates ? [formatCount(group.unpriced)] : []),
-    formatDollars(group.cost),
-    ...(hasEstimates ? [formatDollars(group.estimated)] : []),
+    formatCost(group),
   ];
   const isPriced = total.cost !== null || hasEstimates;
   const names = formatNames(groups, by);
@@ -197,26 +191,16 @@ function writeTable(
     numbers: cells(group),
     size: group.subagentOf === undefined ? (isPriced ? getDollars(group) : group.total) : 0,
   }));
-  const titles = [
-    "sessions",
-    "calls",
-    "all input",
-    "output",
-    ...(hasEstimates ? ["unpriced"] : []),
-    "cost",
-    ...(hasEstimates ? ["estimated"] : []),
-  ];
   writeUsageTable(
-    [by.join(", "), ...titles],
+    [by.join(", "), "sessions", "calls", "all input", "output", "cost"],
     [...rows, { name: "total", numbers: cells(total), isTotal: true }],
     out,
     // The end of a path tells projects apart.
     by.length === 1 && by[0] === "project" ? truncateStart : undefined,
   );
   if (left > 0) note(`${formatCounted(left, "more group")}; the total is that of all.`);
-  if (hasEstimates && get(PRICES) === undefined)
-    note(`Estimated with the prices of ${PRICE_TABLE.name} ${PRICE_TABLE.version}, ${PRICE_TABLE.date}.`);
-  if (!hasEstimates && total.unpriced > 0)
+  if (hasEstimates && get(PRICES) === undefined) note(formatPriceTable());
+  if (total.unpriced > 0)
     note(`${formatCounted(total.unpriced, "token")} without a known price; --prices FILE estimates them.`);
 }
 

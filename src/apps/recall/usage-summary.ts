@@ -1,6 +1,7 @@
 import { USAGE_KEYS, type UsageGroup } from "../../catalog/usage/usage-groups.ts";
-import { formatCount, formatCounted, formatDollars } from "../../core/facts/number-text.ts";
+import { formatCount, formatCounted } from "../../core/facts/number-text.ts";
 import { countInputTokens } from "../../core/facts/usage.ts";
+import { explainCost, formatCost } from "../../core/facts/usage-tally.ts";
 import { choicesArgument } from "./argument.ts";
 import {
   ALL,
@@ -28,7 +29,7 @@ export const usageTool: RecallTool = {
   name: "usage",
   title: "Usage of models",
   description:
-    "Adds up tokens and cost in the history of past sessions, by time, model, project, source or session; each call counts once. A dash stands for what no record says.",
+    "Adds up tokens and cost in the history of past sessions, by time, model, project, source or session; each call counts once. A ~ marks a cost that is estimated in part.",
   arguments: [BY, PROJECT, ALL, SINCE, UNTIL, PAGE.limit, PAGE.cursor, MAX_BYTES],
   run: async (recall, call, answer) => {
     const { get } = call;
@@ -71,14 +72,13 @@ function formatName(name: string | null): string {
 }
 
 function formatSums(group: UsageGroup): string {
-  const { sessions, calls, output, cost, estimated, unpriced } = group;
+  const { sessions, calls, output } = group;
   return joinFacts(
     formatCounted(sessions, "session"),
     formatCounted(calls, "call"),
     `${formatCount(countInputTokens(group))} in`,
     `${formatCount(output)} out`,
-    `cost ${formatDollars(cost)}`,
-    estimated === null ? "" : `estimated ${formatDollars(estimated)}`,
-    unpriced === 0 ? "" : `${formatCount(unpriced)} tokens unpriced`,
+    `cost ${formatCost(group)}`,
+    explainCost(group),
   );
 }

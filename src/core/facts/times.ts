@@ -94,14 +94,17 @@ interface Span {
 }
 
 /**
- * Reads a moment: a month (`2026-11`), a day (`2026-11-23`), a time as ISO 8601, or how long ago it was (`12h`, `7d`, `8w`, `1y`).
+ * Parses a moment: a month (`2026-11`), a day (`2026-11-23`), a time as ISO 8601, how long ago it was (`12h`, `7d`, `8w`, `1y`),
+ * or `today`, `yesterday`, `week`, `month`, and `year`: the current ones.
  *
  * @param isUtc - Whether months, days and times without a zone are those of UTC rather than of this system.
- * @returns The whole month or day, else the moment alone; undefined if it is none.
+ * @returns The whole month or day, else the moment alone; undefined if the text is not a moment.
  */
 export function parseMoment(text: string, nowMs: number, isUtc: boolean): Span | undefined {
   const ago = parseDuration(text);
   if (ago !== undefined) return { fromMs: nowMs - ago, toMs: nowMs - ago };
+  const named = parseNamedSpan(text, nowMs, isUtc);
+  if (named !== undefined) return named;
   const [, year, month, date] = /^(\d{4})-(\d{2})(?:-(\d{2}))?$/.exec(text) ?? [];
   if (year === undefined) {
     const timeMs = /^\d{4}-\d{2}-\d{2}T/.test(text)
@@ -117,6 +120,31 @@ export function parseMoment(text: string, nowMs: number, isUtc: boolean): Span |
     .toISOString()
     .startsWith(text);
   return isReal ? { fromMs: at(0, 0), toMs: date === undefined ? at(1, 0) : at(0, 1) } : undefined;
+}
+
+/** Parses the name of a current day, week (from Monday on), month, or year. */
+function parseNamedSpan(text: string, nowMs: number, isUtc: boolean): Span | undefined {
+  const now = new Date(nowMs);
+  const [year, month, date, weekday] = isUtc
+    ? [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate(), now.getUTCDay()]
+    : [now.getFullYear(), now.getMonth(), now.getDate(), now.getDay()];
+  const at = (...parts: [year: number, month: number, date: number]) =>
+    isUtc ? Date.UTC(...parts) : new Date(...parts).getTime();
+  const monday = date - ((weekday + 6) % 7);
+  switch (text) {
+    case "today":
+      return { fromMs: at(year, month, date), toMs: at(year, month, date + 1) };
+    case "yesterday":
+      return { fromMs: at(year, month, date - 1), toMs: at(year, month, date) };
+    case "week":
+      return { fromMs: at(year, month, monday), toMs: at(year, month, monday + 7) };
+    case "month":
+      return { fromMs: at(year, month, 1), toMs: at(year, month + 1, 1) };
+    case "year":
+      return { fromMs: at(year, 0, 1), toMs: at(year + 1, 0, 1) };
+    default:
+      return undefined;
+  }
 }
 
 const HAS_ZONE = /(?:Z|[+-]\d{2}:?\d{2})$/i;

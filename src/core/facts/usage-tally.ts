@@ -2,7 +2,7 @@ import { toNumber, toRecord } from "../context/entry-fields.ts";
 import { calculateContextTokens } from "../context/usage.ts";
 import type { Usage } from "../format/content.ts";
 import { UNKNOWN_NAME } from "../format/message.ts";
-import { formatDollars } from "./number-text.ts";
+import { formatCounted, formatDollars, joinNonempty } from "./number-text.ts";
 
 /** Tokens and cost, added up. */
 export interface UsageTotals {
@@ -160,9 +160,21 @@ export function toSpent({ count: calls, totalTokens: total, ...usage }: UsageTot
   return { calls, input, output, cacheRead, cacheWrite, total, cost, estimated: null, unpriced };
 }
 
-/** Writes what was spent: `$3.50`, `$0.20 estimated`, or both; a dash for what is not known. */
+/** Formats a cost: `$3.50`; `~$3.70` if a part of it is estimated; a dash if nothing is known. */
 export function formatCost({ cost, estimated }: Pick<Spent, "cost" | "estimated">): string {
-  const stated = cost === null && estimated !== null ? "" : formatDollars(cost);
-  const guess = estimated === null ? "" : `${formatDollars(estimated)} estimated`;
-  return [stated, guess].filter(Boolean).join(" + ");
+  if (estimated === null) return formatDollars(cost);
+  return `~${formatDollars((cost ?? 0) + estimated)}`;
+}
+
+/** Explains a cost: how much of it is estimated, and how many tokens have no known price; empty if all of it is stated. */
+export function explainCost({
+  cost,
+  estimated,
+  unpriced,
+}: Pick<Spent, "cost" | "estimated" | "unpriced">): string {
+  return joinNonempty(
+    "; ",
+    estimated === null ? "" : cost === null ? "estimated" : `${formatDollars(estimated)} of it estimated`,
+    unpriced === 0 ? "" : `${formatCounted(unpriced, "token")} without a known price`,
+  );
 }

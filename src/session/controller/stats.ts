@@ -67,6 +67,8 @@ interface StatsSource {
   readonly nowMs: number;
   /** Default: determined from the session's header and its parent's file. */
   readonly isInherited: IsInherited | undefined;
+  /** Called with each entry that is counted. */
+  readonly onCounted?: (entry: SessionEntry) => void;
 }
 
 /** Counts the contents of a session; see `SessionController.getStats`. */
@@ -85,7 +87,9 @@ export function collectStats(source: StatsSource, options: StatsOptions): Sessio
   for (const entry of entries) {
     const isCopy = isInherited(entry);
     if (isCopy) inherited.add(entry);
-    if (!isCopy || options.includeInherited === true) own.add(entry);
+    if (isCopy && options.includeInherited !== true) continue;
+    own.add(entry);
+    source.onCounted?.(entry);
   }
   return {
     ...getIdentity(session, source.nowMs),

@@ -27,7 +27,65 @@ test("lists the sessions of the project in the current folder", async () => {
   const env = { PI_CODING_AGENT_SESSION_DIR: sessions };
   const { code, stdout } = await cli(["list", "--pretty"], { cwd: project, env });
   expect(code).toBe(0);
-  expect(stdout).toBe("id        last used   messages  name\n0198aaaa  6 days ago         2  Find the bug\n");
+  // So much of an id tells it from those of other projects, too.
+  expect(stdout).toBe(
+    "id                  last used   messages  name\n0198aaaa-0000-7001  6 days ago         2  Find the bug\n",
+  );
+});
+
+test("every command accepts the ids that a list shows, whatever other projects have", async () => {
+  const { project, sessions } = twoProjects();
+  const env = { PI_CODING_AGENT_SESSION_DIR: sessions };
+  const { lines } = await cli(["list", "--pretty"], { cwd: project, env });
+  const [id = ""] = lines[1]?.split(" ") ?? [];
+  expect((await cli(["show", id], { cwd: "/", env })).code).toBe(0);
+});
+
+/** Two sessions of one project: a cheap one of today, and one of last year with a stated and an estimated cost. */
+function twoCosts() {
+  const dir = temporaryFolder();
+  const answer = (text: string, timestamp: number, cost: number) => ({
+    role: "assistant",
+    content: [{ type: "text", text }],
+    ...{ provider: "anthropic", model: "claude-sonnet-4-5", api: "a", stopReason: "stop", timestamp },
+    usage: {
+      ...{ input: 100_000, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 100_000 },
+      cost: { input: cost, output: 0, cacheRead: 0, cacheWrite: 0, total: cost },
+    },
+  });
+  const write = (id: string, time: string, costs: number[]) => {
+    const timestamp = Date.parse(time);
+    const lines: object[] = [{ type: "session", version: 3, id, timestamp: time, cwd: "/till" }];
+    for (const [i, cost] of costs.entries()) {
+      const message = answer(`answer ${i}`, timestamp + i, cost);
+      lines.push({ type: "message", id: `0000000${i}`, parentId: null, timestamp: time, message });
+    }
+    writeFileSync(join(dir, `${id}.jsonl`), lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  };
+  write("cheap", "2026-02-10T10:00:00.000Z", [0.25]);
+  write("dear", "2025-06-10T10:00:00.000Z", [5, 0]);
+  return { dir };
+}
+
+test("shows what each session cost, with a ~ where a part is estimated, and sorts by it", async () => {
+  const { dir } = twoCosts();
+  const { lines } = await cli(["list", "--pretty", "--dir", dir, "--sort", "cost"]);
+  expect(lines.map((line) => line.trim().split(/ {2,}/).slice(0, 4))).toEqual([
+    ["id", "last used", "messages", "cost"],
+    ["dear", "2025-06-10", "2", expect.stringMatching(/^~\$5\.30/)],
+    ["cheap", "2 h ago", "1", expect.stringMatching(/^\$0\.25/)],
+  ]);
+});
+
+test("--since leaves out older sessions, and --path prints paths alone", async () => {
+  const { dir } = twoCosts();
+  for (const since of ["today", "week", "month", "year", "30d"]) {
+    const { lines } = await cli(["list", "--dir", dir, "--since", since, "--path"]);
+    expect(lines).toEqual([join(dir, "cheap.jsonl")]);
+  }
+  const { lines } = await cli(["list", "--dir", dir, "--sort", "cost", "--path"]);
+  expect(lines).toEqual([join(dir, "dear.jsonl"), join(dir, "cheap.jsonl")]);
+  expect((await cli(["list", "--dir", dir, "--since", "soon"])).code).toBe(2);
 });
 
 test("--all lists those of all projects and says which; names stand for first messages", async () => {

@@ -94,5 +94,5 @@ test("--prices estimates what no record says, and a wrong file is said at once",
   );
   const args = ["--dir", sessions, "--prices", "prices.json"];
   const { result } = await answerTo("tools/call", { name: "usage", arguments: {} }, args, { cwd: folder });
-  expect(JSON.stringify(result)).toContain("cost – · estimated $70.00");
+  expect(JSON.stringify(result)).toContain("cost ~$70.00 · estimated");
 });

@@ -141,3 +141,23 @@ test("a cost that is too small for four digits is not shown as nothing", async (
   scribe.assistant("One", { usage: usage(10, 2, 0, 0.00001) });
   expect((await cli(["stats", scribe.path])).lines.at(-1)).toMatch(/ <\$0\.0001$/);
 });
+
+test("shows one cost of a session, with a ~ where a part is estimated; --json has both parts", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  scribe.user("Count");
+  scribe.assistant("One", {
+    provider: "anthropic",
+    model: "claude-sonnet-4-5",
+    usage: usage(1000, 200, 0, 1.5),
+  });
+  scribe.assistant("Two", {
+    provider: "anthropic",
+    model: "claude-sonnet-4-5",
+    usage: usage(100_000, 0, 0, 0),
+  });
+  const { lines, stderr } = await cli(["stats", scribe.path], TERMINAL);
+  expect(cells(lines, "anthropic/claude-sonnet-4-5")?.at(-1)).toBe("~$1.80");
+  expect(stderr).toContain('"~": estimated in part, with the prices of');
+  const [json] = jsonLines(await cli(["stats", scribe.path, "--json"]));
+  expect(json).toMatchObject({ usage: { cost: 1.5 }, estimated: expect.closeTo(0.3, 5), unpriced: 0 });
+});

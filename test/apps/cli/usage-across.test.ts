@@ -103,7 +103,9 @@ describe("stats across sessions", () => {
       "1",
     ];
     const result = await cli(line, TERMINAL);
-    expect(result.stderr).toBe("1 more group; the total is that of all.\n");
+    expect(result.stderr).toBe(
+      "1 more group; the total is that of all.\n2,003 tokens without a known price; --prices FILE estimates them.\n",
+    );
     expect(result.stdout).toMatch(/^other\s+Close the/m);
     expect(result.stdout).not.toContain("Count the till");
     expect(result.stdout).toMatch(/^total .* 3,506 /m);
@@ -117,8 +119,8 @@ describe("stats across sessions", () => {
       columns: 120,
     });
     const [, first = "", second = ""] = result.lines;
-    expect(first).toMatch(/^main {6}Count the till .* 0 +\$1\.50 +\$0\.0010 {2}█+$/);
-    expect(second).toMatch(/^ {2}sub {7}Count coins .* 0 +– +\$0\.0010$/);
+    expect(first).toMatch(/^main {6}Count the till .* ~\$1\.50 {2}█+$/);
+    expect(second).toMatch(/^ {2}sub {7}Count coins .* ~\$0\.0010$/);
     expect(result.stdout).not.toContain("$0.00 ");
   });
 
@@ -134,7 +136,7 @@ describe("stats across sessions", () => {
     expect(await inputs("--until", "2026-02-09")).toEqual([2000, 1000]);
     expect(await inputs("--since", "2026-02-09T12:00", "--utc")).toEqual([500]);
     expect(await inputs("--since", "7d")).toEqual([1000, 500]);
-    for (const wrong of ["yesterday", "2026-13", "2026-02-30"]) {
+    for (const wrong of ["someday", "2026-13", "2026-02-30"]) {
       expect(await stats("--since", wrong)).toMatchObject({
         code: 2,
         stderr: expect.stringContaining(wrong),
@@ -175,9 +177,10 @@ describe("stats across sessions", () => {
     const path = join(folder, "other.jsonl");
     writeFileSync(path, `${readFileSync(path, "utf8")}garbage\n`);
     const { stderr } = await stats("--by", "month");
-    expect(stderr).toContain(
-      `1 session has damaged lines, and calls on those lines are not in the sums: ${path}.`,
-    );
+    expect(stderr).toContain('1 damaged file; "sessiontree verify --all" lists them.');
+    const verified = await cli(["verify", "--all", "--dir", folder]);
+    expect(verified).toMatchObject({ code: 1, stdout: expect.stringContaining(path) });
+    expect(verified.stdout).not.toContain("main.jsonl");
   });
 
   test("refuses a session, and prices that are none", async () => {
@@ -241,13 +244,13 @@ describe("stats across sessions", () => {
     chain.assistant("c", { usage: usage(9), timestamp: FEBRUARY_MS + 2 });
     const lines = chain.text.split("\n");
     lines[3] = lines[3]?.slice(0, 40) ?? "";
-    const path = put(join(folder, "torn.jsonl"), lines.join("\n"));
+    put(join(folder, "torn.jsonl"), lines.join("\n"));
     const line = ["--by", "session", "--prices", join(folder, "prices.json")];
     const json = await stats(...line, "--json");
     const torn = jsonLines(json).find((one) => Object(one).by.session.id === "torn");
     expect(torn).toMatchObject({ calls: 2, input: 16 });
     for (const { stderr, code } of [json, await stats(...line)]) {
-      expect(stderr).toContain(path);
+      expect(stderr).toContain("1 damaged file");
       expect(code).toBe(0);
     }
   });

@@ -9,15 +9,18 @@ import { joinTabs, toPlainLine } from "../../../core/facts/plain-text.ts";
 import { getFolderName, getSessionTitle } from "../../../core/facts/session-title.ts";
 import { getShortIdLength, WHOLE_ID } from "../../../core/facts/short-id-length.ts";
 import { formatAgo, formatIsoTime } from "../../../core/facts/times.ts";
+import { formatCost, getDollars, makeEmptySpent, type Spent } from "../../../core/facts/usage-tally.ts";
 import { SOURCE_NAMES } from "../../../interop/import/imported-session.ts";
 import type { SkippedFile } from "../../../session/files/skipped-files.ts";
 import { quoteForShell } from "../../text/shell-quoting.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
-import { choiceOption, flag, numberOption, optionalArgument, rare } from "../parameters.ts";
+import { choiceOption, flag, numberOption, optionalArgument, rare, textOption } from "../parameters.ts";
+import { makeTablePrices } from "../price-table.ts";
 import { withProgress } from "../progress.ts";
 import { getScope, listOtherFolders, OPENCLAW } from "../session-argument.ts";
 import { toSessionJson } from "../session-json.ts";
 import { warnOfSkipped } from "../skipped-files.ts";
+import { getSpan } from "../span-options.ts";
 import type { ListedRow, StoredSessions } from "../stored-sessions.ts";
 import { fitColumn, measureWidth } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
@@ -33,8 +36,21 @@ const SOURCE = rare(
   ]),
 );
 
-const LIMIT = numberOption("--limit <number>", "only this many, the latest ones");
-const TITLES = { id: "id", age: "last used", messages: "messages", project: "project", name: "name" };
+const SINCE = textOption(
+  "--since <time>",
+  "only sessions used since then: today, week, month, 7d, 2026-11-23",
+);
+const SORT = choiceOption("--sort <order>", "by latest or cost; default: latest", ["latest", "cost"]);
+const PATH = flag("--path", "print paths alone");
+const LIMIT = numberOption("--limit <number>", "only this many, the first ones");
+const TITLES = {
+  id: "id",
+  age: "last used",
+  messages: "messages",
+  cost: "cost",
+  project: "project",
+  name: "name",
+};
 const PROJECT_PART = 0.25;
 
 const AGE_WIDTH = 10;
@@ -44,11 +60,12 @@ export const command: Command = {
   details: `Without options: the sessions of the project in the current folder. With --dir: all sessions in that folder, whatever their project.
 
 In a pipe: one line per session, with tabs between id, time of the last message, number of messages, number of issues, project folder, name or first message, path, and with --source the program, and "gone" if the file it was imported from is.`,
-  parameters: [WORDS, ALL, SOURCE, LIMIT, PRETTY],
+  parameters: [WORDS, ALL, SOURCE, SINCE, SORT, LIMIT, PATH, PRETTY],
   examples: [
     ["list", "the sessions of this project"],
     ["list rounding --all", "those about rounding, of all projects"],
     ["list --all --limit 10", "the last ten of all projects"],
+    ["list --all --since month --sort cost", "the most expensive ones of this month"],
     ["list --all --source codex", "those imported from Codex"],
     ["list --dir ./sessions --json", "those in a folder, one JSON object per line"],
   ],
@@ -57,13 +74,44 @@ In a pipe: one line per session, with tabs between id, time of the last message,
     const isAll = stored === undefined ? getScope(call, get(ALL)).cwd === undefined : get(ALL);
     const found = stored === undefined ? await listFiles(call) : await listStored(call, stored);
     const words = get(WORDS);
-    const fitting = words === undefined ? found : found.filter((one) => hasAllWords(one, words));
-    const sessions = fitting.slice(0, get(LIMIT));
+    const { since } = getSpan(call, SINCE, undefined, false);
+    const fitting = found.filter(
+      (one) =>
+        (words === undefined || hasAllWords(one, words)) && (since === undefined || one.modified >= since),
+    );
+    const isByCost = get(SORT) === "cost";
+    const isTable = out.isLaidOut && !json && !get(PATH);
+    const costs = isByCost || isTable ? await readCosts(call) : NO_COSTS;
+    const getCost = (session: ListedRow) => getDollars(costs.get(session.path ?? "") ?? NOTHING);
+    const sorted = isByCost ? fitting.toSorted((a, b) => getCost(b) - getCost(a)) : fitting;
+    const sessions = sorted.slice(0, get(LIMIT));
     if (json) for (const session of sessions) out.json(toSessionJson(session));
-    else if (sessions.length > 0) writeList(call, sessions, isAll);
-    else await writeNothing(call, isAll);
+    else if (sessions.length === 0) await writeNothing(call, isAll);
+    else if (get(PATH)) for (const session of sessions) out.path(session.path ?? session.store ?? session.id);
+    else if (isTable)
+      writeTable(call, sessions, { withProject: isAll, costs, idLength: await measureIds(call, sessions) });
+    else for (const session of sessions) out.line(formatRow(session));
   },
 };
+
+const NO_COSTS: ReadonlyMap<string, Spent> = new Map();
+const NOTHING = makeEmptySpent();
+
+/** Adds up what each session used, its subagents included, by path; empty for sessions in a store. */
+async function readCosts(call: CommandCall): Promise<ReadonlyMap<string, Spent>> {
+  if (call.stored !== undefined) return NO_COSTS;
+  const { collectUsage } = await import("../../../catalog/usage/collect-usage.ts");
+  const options = { ...getScope(call, call.get(ALL)), by: ["session" as const], prices: makeTablePrices() };
+  const { groups } = await collectUsage(options);
+  return new Map(groups.map((group) => [group.by.session?.path ?? "", group]));
+}
+
+/** Returns how many characters of an id every command accepts, whatever sessions other projects have. */
+async function measureIds(call: CommandCall, shown: readonly ListedRow[]): Promise<number> {
+  const isWhole = call.stored !== undefined || getScope(call, call.get(ALL)).cwd === undefined;
+  const all = isWhole ? [] : await listSessions(getScope(call, true));
+  return getShortIdLength(new Set([...shown, ...all].map(({ id }) => id)), WHOLE_ID);
+}
 
 async function listFiles(call: CommandCall): Promise<readonly ListedRow[]> {
   const { get, json } = call;
@@ -148,11 +196,6 @@ async function noteOthers({ io, note }: CommandCall): Promise<void> {
   note("To import them: sessiontree import --all");
 }
 
-function writeList(call: CommandCall, sessions: readonly ListedRow[], withProject: boolean): void {
-  if (call.out.isLaidOut) writeTable(call, sessions, withProject);
-  else for (const session of sessions) call.out.line(formatRow(session));
-}
-
 function formatRow(session: ListedRow): string {
   const { id, modified, messageCount, issueCount = 0, cwd, name, firstMessage, source } = session;
   const time = formatIsoTime(modified.getTime());
@@ -169,25 +212,45 @@ function formatRow(session: ListedRow): string {
   ]);
 }
 
-/** One line for each session: short id, age, number of messages, project where there are several, name or first message. */
-function writeTable({ out, io }: CommandCall, sessions: readonly ListedRow[], withProject: boolean): void {
+interface TableOptions {
+  /** Whether there may be sessions of several projects. */
+  readonly withProject: boolean;
+  /** By path. */
+  readonly costs: ReadonlyMap<string, Spent>;
+  /** Characters of an id. */
+  readonly idLength: number;
+}
+
+/** Writes a line for each session: short id, age, messages, cost, project where there are several, name or first message. */
+function writeTable(
+  { out, io }: CommandCall,
+  sessions: readonly ListedRow[],
+  { withProject, costs, idLength }: TableOptions,
+): void {
   const { colors, width } = out;
   const now = io.now();
-  const idLength = getShortIdLength(
-    sessions.map(({ id }) => id),
-    WHOLE_ID,
-  );
+  const prices = sessions.map(({ path }) => {
+    const spent = costs.get(path ?? "");
+    return spent === undefined || spent.calls === 0 ? "" : formatCost(spent);
+  });
+  const isPriced = prices.some((price) => price !== "" && price !== formatCost(NOTHING));
+  const priceWidth = isPriced ? Math.max(TITLES.cost.length, ...prices.map((price) => price.length)) : 0;
   const numbers = sessions.map(({ messageCount }) => formatCount(messageCount));
   const numberWidth = Math.max(TITLES.messages.length, ...numbers.map((number) => number.length));
   const projects = sessions.map(({ cwd }) => toPlainLine(getFolderName(cwd)));
   const longest = Math.max(TITLES.project.length, ...projects.map(measureWidth));
   const projectWidth = withProject ? Math.min(longest, Math.floor(width * PROJECT_PART)) : 0;
   // The project tells sessions apart that begin alike; how many messages they have is what a reader needs least.
-  const shown = chooseColumns([idLength, AGE_WIDTH, numberWidth, projectWidth], [0, 1, 3, 2], width);
+  const shown = chooseColumns(
+    [idLength, AGE_WIDTH, numberWidth, priceWidth, projectWidth],
+    [0, 1, 4, 3, 2],
+    width,
+  );
   const title = [
     fitColumn(TITLES.id, idLength),
     fitColumn(TITLES.age, AGE_WIDTH),
     TITLES.messages.padStart(numberWidth),
+    TITLES.cost.padStart(priceWidth),
     fitColumn(TITLES.project, projectWidth),
   ].filter((_, place) => shown.has(place));
   out.line(colors.dim([...title, TITLES.name].join("  ")));
@@ -197,6 +260,7 @@ function writeTable({ out, io }: CommandCall, sessions: readonly ListedRow[], wi
       colors.dim(fitColumn(takeShortId(id, idLength), idLength)),
       fitColumn(formatAgo(modified.getTime(), now), AGE_WIDTH),
       colors.dim((numbers[i] ?? "").padStart(numberWidth)),
+      (prices[i] ?? "").padStart(priceWidth),
       colors.cyan(fitColumn(projects[i] ?? "", projectWidth)),
     ]
       .filter((_, place) => shown.has(place))

@@ -1,8 +1,11 @@
+import { type ModelCosts, sumByModel } from "../../../catalog/usage/model-costs.ts";
 import type { ContextUsageEstimate } from "../../../core/compaction/tokens.ts";
 import { formatCount, formatCounted, formatDollars } from "../../../core/facts/number-text.ts";
+import { toPlainLine } from "../../../core/facts/plain-text.ts";
 import { formatAgo, formatDateAndTime } from "../../../core/facts/times.ts";
-import { countInputTokens, formatModelName, UNKNOWN_MODEL } from "../../../core/facts/usage.ts";
-import type { ModelUsage, UsageTotals } from "../../../core/facts/usage-tally.ts";
+import { countInputTokens, UNKNOWN_MODEL } from "../../../core/facts/usage.ts";
+import { formatCost, type Spent } from "../../../core/facts/usage-tally.ts";
+import type { SessionEntry } from "../../../core/format/entry.ts";
 import { estimateContextUsage } from "../../../session/controller/compact-if-needed.ts";
 import { collectStats, type SessionStats } from "../../../session/controller/stats.ts";
 import { openOverLog } from "../../../session/manager/session-manager.ts";
@@ -13,6 +16,8 @@ import { EXIT_CODES } from "../exit-codes.ts";
 import { getLocationFact, type SessionLocation } from "../named-session.ts";
 import type { Output } from "../output.ts";
 import { flag, numberOption, optionalArgument, rare, textOption } from "../parameters.ts";
+import { formatPriceTable } from "../price-table.ts";
+import { getPrices, PRICES } from "../prices.ts";
 import { LATEST } from "../session-argument.ts";
 import { ACROSS_PARAMETERS, isAcross, writeUsageAcross } from "../usage-across.ts";
 import { UsageError } from "../usage-error.ts";
@@ -33,7 +38,9 @@ const MAX_TOOLS = 12;
 export const command: Command = {
   details: `Counts all branches of the session, or with --leaf the path to one entry (its id or the beginning of it, its label, or @leaf). What a fork inherited from its parent counts there, not here. "all input" includes what was read from the cache and written to it.
 
-With --all, --project or --by: adds up calls of models across sessions, each once, whatever fork or copy also has it. "cost" is what records state, "estimated" what prices say of calls without a stated cost (those of --prices, else of the package @pydantic/genai-prices), "unpriced" counts the tokens for which neither is known. A dash stands for what is not known. A session's row includes its subagents, which stand below it.`,
+"~" marks a cost that is estimated in part: of calls whose records state no cost, at the prices of --prices, else of the package @pydantic/genai-prices. A dash is an unknown cost. --json has stated and estimated dollars apart.
+
+With --all, --project or --by: adds up calls of models across sessions, each once, whatever fork or copy also has it. A session's row includes its subagents, which are listed below it.`,
   parameters: [SESSION, LEAF, INHERITED, WINDOW, ...ACROSS_PARAMETERS],
   examples: [
     ["stats @last", "the totals of the latest session"],
@@ -44,7 +51,7 @@ With --all, --project or --by: adds up calls of models across sessions, each onc
     ["stats --all --by session --sort cost --limit 5", "the most expensive sessions"],
   ],
   run: async (call) => {
-    const { findSession, get, io, json, out } = call;
+    const { findSession, get, io, json, note, out } = call;
     if (isAcross(call)) {
       const single =
         [get(SESSION), get(LEAF), get(WINDOW)].some((one) => one !== undefined) || get(INHERITED);
@@ -58,16 +65,20 @@ With --all, --project or --by: adds up calls of models across sessions, each onc
     const leaf = get(LEAF);
     if (leaf !== undefined) session.branch(view.findEntry(leaf));
     const nowMs = io.now();
+    const counted: SessionEntry[] = [];
+    const onCounted = (entry: SessionEntry) => counted.push(entry);
     const stats = collectStats(
-      { session, counter: undefined, nowMs, isInherited: undefined },
+      { session, counter: undefined, nowMs, isInherited: undefined, onCounted },
       { includeInherited: get(INHERITED), pathOnly: leaf !== undefined, contextWindow: get(WINDOW) },
     );
+    const costs = sumByModel(counted, getPrices(call));
     const { location } = named;
     const size = estimateContextUsage(session);
     const leafId = leaf === undefined ? undefined : (session.getLeafId() ?? undefined);
-    const shown: ShownStats = { ...stats, location, leafId, size };
+    const shown: ShownStats = { ...stats, location, leafId, size, costs };
     if (json) out.json(toStatsJson(shown));
     else writeStats(shown, nowMs, out);
+    if (!json && costs.total.estimated !== null && get(PRICES) === undefined) note(formatPriceTable());
     return EXIT_CODES.ok;
   },
 };
@@ -78,9 +89,11 @@ interface ShownStats extends SessionStats {
   readonly leafId: string | undefined;
   /** Size of the context, as `context` and the page tell it. */
   readonly size: ContextUsageEstimate;
+  /** What the calls that were counted used and cost, by model. */
+  readonly costs: ModelCosts;
 }
 
-function toStatsJson({ location, leafId, size, ...stats }: ShownStats): object {
+function toStatsJson({ location, leafId, size, costs, ...stats }: ShownStats): object {
   const { sessionId, sessionName, sessionFile: _, createdAt, entries, inherited, context, ...counts } = stats;
   const { contextWindow } = context;
   const { tokens, usageTokens, trailingTokens } = size;
@@ -93,6 +106,8 @@ function toStatsJson({ location, leafId, size, ...stats }: ShownStats): object {
     leafId,
     entryCount: entries,
     ...counts,
+    estimated: costs.total.estimated,
+    unpriced: costs.total.unpriced,
     inherited: { entryCount: inherited.entries, usage: inherited.usage },
     context: { tokens, usageTokens, trailingTokens, contextWindow, percent },
   };
@@ -131,7 +146,7 @@ function writeStats(stats: ShownStats, nowMs: number, out: Output): void {
     out,
   );
   if (usage.count === 0 && usage.cost === null) out.line("\nNo usage is recorded.");
-  else writeUsage(stats.byModel, usage, out);
+  else writeUsage(stats.costs, out);
 }
 
 function listText(total: number, parts: readonly string[]): string {
@@ -163,21 +178,21 @@ function formatContext({ size, context: { contextWindow } }: ShownStats): string
 }
 
 /** Writes a table of tokens and cost, a row for each model; as in `show`, input is what went in with and without a cache. */
-function writeUsage(models: readonly ModelUsage[], total: UsageTotals, out: Output): void {
-  const rows = models.map(
-    (model): UsageRow => ({
-      name: formatModelName(model) || UNKNOWN_MODEL,
-      numbers: formatUsageCells(model),
+function writeUsage({ byModel, total }: ModelCosts, out: Output): void {
+  const rows = byModel.map(
+    (group): UsageRow => ({
+      name: toPlainLine(group.by.model ?? UNKNOWN_MODEL),
+      numbers: formatSpentCells(group),
     }),
   );
-  if (models.length > 1) rows.push({ name: "total", numbers: formatUsageCells(total), isTotal: true });
+  if (byModel.length > 1) rows.push({ name: "total", numbers: formatSpentCells(total), isTotal: true });
   out.line();
   writeUsageTable(["", "all input", "cache read", "written", "output", "cost"], rows, out);
 }
 
-function formatUsageCells(usage: UsageTotals): string[] {
-  const { output, cacheRead, cacheWrite, cost } = usage;
-  return [...[countInputTokens(usage), cacheRead, cacheWrite, output].map(formatCount), formatDollars(cost)];
+function formatSpentCells(spent: Spent): string[] {
+  const { output, cacheRead, cacheWrite } = spent;
+  return [...[countInputTokens(spent), cacheRead, cacheWrite, output].map(formatCount), formatCost(spent)];
 }
 
 function formatPercent(part: number): string {

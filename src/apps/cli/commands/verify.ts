@@ -1,7 +1,7 @@
 import { listBlobDigests } from "../../../core/context/blob-images.ts";
 import { getMessageFields, toRecord } from "../../../core/context/entry-fields.ts";
 import { makeAncestorTest } from "../../../core/facts/ancestry.ts";
-import { formatBytes, formatCounted } from "../../../core/facts/number-text.ts";
+import { formatBytes, formatCount, formatCounted } from "../../../core/facts/number-text.ts";
 import { toPlainLine } from "../../../core/facts/plain-text.ts";
 import type { AnySessionEntry } from "../../../core/format/entry.ts";
 import { isSessionError } from "../../../core/format/errors.ts";
@@ -17,12 +17,14 @@ import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import type { NamedSession, SessionLocation } from "../named-session.ts";
 import type { Output } from "../output.ts";
 import { flag, optionalList, rare } from "../parameters.ts";
-import { LATEST } from "../session-argument.ts";
+import { getScope, LATEST } from "../session-argument.ts";
 import { toIssueJson } from "../session-json.ts";
-import { formatFailures } from "../usage-error.ts";
+import { warnOfSkipped } from "../skipped-files.ts";
+import { formatFailures, UsageError } from "../usage-error.ts";
 import { writeIndented, writeIssue } from "../view/facts.ts";
 
 const SESSIONS = optionalList("[sessions...]", `the sessions to check; default: ${LATEST}`);
+const ALL = flag("--all", "check the sessions of all projects, and print those with issues");
 const SCHEMA = rare(flag("--schema", "also warn about entries that differ from the documented format"));
 
 /** A difference from the documented format: worth knowing, and no damage. */
@@ -43,15 +45,17 @@ interface Verdict {
 /** `sessiontree verify`: reads everything in session files and reports what is wrong. */
 export const command: Command = {
   details: `Reads every entry and prints each issue with its line and byte offset; changes nothing. Exits with 1 if there is an issue, or a file is not a session.`,
-  parameters: [SESSIONS, SCHEMA],
+  parameters: [SESSIONS, ALL, SCHEMA],
   examples: [
     ["verify session.jsonl", "one file"],
     ["verify *.jsonl --json", "many files, one JSON object each"],
+    ["verify --all", "every session, of which those with issues are printed"],
     ["verify @last --schema", "also what differs from the documented format"],
   ],
   run: async (call) => {
-    let exitCode: ExitCode = EXIT_CODES.ok;
     const names = call.get(SESSIONS);
+    if (call.get(ALL)) return verifyAll(call, names);
+    let exitCode: ExitCode = EXIT_CODES.ok;
     for (const name of names.length > 0 ? names : [LATEST]) {
       if (!(await verifyOne(call, name))) exitCode = EXIT_CODES.failed;
     }
@@ -59,11 +63,24 @@ export const command: Command = {
   },
 };
 
-/** Checks one file; one that is no session does not keep the others from being checked. */
-async function verifyOne(call: CommandCall, name: string): Promise<boolean> {
+/** Checks all sessions, and prints those with issues and how many there are. */
+async function verifyAll(call: CommandCall, names: readonly string[]): Promise<ExitCode> {
+  if (names.length > 0) throw new UsageError("Name sessions, or check all with --all, not both.");
+  if (call.stored !== undefined) throw new UsageError("--all checks files; leave --store out.");
+  const { listSessions } = await import("../../../catalog/list/list-sessions.ts");
+  const sessions = await listSessions({ ...getScope(call, true), onSkipped: warnOfSkipped(call) });
+  let failed = 0;
+  for (const { path } of sessions) if (!(await verifyOne(call, path, true))) failed++;
+  call.note(`${formatCounted(sessions.length, "session")}, ${formatCount(failed)} with issues.`);
+  return failed === 0 ? EXIT_CODES.ok : EXIT_CODES.failed;
+}
+
+/** Checks one file; one that is not a session does not keep the others from being checked. */
+async function verifyOne(call: CommandCall, name: string, isQuiet = false): Promise<boolean> {
   const { out, json } = call;
   try {
     const verdict = await inspectSession(call, await call.findSession(name));
+    if (isQuiet && verdict.issues.length === 0) return true;
     if (json) out.json(toVerdictJson(verdict));
     else writeVerdict(verdict, out);
     return verdict.issues.length === 0;

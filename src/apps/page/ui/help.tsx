@@ -26,8 +26,11 @@ export const LIST_SIGNS: HelpRows = [
     <span class="chip is-removed">1 issue</span>,
     "its file is damaged: its page says where, and how to repair it",
   ],
-  ["estimated", "what prices say of calls whose records state no cost; faded in the chart"],
-  ["–", "nobody knows what it cost"],
+  [
+    "~$0.20",
+    "a cost that is estimated in part: calls without a stated cost, at list prices; faded in the chart",
+  ],
+  ["–", "no known cost"],
 ];
 
 /** What the help is about: where a finger points, keys are of no use. */

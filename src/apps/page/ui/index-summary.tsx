@@ -1,5 +1,11 @@
-import { formatCount, formatCounted, formatDollars, roundDollars } from "../../../core/facts/number-text.ts";
-import { formatCost, getDollars, type Spent, sumSpent } from "../../../core/facts/usage-tally.ts";
+import { formatCount, formatCounted, roundDollars } from "../../../core/facts/number-text.ts";
+import {
+  explainCost,
+  formatCost,
+  getDollars,
+  type Spent,
+  sumSpent,
+} from "../../../core/facts/usage-tally.ts";
 import { formatTokens } from "../model/format.ts";
 import { type SpentGroup, type SpentSpan, sumByKey, sumSpans } from "../model/index-usage.ts";
 import { type Bar, BarChart } from "./bars.tsx";
@@ -23,24 +29,12 @@ interface IndexSummaryProps {
 /** What the sessions that are listed used, in all and by day and model. */
 export function IndexSummary({ groups, sessions, onSpan }: IndexSummaryProps) {
   const all = sumSpent(groups);
-  const { input, cacheRead, cacheWrite, output, cost, estimated, unpriced, calls } = all;
+  const { input, cacheRead, cacheWrite, output, calls } = all;
   if (calls === 0) return null;
-  const unknown = unpriced === 0 ? "" : `${formatTokens(unpriced)} tokens of unknown cost`;
   return (
     <section class="index-summary" aria-label="Usage">
       <div class="tiles">
-        <Tile
-          name="Cost"
-          value={formatDollars(cost)}
-          note={estimated === null ? unknown : "as the records state"}
-        />
-        {estimated !== null && (
-          <Tile
-            name="Estimated"
-            value={formatDollars(estimated)}
-            note={`by prices${unknown && `; ${unknown}`}`}
-          />
-        )}
+        <Tile name="Cost" value={formatCost(all)} note={explainCost(all)} />
         <Tile
           name="Model calls"
           value={formatCount(calls)}

@@ -1,8 +1,8 @@
 import { useRef, useState } from "preact/hooks";
 import { toNumber, toRecord } from "../../../core/context/entry-fields.ts";
-import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
+import { formatCount, formatCounted, joinNonempty } from "../../../core/facts/number-text.ts";
 import { getFolderName } from "../../../core/facts/session-title.ts";
-import { formatCost, type Spent } from "../../../core/facts/usage-tally.ts";
+import { explainCost, formatCost, type Spent } from "../../../core/facts/usage-tally.ts";
 import { formatDateAndTime, formatTokens } from "../model/format.ts";
 import { cutAtWords, type ListHit, type SessionNode } from "../model/session-list.ts";
 import { ChevronIcon } from "./icons.tsx";
@@ -84,10 +84,10 @@ export function SessionRow({ node, wanted, hits }: SessionRowProps) {
 
 /** What a session cost, by its records or by prices, and how many tokens it took. */
 function Cost({ spent }: { spent: Spent }) {
-  const { cost, total } = spent;
+  const { total } = spent;
   const hint = `${formatCount(total)} tokens on all branches, subagents included`;
   return (
-    <span class="session-cost" title={cost === null ? `${hint}; no record says what they cost` : hint}>
+    <span class="session-cost" title={joinNonempty("; ", hint, explainCost(spent))}>
       <span>{formatCost(spent)}</span>
       <span class="muted">{formatTokens(total)} tokens</span>
     </span>

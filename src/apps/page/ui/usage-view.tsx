@@ -1,9 +1,15 @@
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { getExcerpt } from "../../../core/facts/excerpt.ts";
-import { formatCount, formatDollars, joinNonempty, roundDollars } from "../../../core/facts/number-text.ts";
+import { formatCount, joinNonempty, roundDollars } from "../../../core/facts/number-text.ts";
 import { countInputTokens } from "../../../core/facts/usage.ts";
-import { formatCost, getDollars, type Spent, sumSpent } from "../../../core/facts/usage-tally.ts";
+import {
+  explainCost,
+  formatCost,
+  getDollars,
+  type Spent,
+  sumSpent,
+} from "../../../core/facts/usage-tally.ts";
 import { formatPercent, formatTime, formatTokens } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
 import { formatEndName } from "../model/session-model.ts";
@@ -60,18 +66,15 @@ export function UsageView({ path }: { path: PathView }) {
             value={formatPercent(cacheShare(all))}
             note={`${formatTokens(all.cacheRead)} of the tokens in`}
           />
-          <Tile name="Cost" value={formatDollars(all.cost)} note={makeNote(formatDollars(here.cost))} />
-          {all.estimated !== null && (
-            <Tile
-              name="Estimated"
-              value={formatDollars(all.estimated)}
-              note={joinNonempty("; ", "by prices", makeNote(formatDollars(here.estimated)))}
-            />
-          )}
+          <Tile
+            name="Cost"
+            value={formatCost(all)}
+            note={joinNonempty("; ", explainCost(all), makeNote(formatCost(here)))}
+          />
         </div>
         {listed !== undefined && formatCost(listed) !== formatCost(all) && (
           <p class="muted">
-            The list of sessions tells {formatCost(listed)}: it counts subagents here, and what a fork has
+            The list of sessions shows {formatCost(listed)}: it counts subagents here, and what a fork has
             inherited where it was made.
           </p>
         )}
