@@ -1,0 +1,44 @@
+import type { ConversionIssue } from "../convert/conversion-issue.ts";
+
+/** Programs in which a session can continue. */
+export const CONTINUING_AGENTS = ["claude-code", "codex", "gemini", "opencode", "pi"] as const;
+
+/** One of the programs in which a session can continue. */
+export type ContinuingAgent = (typeof CONTINUING_AGENTS)[number];
+
+/** Options for `exportFor`. */
+export interface ExportForOptions {
+  /** Entry at which to continue. Default: the leaf of the session. */
+  readonly leafId?: string;
+  /** Working directory of the program. Default: that of the session. */
+  readonly cwd?: string;
+  /**
+   * `"context"` exports what the model sees; `"whole"` exports the whole path, with compactions where the program has
+   * them. Default: `"context"`.
+   */
+  readonly compacted?: "context" | "whole";
+  /** Id of the session in the program, a UUID. Default: a random one. */
+  readonly id?: string;
+  /** Time of the export, Unix milliseconds. Default: now. */
+  readonly now?: number;
+  /** Folder name of the project in Gemini CLI, from its `projects.json`. Default: made from the working directory. */
+  readonly project?: string;
+}
+
+/** A file to write. */
+export interface ExportedFile {
+  /** Path with `/`, relative to the program's folder, such as `~/.codex`. */
+  readonly path: string;
+  readonly bytes: Uint8Array;
+}
+
+/** A session as another program stores it. */
+export interface ExportedSession {
+  /** Id of the session in the program. */
+  readonly id: string;
+  readonly files: readonly ExportedFile[];
+  /** Commands to run in the working directory, in order; `{}` is the path of the first file. The last one continues the session. */
+  readonly commands: readonly (readonly string[])[];
+  /** What the program's form leaves out or changes. */
+  readonly issues: readonly ConversionIssue[];
+}
