@@ -36,7 +36,7 @@ export interface KnownImport extends WrittenSession {
 }
 
 /** Raised when the cache's format, or the conversion of records, changes. */
-const CACHE_VERSION = 8;
+const CACHE_VERSION = 9;
 
 /**
  * Remembers, for one target, which files hold which session, and the results of importing them.

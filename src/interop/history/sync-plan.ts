@@ -127,9 +127,10 @@ function withOldProvenance(
   const [first, ...rest] = entries;
   if (first === undefined || old === undefined || old.id !== first.id) return entries;
   const { importedAt, counts, mapping } = toRecord(old["data"]);
-  const { source, sourceId, sourcePath, sourceVersion } = toRecord(toRecord(first)["data"]);
+  const { source, sourceId, sourcePath, sourceVersion, continued } = toRecord(toRecord(first)["data"]);
   const place = { source, sourceId, sourcePath, sourceVersion };
-  const data = { ...place, ...(mapping !== undefined && { mapping }), importedAt, counts };
+  const known = { ...(mapping !== undefined && { mapping }), importedAt, counts };
+  const data = { ...place, ...known, ...(continued !== undefined && { continued }) };
   return [{ ...first, data }, ...rest];
 }
 
