@@ -41,7 +41,11 @@ const EXPORT_BYTES = 4096;
 function readExported({ path, size }: SourceFile): ContinuedSession | undefined {
   if (!path.endsWith(".jsonl")) return undefined;
   const from = Math.max(0, size - EXPORT_BYTES);
-  const last = decodeText(readSourceRange(path, from, size - from)).trimEnd().split("\n").at(-1) ?? "";
+  const last =
+    decodeText(readSourceRange(path, from, size - from))
+      .trimEnd()
+      .split("\n")
+      .at(-1) ?? "";
   return findContinuedSession(parseRecord(last) ?? {});
 }
 

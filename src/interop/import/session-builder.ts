@@ -9,8 +9,8 @@ import { toUsage } from "../convert/answer.ts";
 import type { ContinuedSession } from "./continued-session.ts";
 import { type EntryBody, makeCustom } from "./entry-bodies.ts";
 import {
-  IMPORT_MAPPING,
   type ContinuedOrigin,
+  IMPORT_MAPPING,
   type ImportCounts,
   type ImportedSession,
   type ImportProvenance,

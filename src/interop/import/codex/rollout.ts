@@ -47,8 +47,7 @@ export function readRollout(text: CodexRolloutText): Rollout {
   const threads = new Set(
     enveloped.flatMap(({ value }) => (isMeta(value) ? getMember(value, "payload")["id"] : [])),
   );
-  const isCopy =
-    threads.size > 1 || enveloped.some(({ value }) => findContinuedSession(value) !== undefined);
+  const isCopy = threads.size > 1 || enveloped.some(({ value }) => findContinuedSession(value) !== undefined);
   const { records, repeated } = sortRecords(enveloped, isCopy);
   return { text, records, meta, threadId, rolloutId, repeated };
 }

@@ -1,7 +1,11 @@
 import { toArray, toNumber, toRecord } from "../../../core/context/entry-fields.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
-import { CONTINUED_SESSION_TYPE, type ContinuedSession, parseContinuedSession } from "../continued-session.ts";
+import {
+  CONTINUED_SESSION_TYPE,
+  type ContinuedSession,
+  parseContinuedSession,
+} from "../continued-session.ts";
 import { getMember, makeLeftOutIssue, toNonemptyText } from "../source-text.ts";
 
 /** A message that the program has deleted, because the user went on from before it. */
@@ -63,7 +67,10 @@ export interface Continuation {
 
 /** Returns what a document says of the session of ours that it continues; undefined if it continues none. */
 export function readContinuation(document: unknown): Continuation | undefined {
-  const told = getMember(getMember(getMember(toRecord(document), "info"), "metadata"), CONTINUED_SESSION_TYPE);
+  const told = getMember(
+    getMember(getMember(toRecord(document), "info"), "metadata"),
+    CONTINUED_SESSION_TYPE,
+  );
   const session = parseContinuedSession(told);
   return session && { session, copiedUntilMs: toNumber(told["copiedUntil"]) };
 }
