@@ -48,7 +48,8 @@ export function readResponsesRequest(body: unknown): Said[] {
     const id = String(call_id);
     if (type === "function_call")
       return [{ kind: "call" as const, id, name: String(name), input: JSON.parse(String(args)) }];
-    if (type === "custom_tool_call") return [{ kind: "call" as const, id, name: String(name), input }];
+    if (type === "custom_tool_call")
+      return [{ kind: "call" as const, id, name: String(name), input: { input } }];
     if (type !== "function_call_output" && type !== "custom_tool_call_output")
       return sayText("model", `[${String(type)}]`);
     const said = readParts("user", output);
