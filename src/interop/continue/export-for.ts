@@ -1,10 +1,16 @@
 import { SessionError } from "../../core/format/errors.ts";
 import type { ReadonlySessionManager } from "../../session/manager/session-manager.ts";
 import type { ContinuingAgent, ExportedSession, ExportForOptions } from "./exported-session.ts";
+import { writeGemini } from "./gemini.ts";
+import { writeOpenCode } from "./opencode.ts";
 import { writePi } from "./pi.ts";
 import type { SessionWriter, WriteTarget } from "./session-writer.ts";
 
-const WRITERS: Readonly<Partial<Record<ContinuingAgent, SessionWriter>>> = { pi: writePi };
+const WRITERS: Readonly<Partial<Record<ContinuingAgent, SessionWriter>>> = {
+  gemini: writeGemini,
+  opencode: writeOpenCode,
+  pi: writePi,
+};
 
 /**
  * Converts a session to the files with which another program continues it.
@@ -39,6 +45,7 @@ export function exportFor(
     id: options.id ?? crypto.randomUUID(),
     now: options.now ?? Date.now(),
     project: options.project,
+    model: options.model,
   };
   return { id: target.id, ...write(session, target) };
 }
