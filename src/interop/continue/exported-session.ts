@@ -1,4 +1,4 @@
-import type { ConversionIssue } from "../convert/conversion-issue.ts";
+import type { ConversionIssue, ConversionIssueCode } from "../convert/conversion-issue.ts";
 
 /** Programs in which a session can continue. */
 export const CONTINUING_AGENTS = ["claude-code", "codex", "gemini", "opencode", "pi"] as const;
@@ -37,6 +37,26 @@ export interface ExportedFile {
   readonly bytes: Uint8Array;
 }
 
+/**
+ * What an export left out or changed. docs/continue.md explains each code.
+ *
+ * Beside the codes of conversions: `SYSTEM_LEFT_OUT`: the program has instructions of its own. `TOOLS_FOREIGN`: calls name
+ * tools that the program lacks. `IMAGE_LEFT_OUT`: a text replaces an image. `BRANCHES_LEFT_OUT`: other branches stay in the
+ * session. `FILES_NOT_THERE`: the working directory is another one, so that files may be missing.
+ */
+export type ExportIssueCode =
+  | ConversionIssueCode
+  | "SYSTEM_LEFT_OUT"
+  | "TOOLS_FOREIGN"
+  | "IMAGE_LEFT_OUT"
+  | "BRANCHES_LEFT_OUT"
+  | "FILES_NOT_THERE";
+
+/** Something that an export left out or changed: reported, never thrown. */
+export interface ExportIssue extends Omit<ConversionIssue, "code"> {
+  readonly code: ExportIssueCode;
+}
+
 /** A session as another program stores it. */
 export interface ExportedSession {
   /** Id of the session in the program. */
@@ -45,5 +65,5 @@ export interface ExportedSession {
   /** Commands to run in the working directory, in order; `{}` is the path of the first file. The last one continues the session. */
   readonly commands: readonly (readonly string[])[];
   /** What the program's form leaves out or changes. */
-  readonly issues: readonly ConversionIssue[];
+  readonly issues: readonly ExportIssue[];
 }

@@ -2,7 +2,7 @@ import { UNKNOWN_NAME } from "../../core/format/message.ts";
 import { encodeParsed } from "../../core/jsonl/encode.ts";
 import { hashSha256 } from "../../session/fs/digest.ts";
 import type { ConversionIssues } from "../convert/conversion-issue.ts";
-import type { Dialect } from "../convert/dialect.ts";
+import { type Dialect, NO_ORIGINALS } from "../convert/dialect.ts";
 import {
   type CallStyle,
   type GeminiPart,
@@ -18,22 +18,13 @@ import { type ContinuedTurn, planContinuation } from "./continuation-plan.ts";
 import { makeProjectName } from "./gemini-project.ts";
 import type { SessionWriter } from "./session-writer.ts";
 
-/** Names of Gemini CLI's own tools. */
-const TOOLS: ReadonlySet<string> = new Set([
-  ...[
-    "glob",
-    "google_web_search",
-    "grep_search",
-    "list_directory",
-    "read_file",
-    "read_many_files",
-    "replace",
-  ],
-  ...["run_shell_command", "save_memory", "search_file_content", "web_fetch", "write_file", "write_todos"],
-]);
-
 /** The program puts its own prompt in front, and drops no text because it is blank. */
-const GEMINI_CLI: Dialect = { ...GEMINI, startsWithUser: false, takesImages: () => true };
+const GEMINI_CLI: Dialect = {
+  ...GEMINI,
+  ...NO_ORIGINALS,
+  startsWithUser: false,
+  takesImages: () => true,
+};
 
 /** Text in front of a prompt that the program would take for a command or for its own words, and drop. */
 const BEFORE_PROMPT = "The user wrote:";
@@ -47,7 +38,7 @@ const BEFORE_PROMPT = "The user wrote:";
  */
 export const writeGemini: SessionWriter = (session, target) => {
   const { id, cwd, now, leafId } = target;
-  const { turns, ids, issues } = planContinuation(session, target, GEMINI_CLI, TOOLS);
+  const { turns, ids, issues } = planContinuation(session, target, GEMINI_CLI);
   const style: CallStyle = { isNew: true, getId: (callId) => ids.of(callId) };
   const writer = new RecordWriter(style, issues);
   const startTime = new Date(now).toISOString();
@@ -83,9 +74,8 @@ class RecordWriter {
     this.#issues = issues;
   }
 
-  write({ item, entryId, time, message }: ContinuedTurn): object[] {
+  write({ item, entryId, timestamp, message }: ContinuedTurn): object[] {
     const id = this.#makeId(entryId);
-    const timestamp = new Date(time).toISOString();
     if (item.kind === "user") return [{ id, timestamp, type: "user", content: this.#writePrompt(item) }];
     const content = writeAnswer(item.content, this.#style);
     const model = message.role === "assistant" ? message.model : UNKNOWN_NAME;

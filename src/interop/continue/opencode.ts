@@ -3,7 +3,7 @@ import type { ImageContent, TextContent, ToolCall } from "../../core/format/cont
 import { UNKNOWN_NAME } from "../../core/format/message.ts";
 import { encodeParsed } from "../../core/jsonl/encode.ts";
 import type { ReadonlySessionManager } from "../../session/manager/session-manager.ts";
-import { type Dialect, USUAL_DIALECT } from "../convert/dialect.ts";
+import { type Dialect, NO_ORIGINALS, USUAL_DIALECT } from "../convert/dialect.ts";
 import { toDataUrl } from "../convert/images.ts";
 import type { PlannedAnswer, PlannedResult, PlannedUser } from "../convert/request-plan.ts";
 import { ToolIds } from "../convert/tool-ids.ts";
@@ -13,24 +13,6 @@ import type { SessionWriter, WriteTarget } from "./session-writer.ts";
 
 /** Version of the documents of `opencode export` that this module writes. */
 const VERSION = "1.18.33";
-
-/** Names of OpenCode's own tools. */
-const TOOLS: ReadonlySet<string> = new Set([
-  ...[
-    "apply_patch",
-    "bash",
-    "codesearch",
-    "edit",
-    "glob",
-    "grep",
-    "list",
-    "lsp",
-    "multiedit",
-    "patch",
-    "question",
-  ],
-  ...["read", "skill", "task", "todoread", "todowrite", "webfetch", "websearch", "write"],
-]);
 
 const MAX_ID = 64;
 
@@ -46,9 +28,7 @@ const OPENCODE: Dialect = {
   takesImages: ({ isError }) => !isError,
   newIds: () => new ToolIds({ maxLength: MAX_ID }),
   canReplay: () => false,
-  readUser: () => undefined,
-  readAnswer: () => undefined,
-  readResult: () => undefined,
+  ...NO_ORIGINALS,
 };
 
 /** Characters of a title. */
@@ -72,7 +52,7 @@ interface CopiedSession extends ContinuedSession {
  * The program sorts messages by id, and continues with the model of the last prompt, which must be one that it knows.
  */
 export const writeOpenCode: SessionWriter = (session, target) => {
-  const plan = planContinuation(session, target, OPENCODE, TOOLS);
+  const plan = planContinuation(session, target, OPENCODE);
   const ids = new IdMaker(target.id, target.now, plan.turns);
   const id = ids.makeSessionId();
   const writer = new MessageWriter(id, ids, plan, target);
@@ -116,7 +96,7 @@ function makeTitle(session: ReadonlySessionManager, turns: readonly ContinuedTur
 /** Returns a time for each message, rising by at least 1 ms, none after `now`: the program tells messages apart by them. */
 function spreadTimes(turns: readonly ContinuedTurn[], now: number): number[] {
   const times: number[] = [];
-  for (const { time } of turns) times.push(Math.max(time, (times.at(-1) ?? 0) + 1));
+  for (const { timestamp } of turns) times.push(Math.max(Date.parse(timestamp), (times.at(-1) ?? 0) + 1));
   return times.map((time, index) => Math.min(time, now - (times.length - 1 - index)));
 }
 

@@ -9,8 +9,6 @@
  * `CONTENT_MOVED`: content moved to another position. `CONTENT_REPLACED`: something else replaces what cannot be sent, or not be
  * stored. `CONTENT_ADDED`: a text was added because the provider requires one. `KEPT_IN_DETAILS`: the original is kept in
  * `details` and comes back in a request of the same kind. `DETAILS_DROPPED`: what `details` keeps cannot be part of this request.
- * In the export to another program: `SYSTEM_LEFT_OUT`: instructions were left out, since the program has its own. `TOOLS_FOREIGN`: calls
- * name tools that the program lacks. `BRANCHES_LEFT_OUT`: messages on other branches were left out.
  */
 export type ConversionIssueCode =
   | "MESSAGE_DROPPED"
@@ -26,10 +24,7 @@ export type ConversionIssueCode =
   | "CONTENT_REPLACED"
   | "CONTENT_ADDED"
   | "KEPT_IN_DETAILS"
-  | "DETAILS_DROPPED"
-  | "SYSTEM_LEFT_OUT"
-  | "TOOLS_FOREIGN"
-  | "BRANCHES_LEFT_OUT";
+  | "DETAILS_DROPPED";
 
 /** Something that a conversion changed or dropped: reported, never thrown. */
 export interface ConversionIssue {

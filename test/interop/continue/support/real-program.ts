@@ -1,0 +1,72 @@
+import { execFile } from "node:child_process";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import type { ContinuingAgent, ExportedSession } from "../../../../src/interop/continue/exported-session.ts";
+import { ModelServer } from "../../../apps/recall/support/model-server.ts";
+import type { Said } from "./said.ts";
+
+/** Folder in which the real programs are installed. */
+const AGENTS = process.env["SESSIONTREE_AGENTS"] ?? "";
+
+/** A real program that continues a session. */
+export interface RealProgram {
+  readonly agent: ContinuingAgent;
+  /** With the version that was tried. */
+  readonly npmPackage: string;
+  /** Its program, below the folder of packages. */
+  readonly program: string;
+  /** Its folder, below its home, in which it keeps sessions. */
+  readonly folder: string;
+  /** Writes what the program needs into its home, and returns variables. */
+  readonly prepare: (home: string, origin: string) => Readonly<Record<string, string>>;
+  /** Returns the arguments with which it continues a session with one more prompt, and ends. */
+  readonly continueWith: (session: ExportedSession, prompt: string) => readonly string[];
+  /** Reads what a request to its model says. */
+  readonly readRequest: (body: unknown) => Said[];
+}
+
+/** Returns why real programs cannot be run here; undefined if they can. */
+export function findWhyNot(programs: readonly RealProgram[]): string | undefined {
+  if (AGENTS !== "" && programs.every((program) => existsSync(findProgram(program)))) return undefined;
+  const packages = programs.map(({ npmPackage }) => npmPackage).join(" ");
+  return `needs the real programs: npm install --prefix FOLDER ${packages}, and SESSIONTREE_AGENTS=FOLDER`;
+}
+
+function findProgram({ program }: RealProgram): string {
+  return join(AGENTS, "node_modules", program);
+}
+
+/** What a run needs: a folder of its own, the session, and what the user says next. */
+interface Run {
+  readonly home: string;
+  readonly cwd: string;
+  readonly session: ExportedSession;
+  readonly prompt: string;
+}
+
+/** Writes the files of a session into a program's folder. */
+export function installSession(program: RealProgram, { home, session }: Pick<Run, "home" | "session">): void {
+  for (const { path, bytes } of session.files) {
+    const file = join(home, program.folder, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, bytes);
+  }
+}
+
+/** Runs a program that continues a session, against a model that answers once; returns what its last request says. */
+export async function runProgramOn(program: RealProgram, run: Run): Promise<Said[]> {
+  await using server = await ModelServer.start([{ text: "Continued." }]);
+  mkdirSync(join(run.home, program.folder), { recursive: true });
+  const env = program.prepare(run.home, server.origin);
+  const file = findProgram(program);
+  const args = program.continueWith(run.session, run.prompt);
+  const line = file.endsWith(".js") ? [process.execPath, file, ...args] : [file, ...args];
+  const running = promisify(execFile)(line[0] ?? "", line.slice(1), {
+    cwd: run.cwd,
+    env: { PATH: process.env["PATH"], HOME: run.home, XDG_CACHE_HOME: join(run.home, "cache"), ...env },
+  });
+  running.child.stdin?.end();
+  await running;
+  return program.readRequest(server.requests.at(-1));
+}
