@@ -12,6 +12,8 @@ import {
   type ExportForOptions,
   type ExportIssue,
 } from "./exported-session.ts";
+import { writeGemini } from "./gemini.ts";
+import { writeOpenCode } from "./opencode.ts";
 import { listForeignTools } from "./own-tools.ts";
 import { writePi } from "./pi.ts";
 import type { SessionWriter, WriteTarget } from "./session-writer.ts";
@@ -19,6 +21,8 @@ import type { SessionWriter, WriteTarget } from "./session-writer.ts";
 const WRITERS: Readonly<Partial<Record<ContinuingAgent, SessionWriter>>> = {
   "claude-code": writeClaudeCode,
   codex: writeCodex,
+  gemini: writeGemini,
+  opencode: writeOpenCode,
   pi: writePi,
 };
 
@@ -65,7 +69,7 @@ function makeTarget(session: ReadonlySessionManager, options: ExportForOptions):
   if (leafId === null)
     throw new SessionError("NOT_A_SESSION", "The session has no message; name another one.", {});
   const cwd = options.cwd ?? session.getCwd();
-  return { leafId, cwd, compacted, id, now, project: options.project };
+  return { leafId, cwd, compacted, id, now, project: options.project, model: options.model };
 }
 
 /** Lists what no program's file holds. */
