@@ -66,7 +66,7 @@ export function planSync(
 ): SyncPlan {
   const { continued } = imported;
   if (continued !== undefined && existing.index.header?.id === continued.sessionId)
-    return planContinuation(existing, imported, continued);
+    return planAdditions(existing, imported, continued);
   const known = readKnownEntries(existing);
   const provenance = known.find(({ entry }) => entry["customType"] === IMPORT_CUSTOM_TYPE)?.entry;
   if (provenance !== undefined && provenance.id !== imported.entries[0]?.id)
@@ -88,7 +88,7 @@ export function planSync(
 }
 
 /** Plans to add what a program added to a session of ours; the leaf goes along unless the session was continued elsewhere. */
-function planContinuation(
+function planAdditions(
   existing: ExistingSession,
   imported: ImportedSession,
   continued: ContinuedOrigin,
