@@ -84,10 +84,10 @@ class Rebase {
   #placeCopies(): void {
     const { leafId, copiedIds } = this.#continued;
     const [first, ...rest] = this.#imported.entries;
-    if (first !== undefined) this.#places.set(first.id, this.#rootId);
     const copies = rest.filter(({ id }) => copiedIds.has(id));
     const last = copies.findLastIndex(({ type }) => !SILENT_TYPES.has(type));
-    let place = this.#rootId;
+    let place = last === -1 ? leafId : this.#rootId;
+    if (first !== undefined) this.#places.set(first.id, place);
     for (const [at, { id }] of copies.entries()) {
       place = at >= last ? leafId : (this.#counterparts.get(id) ?? place);
       this.#places.set(id, place);

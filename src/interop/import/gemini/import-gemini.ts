@@ -74,6 +74,7 @@ export function importGemini(input: GeminiInput): ImportedSession | undefined {
     texts.reduce((sum, { records }) => sum + records.length, 0) + log.listed + log.thanks;
   if (input.parentId !== undefined)
     builder.addBehind(`gemini agent ${sourceId}`, undefined, makeSubagentLink({ agentId: sourceId }));
+  if (log.continued !== undefined) builder.continueSession(log.continued);
   const drafts = new Map<LogNode, Draft>();
   const open = new OpenCalls();
   for (const node of log.nodes) {

@@ -136,6 +136,7 @@ class OpenCodeImport {
   }
 
   run(): ImportedSession {
+    if (this.#continuation !== undefined) this.#builder.continueSession(this.#continuation.session);
     for (const message of this.#messages) {
       const before = this.#clearBefore(message);
       this.#states.set(message, this.#emit(message, before));

@@ -61,13 +61,16 @@ export class Continuation {
     const at = new Date(EXPORTED_MS + turns * 60_000).toISOString();
     switch (this.#program) {
       case "claude-code":
-        return this.append(makeClaudeTurn(said, name, this.id, at, this.#findLastUuid()));
+        this.append(makeClaudeTurn(said, name, this.id, at, this.#findLastUuid()));
+        break;
       case "codex":
-        return this.append(makeCodexTurn(said, at));
+        this.append(makeCodexTurn(said, at));
+        break;
       case "gemini":
-        return this.append(makeGeminiTurn(said, name, at));
+        this.append(makeGeminiTurn(said, name, at));
+        break;
       case "opencode":
-        return this.#addToDocument(said, turns);
+        this.#addToDocument(said, turns);
     }
   }
 
