@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { encodeRecord } from "../../../src/core/jsonl/encode.ts";
 import { SessionManager } from "../../../src/session/manager/session-manager.ts";
+import { takeSample } from "../../support/share.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { NO_CORPUS, openCorpusSessions } from "../continue/support/corpus-sessions.ts";
 import { readContext } from "../continue/support/exported-requests.ts";
@@ -26,7 +27,7 @@ describe.skipIf(NO_CORPUS !== undefined)(
   `sessions of the corpora${NO_CORPUS ? ` (${NO_CORPUS})` : ""}`,
   () => {
     test.each(PROGRAMS)("come back from %s unchanged, and with what was added", async (program) => {
-      for (const session of await openCorpusSessions()) {
+      for (const session of takeSample(await openCorpusSessions())) {
         const places = new Places();
         const path = keep(places, session);
         const name = session.getSessionFile();
