@@ -9,8 +9,8 @@ import { SessionManager } from "../../../src/session/manager/session-manager.ts"
 import { fileStore } from "../../../src/stores/file/file-store.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { joinLines } from "../import/support/claude-records.ts";
-import { DATA, ProgramsDatabase, SCHEMA } from "./support/opencode-database.ts";
 import { type Continuation, exportFrom, importAll, makeOriginal } from "./support/continuations.ts";
+import { DATA, ProgramsDatabase, SCHEMA } from "./support/opencode-database.ts";
 import { Places } from "./support/places.ts";
 import { forget } from "./support/transcript.ts";
 
@@ -134,10 +134,10 @@ test("tokens that Codex tells when it resumes are not those of a copied answer",
   const payload = { type: "token_count", info: { total_token_usage: totals, last_token_usage: totals } };
   continuation.append([{ timestamp: "2026-11-23T12:00:00.000Z", type: "event_msg", payload }]);
   const [own] = await importAll(places);
-  const used = open(own?.path ?? "")
-    .getEntries()
-    .flatMap((entry) => Object(getMessageFields(entry)["usage"]).totalTokens ?? []);
+  const entries = open(own?.path ?? "").getEntries();
+  const used = entries.flatMap((entry) => Object(getMessageFields(entry)["usage"]).totalTokens ?? []);
   expect(used).toEqual([0, 0]);
+  expect(entries.filter(({ type }) => type === "usage")).toMatchObject([{ usage: { totalTokens: 30 } }]);
 });
 
 test("a compaction in the program does not bring back what was redacted in what it keeps", async () => {
@@ -202,7 +202,10 @@ describe.skipIf(!canReadDatabases())("OpenCode's database (skipped without node:
     const places = new Places();
     const path = await makeOriginal(places);
     const continuation = exportFrom(places, "opencode", path);
-    const database = new ProgramsDatabase(places, SCHEMA.replace("revert text,", "revert text, metadata text,"));
+    const database = new ProgramsDatabase(
+      places,
+      SCHEMA.replace("revert text,", "revert text, metadata text,"),
+    );
     const put = () => {
       const { info, messages } = JSON.parse(readFileSync(continuation.path, "utf8"));
       database.run(
