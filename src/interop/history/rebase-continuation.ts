@@ -33,11 +33,23 @@ export function rebaseContinuation(
   imported: ImportedSession,
   continued: ContinuedOrigin,
 ): ImportedSession {
-  const rebase = new Rebase(original, imported, continued);
-  const entries = rebase.run();
+  const entries = withoutUnfinished(new Rebase(original, imported, continued).run());
   const isSaid = entries.some(({ type }) => !SILENT_TYPES.has(type));
   const withdrawnIds = new Set(Array.from(imported.withdrawnIds, (id) => makeContinuedId(continued, id)));
   return { ...imported, entries: isSaid ? entries : [], withdrawnIds };
+}
+
+/**
+ * Removes an answer at the end of which the program has not written all parts yet, and what follows it: added now, it would have to be
+ * added once more, and its call would count twice.
+ */
+function withoutUnfinished(entries: readonly AnySessionEntry[]): readonly AnySessionEntry[] {
+  const last = entries.findLastIndex(({ type }) => !SILENT_TYPES.has(type));
+  const { role, content, stopReason } = getMessageFields(entries[last]);
+  const types = toArray(content).map((block) => toRecord(block)["type"]);
+  const isFinished = types.includes("toolCall") || (types.includes("text") && stopReason !== "toolUse");
+  const isFailed = stopReason === "error" || stopReason === "aborted";
+  return role !== "assistant" || isFinished || isFailed ? entries : entries.slice(0, last);
 }
 
 function makeContinuedId({ sessionId, leafId }: ContinuedOrigin, id: string): string {

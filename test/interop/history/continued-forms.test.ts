@@ -1,14 +1,16 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { beforeEach, describe, expect, test, vi } from "vitest";
+import { deleteSession } from "../../../src/catalog/trash/trash.ts";
 import { getTexts } from "../../../src/core/context/content-text.ts";
 import { getMessageFields } from "../../../src/core/context/entry-fields.ts";
 import { previewImport } from "../../../src/interop/history/import-sessions.ts";
+import { findLost } from "../../../src/interop/history/lost-sessions.ts";
 import { canReadDatabases } from "../../../src/interop/history/sqlite.ts";
 import { SessionManager } from "../../../src/session/manager/session-manager.ts";
 import { fileStore } from "../../../src/stores/file/file-store.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { joinLines } from "../import/support/claude-records.ts";
+import { call, joinLines, part, result, text, user } from "../import/support/claude-records.ts";
 import { type Continuation, exportFrom, importAll, makeOriginal } from "./support/continuations.ts";
 import { DATA, ProgramsDatabase, SCHEMA } from "./support/opencode-database.ts";
 import { Places } from "./support/places.ts";
@@ -81,6 +83,66 @@ test("a fork of Claude Code, which copies no record of the original, joins as an
   expect(said).toHaveLength(1);
   forget(places);
   expect((await importAll(places)).map(({ status }) => status)).toEqual(["unchanged", "unchanged"]);
+});
+
+test("an answer of Claude Code joins once all its parts are there", async () => {
+  const places = new Places();
+  const path = await makeOriginal(places);
+  const continuation = exportFrom(places, "claude-code", path);
+  const last = readRecords(continuation).findLast(({ uuid }) => uuid !== undefined)?.["uuid"];
+  const parts = [
+    user("nq", null, "Next.", { parentUuid: last }),
+    part("na", "nq", "msg_n", { type: "thinking", thinking: "Hm.", signature: "s" }, { stop: "tool_use" }),
+    part("nb", "na", "msg_n", text("I see."), { stop: "tool_use" }),
+    part("nc", "nb", "msg_n", call("t9"), { stop: "tool_use" }),
+    result("nr", "nc", "t9", "wet"),
+  ];
+  const statuses: unknown[] = [];
+  for (const one of parts) {
+    continuation.append([{ ...one, sessionId: continuation.id }]);
+    for (const { status } of await importAll(places)) statuses.push(status);
+  }
+  expect(statuses).toEqual(["grown", "unchanged", "unchanged", "grown", "grown"]);
+  expect(saidAt(path)).toEqual([...ORIGINAL, "Next.", "I see.", "wet"]);
+  const said = open(path)
+    .getEntries()
+    .filter(({ type }) => type === "message");
+  expect(said).toHaveLength(ORIGINAL.length + 3);
+});
+
+test("a subagent of a continuation belongs to the session that is continued", async () => {
+  const places = new Places();
+  const path = await makeOriginal(places);
+  const continuation = exportFrom(places, "claude-code", path);
+  continuation.addTurn("There.");
+  const agent = user("sq", null, "Look.", { agentId: "b1", isSidechain: true, sessionId: continuation.id });
+  putBeside(places, continuation, `${continuation.id}/subagents/agent-b1.jsonl`, [agent]);
+  expect((await importAll(places)).map(({ status }) => status)).toEqual(["grown", "new"]);
+  const [, other] = await importAll(places);
+  expect(open(other?.path ?? "").getHeader()).toMatchObject({ parentSession: path });
+  await deleteSession(path, { permanent: true });
+  await deleteSession(other?.path ?? "", { permanent: true });
+  forget(places);
+  expect((await importAll(places)).map(({ status }) => status)).toEqual(["deleted", "deleted"]);
+});
+
+test("prompts of a continuation whose transcript was deleted are not lost", async () => {
+  const places = new Places();
+  const path = await makeOriginal(places);
+  const continuation = exportFrom(places, "claude-code", path);
+  continuation.addTurn("There.");
+  const typed = { display: "There.", timestamp: 1, project: "/code/project" };
+  places.put(".claude/history.jsonl", joinLines([{ ...typed, sessionId: continuation.id }]));
+  await importAll(places);
+  rmSync(continuation.path);
+  const options = {
+    store: fileStore({ sessionDir: places.sessions }),
+    env: { HOME: places.home },
+    cacheDir: places.cacheDir,
+  };
+  expect(await findLost(options)).toEqual([]);
+  forget(places);
+  expect(await findLost(options)).toHaveLength(1);
 });
 
 test("a fork of Codex, which copies all lines with new times, joins as another branch", async () => {
