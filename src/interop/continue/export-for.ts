@@ -14,6 +14,8 @@ import {
   type ExportForOptions,
   type ExportIssue,
 } from "./exported-session.ts";
+import { writeGemini } from "./gemini.ts";
+import { writeOpenCode } from "./opencode.ts";
 import { listForeignTools } from "./own-tools.ts";
 import { writePi } from "./pi.ts";
 import type { SessionWriter, WriteTarget } from "./session-writer.ts";
@@ -21,6 +23,8 @@ import type { SessionWriter, WriteTarget } from "./session-writer.ts";
 const WRITERS: Readonly<Partial<Record<ContinuingAgent, SessionWriter>>> = {
   "claude-code": writeClaudeCode,
   codex: writeCodex,
+  gemini: writeGemini,
+  opencode: writeOpenCode,
   pi: writePi,
 };
 
@@ -67,7 +71,7 @@ function makeTarget(session: ReadonlySessionManager, options: ExportForOptions):
   const leafId = options.leafId ?? session.getLeafId();
   if (leafId === null) throw makeNoMessageError();
   const cwd = options.cwd ?? session.getCwd();
-  return { leafId, cwd, compacted, id, now, project: options.project };
+  return { leafId, cwd, compacted, id, now, project: options.project, model: options.model };
 }
 
 function makeNoMessageError(): SessionError {

@@ -21,6 +21,11 @@ export interface ExportForOptions {
   readonly id?: string;
   /** Time of the export, Unix milliseconds. Default: now. */
   readonly now?: number;
+  /**
+   * Model with which OpenCode continues, such as `anthropic/claude-opus-4-8`; it must be one that the user's OpenCode knows.
+   * Default: the model of the last answer.
+   */
+  readonly model?: string;
   /** Folder name of the project in Gemini CLI, from its `projects.json`. Default: made from the working directory. */
   readonly project?: string;
 }

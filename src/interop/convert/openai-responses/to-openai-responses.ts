@@ -1,5 +1,5 @@
 import { toRecord } from "../../../core/context/entry-fields.ts";
-import { type Dialect, USUAL_DIALECT } from "../dialect.ts";
+import { type Dialect, NO_ORIGINALS, USUAL_DIALECT } from "../dialect.ts";
 import { endsWithType } from "../raw-form.ts";
 import {
   type PlannedAnswer,
@@ -109,12 +109,6 @@ export function planOpenAIResponses(
   });
   return { plan, written };
 }
-
-const NO_ORIGINALS = {
-  readUser: () => undefined,
-  readAnswer: () => undefined,
-  readResult: () => undefined,
-};
 
 /** Tells whether the provider accepts items: it rejects trailing reasoning, and references to items that it has not stored. */
 function isReplayable(raw: unknown, isStored: boolean): boolean {
