@@ -1,10 +1,13 @@
+import { getMessageFields } from "../../core/context/entry-fields.ts";
 import { readHeaderSettings } from "../../core/context/path-settings.ts";
 import type { SessionEntry } from "../../core/format/entry.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
+import { isJsonRecord } from "../../core/format/json.ts";
 import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
 import { encodeParsed } from "../../core/jsonl/encode.ts";
 import { joinProjectFolder, makeSessionFileName } from "../../session/log/session-paths.ts";
 import type { ReadonlySessionManager } from "../../session/manager/session-manager.ts";
+import { toUsage } from "../convert/answer.ts";
 import type { SessionWriter, WriteTarget } from "./session-writer.ts";
 
 /**
@@ -35,7 +38,14 @@ export const writePi: SessionWriter = (session, target) => {
 /** Returns the file of a session if pi would continue in it at the leaf, in the working directory. */
 function findOwnFile(session: ReadonlySessionManager, { leafId, cwd }: WriteTarget): string | undefined {
   const isLast = session.getEntries().at(-1)?.id === leafId;
-  return isLast && cwd === session.getCwd() ? session.getSessionFile() : undefined;
+  const isReadable = session.getBranch(leafId).every((entry) => !lacksUsage(entry));
+  return isLast && isReadable && cwd === session.getCwd() ? session.getSessionFile() : undefined;
+}
+
+/** Returns whether an entry is an answer without usage, as other writers make them; pi cannot continue after one. */
+function lacksUsage(entry: SessionEntry): boolean {
+  const { role, usage } = getMessageFields(entry);
+  return role === "assistant" && !isJsonRecord(usage);
 }
 
 function makeHeader(session: ReadonlySessionManager, { id, cwd, now }: WriteTarget): SessionHeader {
@@ -54,13 +64,14 @@ function makeHeader(session: ReadonlySessionManager, { id, cwd, now }: WriteTarg
 }
 
 /** Returns the entries of a path, each a child of the one before; without damaged ones, and records of which entry is the leaf. */
-function listPath(session: ReadonlySessionManager, leafId: string): SessionEntry[] {
+function listPath(session: ReadonlySessionManager, leafId: string): object[] {
   let parentId: string | null = null;
-  return session.getBranch(leafId).flatMap((entry) => {
+  return session.getBranch(leafId).flatMap((entry): object[] => {
     const { type }: { readonly type: string } = entry;
     if (type === "damaged" || type === "leaf") return [];
     const placed = { ...entry, parentId };
     parentId = entry.id;
-    return [placed];
+    if (!lacksUsage(entry)) return [placed];
+    return [{ ...placed, message: { ...getMessageFields(entry), usage: toUsage() } }];
   });
 }
