@@ -1,13 +1,10 @@
-import { getMessageFields } from "../../core/context/entry-fields.ts";
 import { readHeaderSettings } from "../../core/context/path-settings.ts";
-import type { SessionEntry } from "../../core/format/entry.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
-import { isJsonRecord } from "../../core/format/json.ts";
 import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
 import { encodeParsed } from "../../core/jsonl/encode.ts";
 import { joinProjectFolder, makeSessionFileName } from "../../session/log/session-paths.ts";
 import type { ReadonlySessionManager } from "../../session/manager/session-manager.ts";
-import { toUsage } from "../convert/answer.ts";
+import { toPiEntry } from "./pi-entry.ts";
 import type { SessionWriter, WriteTarget } from "./session-writer.ts";
 
 /**
@@ -38,14 +35,8 @@ export const writePi: SessionWriter = (session, target) => {
 /** Returns the file of a session if pi would continue in it at the leaf, in the working directory. */
 function findOwnFile(session: ReadonlySessionManager, { leafId, cwd }: WriteTarget): string | undefined {
   const isLast = session.getEntries().at(-1)?.id === leafId;
-  const isReadable = session.getBranch(leafId).every((entry) => !lacksUsage(entry));
+  const isReadable = session.getBranch(leafId).every((entry) => toPiEntry(entry) === entry);
   return isLast && isReadable && cwd === session.getCwd() ? session.getSessionFile() : undefined;
-}
-
-/** Returns whether an entry is an answer without usage, as other writers make them; pi cannot continue after one. */
-function lacksUsage(entry: SessionEntry): boolean {
-  const { role, usage } = getMessageFields(entry);
-  return role === "assistant" && !isJsonRecord(usage);
 }
 
 function makeHeader(session: ReadonlySessionManager, { id, cwd, now }: WriteTarget): SessionHeader {
@@ -68,10 +59,10 @@ function listPath(session: ReadonlySessionManager, leafId: string): object[] {
   let parentId: string | null = null;
   return session.getBranch(leafId).flatMap((entry): object[] => {
     const { type }: { readonly type: string } = entry;
-    if (type === "damaged" || type === "leaf") return [];
-    const placed = { ...entry, parentId };
+    const readable = type === "damaged" || type === "leaf" ? undefined : toPiEntry(entry);
+    if (readable === undefined) return [];
+    const placed = { ...readable, parentId };
     parentId = entry.id;
-    if (!lacksUsage(entry)) return [placed];
-    return [{ ...placed, message: { ...getMessageFields(entry), usage: toUsage() } }];
+    return [placed];
   });
 }
