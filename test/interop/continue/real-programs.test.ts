@@ -29,7 +29,11 @@ function chooseSessions(all: readonly SessionManager[]): SessionManager[] {
 }
 
 /** Continues a session in a real program; returns what it sends to its model. */
-async function continueReally(program: RealProgram, session: SessionManager): Promise<Said[]> {
+async function continueReally(
+  program: RealProgram,
+  session: SessionManager,
+  compacted: "context" | "whole",
+): Promise<Said[]> {
   const home = temporaryFolder();
   const cwd = join(home, "project");
   mkdirSync(cwd);
@@ -47,9 +51,9 @@ describe.skipIf(WHY_NOT !== undefined)(`real programs${WHY_NOT ? ` (${WHY_NOT})`
     async ({ agent, program }) => {
       const sessions = chooseSessions(await openCorpusSessions());
       expect(sessions).toHaveLength(SESSIONS);
-      for (const session of sessions) {
+      for (const [i, session] of sessions.entries()) {
         const name = session.getSessionFile();
-        const sent = trimUserTexts(await continueReally(program, session));
+        const sent = trimUserTexts(await continueReally(program, session, i % 2 === 0 ? "context" : "whole"));
         const expected = trimUserTexts(readContext(agent, session));
         expect(includesRun(sent, expected), `${name}\n${JSON.stringify({ sent, expected })}`).toBe(true);
         expect(JSON.stringify(sent.slice(expected.length))).toContain(PROMPT);
