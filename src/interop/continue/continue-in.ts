@@ -10,6 +10,7 @@ import type { Environment } from "../history/source-program.ts";
 import { exportFor } from "./export-for.ts";
 import type { ContinuingAgent, ExportedSession, ExportForOptions, ExportIssue } from "./exported-session.ts";
 import { findGeminiProject } from "./gemini-project.ts";
+import { findOpenCodeModel } from "./opencode-model.ts";
 
 /** Options for `continueIn`. */
 export interface ContinueInOptions extends ExportForOptions {
@@ -61,7 +62,9 @@ export function continueIn(
   const folder = findFolder(agent, env);
   if (!existsSync(cwd)) throw makeCwdError(cwd);
   const project = agent === "gemini" ? findGeminiProject(folder, cwd) : undefined;
-  const exported = exportFor(agent, session, { ...(project !== undefined && { project }), ...options, cwd });
+  const model = agent === "opencode" ? findOpenCodeModel(env, env["HOME"] || homedir()) : undefined;
+  const found = { ...(project !== undefined && { project }), ...(model !== undefined && { model }) };
+  const exported = exportFor(agent, session, { ...found, ...options, cwd });
   // Whoever shares the folder for temporary files cannot look into one of our own.
   const place = agent === "opencode" ? join(folder, `sessiontree-${exported.id}`) : folder;
   const files = exported.files.map(({ path, bytes }) => ({ path: join(place, path), pieces: [bytes] }));
