@@ -1,7 +1,10 @@
+import { toArray, toRecord } from "../../core/context/entry-fields.ts";
 import { formatCounted } from "../../core/facts/number-text.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import type { AgentMessage } from "../../core/format/message.ts";
 import type { ReadonlySessionManager } from "../../session/manager/session-manager.ts";
+import { toAnthropic } from "../convert/anthropic/to-anthropic.ts";
+import { isImageLost } from "../convert/request-content.ts";
 import { readSteps } from "../convert/session/session-steps.ts";
 import { writeClaudeCode } from "./claude-code.ts";
 import { writeCodex } from "./codex.ts";
@@ -53,11 +56,12 @@ export function exportFor(
     );
   const target = makeTarget(session, options);
   const messages = readSteps(session, target.leafId).flatMap((step) => step.messages);
-  if (!messages.some(({ role }) => role !== "system"))
-    throw new SessionError("NOT_A_SESSION", "The session has no message; name another one.", {});
+  // Of messages that no provider knows, nothing would be left to continue.
+  const said = messages.filter(({ role }) => role !== "system");
+  if (toAnthropic(said, { dropThinking: true }).messages.length === 0) throw makeNoMessageError();
   const { issues, ...written } = write(session, target);
   const common = agent === "pi" ? [] : listLosses(agent, session, target, messages);
-  return { id: target.id, ...written, issues: [...common, ...removeRepeated(issues)] };
+  return { id: target.id, ...written, issues: [...common, ...toExportIssues(issues)] };
 }
 
 function makeTarget(session: ReadonlySessionManager, options: ExportForOptions): WriteTarget {
@@ -66,10 +70,13 @@ function makeTarget(session: ReadonlySessionManager, options: ExportForOptions):
   if (compacted !== "context" && compacted !== "whole")
     throw new TypeError(`compacted is "context" or "whole", not ${JSON.stringify(compacted)}.`);
   const leafId = options.leafId ?? session.getLeafId();
-  if (leafId === null)
-    throw new SessionError("NOT_A_SESSION", "The session has no message; name another one.", {});
+  if (leafId === null) throw makeNoMessageError();
   const cwd = options.cwd ?? session.getCwd();
   return { leafId, cwd, compacted, id, now, project: options.project, model: options.model };
+}
+
+function makeNoMessageError(): SessionError {
+  return new SessionError("NOT_A_SESSION", "The session has no message to continue; name another one.", {});
 }
 
 /** Lists what no program's file holds. */
@@ -83,9 +90,7 @@ function listLosses(
   const report = (code: ExportIssue["code"], message: string) => losses.push({ code, index: -1, message });
   if (messages.some(({ role }) => role === "system"))
     report("SYSTEM_LEFT_OUT", "Left out the instructions of the session: the program has its own.");
-  const calls = messages.flatMap((message) => (message.role === "assistant" ? message.content : []));
-  const names = calls.flatMap((block) => (block.type === "toolCall" ? block.name : []));
-  const foreign = listForeignTools(agent, names);
+  const foreign = listForeignTools(agent, messages.flatMap(listCalledTools));
   if (foreign.length > 0)
     report("TOOLS_FOREIGN", `Calls name tools that the program may lack: ${foreign.join(", ")}.`);
   const path = new Set(session.getBranch(leafId).map(({ id }) => id));
@@ -100,10 +105,18 @@ function listLosses(
   return losses;
 }
 
-/** Keeps the first of equal issues: what a compaction kept is exported twice. */
-function removeRepeated(issues: readonly ExportIssue[]): ExportIssue[] {
-  const byText = new Map(
-    issues.map((issue) => [`${issue.code} ${issue.entryId ?? issue.index} ${issue.message}`, issue]),
-  );
+function listCalledTools(message: AgentMessage): string[] {
+  const blocks = message.role === "assistant" ? toArray(message.content).map(toRecord) : [];
+  return blocks.flatMap(({ type, name }) => (type === "toolCall" && typeof name === "string" ? [name] : []));
+}
+
+/** Names lost images, and keeps the first of equal issues: what a compaction kept is exported twice. */
+function toExportIssues(issues: readonly ExportIssue[]): ExportIssue[] {
+  const byText = new Map<string, ExportIssue>();
+  for (const issue of issues) {
+    const named: ExportIssue = isImageLost(issue) ? { ...issue, code: "IMAGE_LEFT_OUT" } : issue;
+    const key = `${named.code} ${named.entryId ?? named.index} ${named.message}`;
+    if (!byText.has(key)) byText.set(key, named);
+  }
   return [...byText.values()];
 }

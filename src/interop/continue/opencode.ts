@@ -6,7 +6,7 @@ import type { ReadonlySessionManager } from "../../session/manager/session-manag
 import { type Dialect, NO_ORIGINALS, USUAL_DIALECT } from "../convert/dialect.ts";
 import { toDataUrl } from "../convert/images.ts";
 import type { PlannedAnswer, PlannedResult, PlannedUser } from "../convert/request-plan.ts";
-import { ToolIds } from "../convert/tool-ids.ts";
+import { normalizeName, ToolIds } from "../convert/tool-ids.ts";
 import { CONTINUED_SESSION_TYPE, type ContinuedSession } from "../import/continued-session.ts";
 import { type ContinuationPlan, type ContinuedTurn, planContinuation } from "./continuation-plan.ts";
 import type { SessionWriter, WriteTarget } from "./session-writer.ts";
@@ -26,7 +26,7 @@ const OPENCODE: Dialect = {
   imageTypes: undefined,
   // A failed call has no attachments.
   takesImages: ({ isError }) => !isError,
-  newIds: () => new ToolIds({ maxLength: MAX_ID }),
+  newIds: () => new ToolIds({ maxLength: MAX_ID, fitOwn: normalizeName }),
   canReplay: () => false,
   ...NO_ORIGINALS,
 };

@@ -1,10 +1,68 @@
-import { encodeRecord } from "../../core/jsonl/encode.ts";
-import type { SessionWriter } from "./session-writer.ts";
+import { readHeaderSettings } from "../../core/context/path-settings.ts";
+import type { SessionHeader } from "../../core/format/header.ts";
+import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
+import { encodeParsed } from "../../core/jsonl/encode.ts";
+import { joinProjectFolder, makeSessionFileName } from "../../session/log/session-paths.ts";
+import type { ReadonlySessionManager } from "../../session/manager/session-manager.ts";
+import { toPiEntry } from "./pi-entry.ts";
+import type { SessionWriter, WriteTarget } from "./session-writer.ts";
 
-/** Writes a session for pi: the branch as it is, in a file of its own. */
-export const writePi: SessionWriter = (session, { leafId }) => {
-  const records = [session.getHeader(), ...session.getBranch(leafId)];
-  const text = records.map((record) => (record === null ? "" : `${encodeRecord(record)}\n`)).join("");
-  const file = { path: `${session.getSessionId()}.jsonl`, bytes: new TextEncoder().encode(text) };
-  return { files: [file], commands: [["pi", "--session", "{}"]], issues: [] };
+/**
+ * Continues a session in pi: the session itself if its file ends at the leaf, since pi continues at the last entry; else the path
+ * in a file of its own, as a fork, whose entries keep their ids.
+ */
+export const writePi: SessionWriter = (session, target) => {
+  const own = findOwnFile(session, target);
+  if (own !== undefined)
+    return {
+      id: session.getSessionId(),
+      files: [],
+      commands: [["pi", "--session", own]],
+      issues: [],
+    };
+  const { id, cwd, now } = target;
+  const records = [makeHeader(session, target), ...listPath(session, target.leafId)];
+  const text = records.map((record) => `${encodeParsed(record)}\n`).join("");
+  const folder = joinProjectFolder("sessions", cwd).replaceAll("\\", "/");
+  const path = `${folder}/${makeSessionFileName(new Date(now).toISOString(), id)}`;
+  return {
+    files: [{ path, bytes: new TextEncoder().encode(text) }],
+    commands: [["pi", "--session", "{}"]],
+    issues: [],
+  };
 };
+
+/** Returns the file of a session if pi would continue in it at the leaf, in the working directory. */
+function findOwnFile(session: ReadonlySessionManager, { leafId, cwd }: WriteTarget): string | undefined {
+  const isLast = session.getEntries().at(-1)?.id === leafId;
+  const isReadable = session.getBranch(leafId).every((entry) => toPiEntry(entry) === entry);
+  return isLast && isReadable && cwd === session.getCwd() ? session.getSessionFile() : undefined;
+}
+
+function makeHeader(session: ReadonlySessionManager, { id, cwd, now }: WriteTarget): SessionHeader {
+  const { thinkingLevel, model } = readHeaderSettings(session.getHeader() ?? undefined);
+  const parentSession = session.getSessionFile();
+  return {
+    type: "session",
+    version: CURRENT_SESSION_VERSION,
+    id,
+    timestamp: new Date(now).toISOString(),
+    cwd,
+    ...(parentSession !== undefined && { parentSession }),
+    ...model,
+    ...(thinkingLevel !== undefined && { thinkingLevel }),
+  };
+}
+
+/** Returns the entries of a path, each a child of the one before; without damaged ones, and records of which entry is the leaf. */
+function listPath(session: ReadonlySessionManager, leafId: string): object[] {
+  let parentId: string | null = null;
+  return session.getBranch(leafId).flatMap((entry): object[] => {
+    const { type }: { readonly type: string } = entry;
+    const readable = type === "damaged" || type === "leaf" ? undefined : toPiEntry(entry);
+    if (readable === undefined) return [];
+    const placed = { ...readable, parentId };
+    parentId = entry.id;
+    return [placed];
+  });
+}

@@ -8,7 +8,7 @@ import { REAL_CLAUDE_CODE, REAL_CODEX } from "./support/codex-and-claude.ts";
 import { NO_CORPUS, openCorpusSessions } from "./support/corpus-sessions.ts";
 import { readContext } from "./support/exported-requests.ts";
 import { findWhyNot, installSession, type RealProgram, runProgramOn } from "./support/real-program.ts";
-import { includesRun, type Said } from "./support/said.ts";
+import { includesRun, type Said, trimUserTexts } from "./support/said.ts";
 
 const WHY_NOT = findWhyNot([REAL_CODEX, REAL_CLAUDE_CODE]) ?? NO_CORPUS;
 
@@ -29,11 +29,15 @@ function chooseSessions(all: readonly SessionManager[]): SessionManager[] {
 }
 
 /** Continues a session in a real program; returns what it sends to its model. */
-async function continueReally(program: RealProgram, session: SessionManager): Promise<Said[]> {
+async function continueReally(
+  program: RealProgram,
+  session: SessionManager,
+  compacted: "context" | "whole",
+): Promise<Said[]> {
   const home = temporaryFolder();
   const cwd = join(home, "project");
   mkdirSync(cwd);
-  const exported = exportFor(program.agent, session, { cwd });
+  const exported = exportFor(program.agent, session, { cwd, compacted });
   installSession(program, { home, session: exported });
   return runProgramOn(program, { home, cwd, session: exported, prompt: PROMPT });
 }
@@ -47,10 +51,10 @@ describe.skipIf(WHY_NOT !== undefined)(`real programs${WHY_NOT ? ` (${WHY_NOT})`
     async ({ agent, program }) => {
       const sessions = chooseSessions(await openCorpusSessions());
       expect(sessions).toHaveLength(SESSIONS);
-      for (const session of sessions) {
+      for (const [i, session] of sessions.entries()) {
         const name = session.getSessionFile();
-        const sent = await continueReally(program, session);
-        const expected = readContext(agent, session);
+        const sent = trimUserTexts(await continueReally(program, session, i % 2 === 0 ? "context" : "whole"));
+        const expected = trimUserTexts(readContext(agent, session));
         expect(includesRun(sent, expected), `${name}\n${JSON.stringify({ sent, expected })}`).toBe(true);
         expect(JSON.stringify(sent.slice(expected.length))).toContain(PROMPT);
       }

@@ -29,9 +29,8 @@ const HOMES: { readonly [program: string]: string } = {
 export async function openCorpusSessions(): Promise<SessionManager[]> {
   const paths = [...copyOurs(), ...(await importOthers())];
   const sessions = paths.map((path) => SessionManager.open(path, { mode: "read-only" }));
-  return sessions.filter((session) =>
-    session.buildSessionContext().messages.some(({ role }) => role !== "system"),
-  );
+  const isSaid = ({ role }: { role: string }) => role === "user" || role === "assistant";
+  return sessions.filter((session) => session.buildSessionContext().messages.some(isSaid));
 }
 
 function copyOurs(): string[] {

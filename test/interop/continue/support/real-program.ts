@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { type ExecFileOptions, execFile } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -9,6 +9,9 @@ import type { Said } from "./said.ts";
 /** Folder in which the real programs are installed. */
 const AGENTS = process.env["SESSIONTREE_AGENTS"] ?? "";
 
+/** What a program may write to its output. */
+const MAX_OUTPUT_BYTES = 16 * 1024 ** 2;
+
 /** A real program that continues a session. */
 export interface RealProgram {
   readonly agent: ContinuingAgent;
@@ -16,10 +19,14 @@ export interface RealProgram {
   readonly npmPackage: string;
   /** Its program, below the folder of packages. */
   readonly program: string;
+  /** The Node that it needs, below the folder of packages, and its package. Default: the one that runs the tests. */
+  readonly node?: { readonly program: string; readonly npmPackage: string };
   /** Its folder, below its home, in which it keeps sessions. */
   readonly folder: string;
   /** Writes what the program needs into its home, and returns variables. */
   readonly prepare: (home: string, origin: string) => Readonly<Record<string, string>>;
+  /** Returns the arguments with which it takes the file of a session in; absent if it finds the file by itself. */
+  readonly importWith?: (file: string) => readonly string[];
   /** Returns the arguments with which it continues a session with one more prompt, and ends. */
   readonly continueWith: (session: ExportedSession, prompt: string) => readonly string[];
   /** Reads what a request to its model says. */
@@ -28,12 +35,15 @@ export interface RealProgram {
 
 /** Returns why real programs cannot be run here; undefined if they can. */
 export function findWhyNot(programs: readonly RealProgram[]): string | undefined {
-  if (AGENTS !== "" && programs.every((program) => existsSync(findProgram(program)))) return undefined;
-  const packages = programs.map(({ npmPackage }) => npmPackage).join(" ");
+  const needed = programs.flatMap(({ node, ...program }) =>
+    node === undefined ? [program] : [program, node],
+  );
+  if (AGENTS !== "" && needed.every((one) => existsSync(findProgram(one)))) return undefined;
+  const packages = needed.map(({ npmPackage }) => npmPackage).join(" ");
   return `needs the real programs: npm install --prefix FOLDER ${packages}, and SESSIONTREE_AGENTS=FOLDER`;
 }
 
-function findProgram({ program }: RealProgram): string {
+function findProgram({ program }: Pick<RealProgram, "program">): string {
   return join(AGENTS, "node_modules", program);
 }
 
@@ -59,14 +69,28 @@ export async function runProgramOn(program: RealProgram, run: Run): Promise<Said
   await using server = await ModelServer.start([{ text: "Continued." }]);
   mkdirSync(join(run.home, program.folder), { recursive: true });
   const env = program.prepare(run.home, server.origin);
-  const file = findProgram(program);
-  const args = program.continueWith(run.session, run.prompt);
-  const line = file.endsWith(".js") ? [process.execPath, file, ...args] : [file, ...args];
-  const running = promisify(execFile)(line[0] ?? "", line.slice(1), {
+  const options = {
     cwd: run.cwd,
     env: { PATH: process.env["PATH"], HOME: run.home, XDG_CACHE_HOME: join(run.home, "cache"), ...env },
-  });
+    maxBuffer: MAX_OUTPUT_BYTES,
+  };
+  const [file] = run.session.files;
+  if (program.importWith !== undefined && file !== undefined)
+    await execute(program, program.importWith(join(run.home, program.folder, file.path)), options);
+  await execute(program, program.continueWith(run.session, run.prompt), options);
+  return program.readRequest(server.requests.at(-1));
+}
+
+/** Runs a program without input. */
+async function execute(
+  program: RealProgram,
+  args: readonly string[],
+  options: ExecFileOptions,
+): Promise<void> {
+  const file = findProgram(program);
+  const node = program.node === undefined ? process.execPath : findProgram(program.node);
+  const line = file.endsWith(".js") ? [node, file, ...args] : [file, ...args];
+  const running = promisify(execFile)(line[0] ?? "", line.slice(1), options);
   running.child.stdin?.end();
   await running;
-  return program.readRequest(server.requests.at(-1));
 }

@@ -76,3 +76,8 @@ function sayText(kind: "user" | "model", text: string): Said[] {
 export function includesRun(all: readonly Said[], run: readonly Said[]): boolean {
   return all.some((_, start) => run.every((one, i) => isSameJson(one, all[start + i])));
 }
+
+/** Returns the same without white space after what the user says: Claude Code ends a text with a line break if another follows. */
+export function trimUserTexts(all: readonly Said[]): Said[] {
+  return all.map((one) => (one.kind === "user" ? { ...one, text: one.text.trimEnd() } : one));
+}
