@@ -8,7 +8,7 @@ import { canReadDatabases } from "../../../src/interop/history/sqlite.ts";
 import { SessionManager } from "../../../src/session/manager/session-manager.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { REAL_CLAUDE_CODE, REAL_CODEX } from "../continue/support/codex-and-claude.ts";
-import { REAL_GEMINI_CLI, REAL_OPENCODE } from "../continue/support/gemini-opencode-pi.ts";
+import { MODEL, REAL_GEMINI_CLI, REAL_OPENCODE } from "../continue/support/gemini-opencode-pi.ts";
 import {
   findWhyNot,
   installSession,
@@ -50,6 +50,38 @@ describe.each(PROGRAMS)("$name", ({ program, whyNot }) => {
   );
 });
 
+test.skipIf(findWhyNot([REAL_CLAUDE_CODE]) !== undefined)(
+  `a fork that Claude Code makes of a continuation joins, too${findWhyNot([REAL_CLAUDE_CODE]) ? " (needs it)" : ""}`,
+  async () => {
+    const places = new Places();
+    const path = await makeOriginal(places);
+    const cwd = join(places.home, "project");
+    mkdirSync(cwd, { recursive: true });
+    const original = SessionManager.open(path, { mode: "read-only" });
+    const session = exportFor("claude-code", original, { cwd });
+    installSession(REAL_CLAUDE_CODE, { home: places.home, session });
+    const run = (prompt: string, ...more: readonly string[]) => {
+      const continueWith: RealProgram["continueWith"] = (...args) => [
+        ...REAL_CLAUDE_CODE.continueWith(...args),
+        ...more,
+      ];
+      return runProgramOn({ ...REAL_CLAUDE_CODE, continueWith }, { home: places.home, cwd, session, prompt });
+    };
+    await run("First.");
+    await run("Forked.", "--fork-session");
+    const options = { env: { HOME: places.home } };
+    expect(await places.import(options)).toMatchObject([{ status: "grown" }, { status: "grown" }]);
+    expect(places.files().size).toBe(1);
+    const joined = SessionManager.open(path, { mode: "read-only" });
+    const texts = joined.getEntries().map((entry) => getTexts(getMessageFields(entry).content).join(""));
+    for (const text of ["Where is the leak?", "First.", "Forked."])
+      expect(texts.filter((one) => one === text)).toHaveLength(1);
+    forget(places);
+    expect(await places.import(options)).toMatchObject([{ status: "unchanged" }, { status: "unchanged" }]);
+  },
+  TIMEOUT_MS,
+);
+
 async function expectToJoin(program: RealProgram): Promise<void> {
   const places = new Places();
   const path = await makeOriginal(places);
@@ -57,7 +89,7 @@ async function expectToJoin(program: RealProgram): Promise<void> {
   const cwd = join(places.home, "project");
   mkdirSync(cwd, { recursive: true });
   const original = SessionManager.open(path, { mode: "read-only" });
-  const session = exportFor(program.agent, original, { cwd });
+  const session = exportFor(program.agent, original, { cwd, model: MODEL });
   installSession(program, { home: places.home, session });
   const said = saidAt(path);
   for (const prompt of ["First.", "Second."]) {
