@@ -86,7 +86,7 @@ class Rebase {
     for (const entry of this.#imported.entries.slice(1)) {
       if (this.#continued.copiedIds.has(entry.id)) continue;
       const moved = this.#move({ ...entry });
-      if (moved === undefined) this.#places.set(entry.id, this.#placeOf(entry.parentId));
+      if (moved === undefined) this.#places.set(entry.id, this.#getPlace(entry.parentId));
       else added.push(moved);
     }
     return added;
@@ -108,7 +108,7 @@ class Rebase {
 
   /** Returns an entry in its new place; undefined if it is not added. */
   #move(entry: UnknownEntry): AnySessionEntry | undefined {
-    const parentId = this.#placeOf(entry.parentId);
+    const parentId = this.#getPlace(entry.parentId);
     if (isLeafMarker(entry)) {
       const id = makeEntryId(makeLeafMarkerKey(parentId ?? ""));
       return { ...entry, id, parentId };
@@ -120,7 +120,7 @@ class Rebase {
     if (typeof target === "string") {
       const id = this.#continued.copiedIds.has(target)
         ? this.#counterparts.get(target)
-        : this.#placeOf(target);
+        : this.#getPlace(target);
       if (id === undefined || id === null) return undefined;
       moved["targetId"] = id;
     }
@@ -128,7 +128,7 @@ class Rebase {
     return this.#preferKnown(moved);
   }
 
-  #placeOf(id: string | null): string | null {
+  #getPlace(id: string | null): string | null {
     if (id === null) return this.#rootId;
     const place = this.#places.get(id);
     return place === undefined ? makeContinuedId(this.#continued, id) : place;
@@ -137,7 +137,7 @@ class Rebase {
   /** Returns the first entry that a compaction keeps: of copies, the first one with a counterpart. */
   #findKept(id: string): string {
     const { copiedIds, leafId } = this.#continued;
-    if (!copiedIds.has(id)) return this.#placeOf(id) ?? leafId;
+    if (!copiedIds.has(id)) return this.#getPlace(id) ?? leafId;
     const { entries } = this.#imported;
     const from = entries.findIndex((entry) => entry.id === id);
     for (const entry of entries.slice(from)) {
@@ -153,7 +153,7 @@ class Rebase {
     const isCopy =
       known !== undefined &&
       encodeParsed(getSubstance({ ...known })) === encodeParsed(getSubstance(moved)) &&
-      countTokens(moved) === 0;
+      getTotalTokens(moved) === 0;
     return isCopy ? known : moved;
   }
 }
@@ -164,7 +164,7 @@ function getSubstance({ timestamp: _time, message, ...fields }: UnknownEntry): J
   return { ...fields, message: said };
 }
 
-function countTokens(entry: UnknownEntry): unknown {
+function getTotalTokens(entry: UnknownEntry): unknown {
   return toRecord(getMessageFields(entry)["usage"])["totalTokens"] ?? 0;
 }
 

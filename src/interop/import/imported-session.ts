@@ -2,7 +2,6 @@ import type { AnySessionEntry } from "../../core/format/entry.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
 import { IMPORTED_SOURCES } from "../../core/jsonl/foreign-source.ts";
-import type { ContinuedSession } from "./continued-session.ts";
 
 /** Programs whose sessions can be imported, and arrays of messages from any file. */
 export const SOURCE_NAMES = IMPORTED_SOURCES;
@@ -60,13 +59,7 @@ export interface ImportProvenance {
   /** Counts of the first import. */
   counts: ImportCounts;
   /** Session of ours that this one continues. */
-  continued?: ContinuedSession;
-}
-
-/** A session of ours that a program continues, and which entries were copied from it. */
-export interface ContinuedOrigin extends ContinuedSession {
-  /** Ids of the entries that repeat what was exported; their calls count in the original. */
-  readonly copiedIds: ReadonlySet<string>;
+  continued?: { readonly sessionId: string; readonly leafId: string };
 }
 
 /** The session that another one descends from, by its id in the source. */
@@ -89,7 +82,13 @@ export interface ImportedSession {
   readonly leafId: string | null;
   readonly parent: SourceParent | undefined;
   /** Session of ours that was exported to the program and continued there. */
-  readonly continued?: ContinuedOrigin;
+  readonly continued?: {
+    readonly sessionId: string;
+    /** Entry that was the leaf of the export. */
+    readonly leafId: string;
+    /** Ids of the entries that repeat what was exported; their calls count in the original. */
+    readonly copiedIds: ReadonlySet<string>;
+  };
   /** Ids of entries that a shorter version of the same records yields, but the full records do not. */
   readonly withdrawnIds: ReadonlySet<string>;
   /** Ids of entries with a name that the program made: one that the user gives the session here counts more. */
@@ -99,3 +98,6 @@ export interface ImportedSession {
   readonly dropped: { readonly [reason: string]: number };
   readonly issues: readonly SessionIssue[];
 }
+
+/** A session of ours that a program continues, and which entries were copied from it. */
+export type ContinuedOrigin = NonNullable<ImportedSession["continued"]>;
