@@ -56,8 +56,8 @@ function writeItems(
   const messages = sources.map(({ message }) => message);
   const { plan, written } = planOpenAIResponses(messages, { dropThinking: true }, { isPortable: true });
   const results = plan.items.flatMap((item) => (item.kind === "answer" ? item.results : []));
-  for (const { index, message } of results)
-    if (message.isError) plan.issues.report("FLAG_DROPPED", index, NO_FAILURES);
+  for (const { index, message, isMade } of results)
+    if (message.isError && !isMade) plan.issues.report("FLAG_DROPPED", index, NO_FAILURES);
   plan.issues.locate((index) => sources[index]?.entry.id);
   const items = written.flatMap(({ index, items }) => {
     const source = sources[index];

@@ -4,6 +4,7 @@ import { SessionError } from "../../core/format/errors.ts";
 import type { AgentMessage } from "../../core/format/message.ts";
 import type { ReadonlySessionManager } from "../../session/manager/session-manager.ts";
 import { toAnthropic } from "../convert/anthropic/to-anthropic.ts";
+import { isImageLost } from "../convert/request-content.ts";
 import { readSteps } from "../convert/session/session-steps.ts";
 import { writeClaudeCode } from "./claude-code.ts";
 import { writeCodex } from "./codex.ts";
@@ -60,7 +61,7 @@ export function exportFor(
   if (toAnthropic(said, { dropThinking: true }).messages.length === 0) throw makeNoMessageError();
   const { issues, ...written } = write(session, target);
   const common = agent === "pi" ? [] : listLosses(agent, session, target, messages);
-  return { id: target.id, ...written, issues: [...common, ...removeRepeated(issues)] };
+  return { id: target.id, ...written, issues: [...common, ...toExportIssues(issues)] };
 }
 
 function makeTarget(session: ReadonlySessionManager, options: ExportForOptions): WriteTarget {
@@ -109,10 +110,13 @@ function listCalledTools(message: AgentMessage): string[] {
   return blocks.flatMap(({ type, name }) => (type === "toolCall" && typeof name === "string" ? [name] : []));
 }
 
-/** Keeps the first of equal issues: what a compaction kept is exported twice. */
-function removeRepeated(issues: readonly ExportIssue[]): ExportIssue[] {
-  const byText = new Map(
-    issues.map((issue) => [`${issue.code} ${issue.entryId ?? issue.index} ${issue.message}`, issue]),
-  );
+/** Names lost images, and keeps the first of equal issues: what a compaction kept is exported twice. */
+function toExportIssues(issues: readonly ExportIssue[]): ExportIssue[] {
+  const byText = new Map<string, ExportIssue>();
+  for (const issue of issues) {
+    const named: ExportIssue = isImageLost(issue) ? { ...issue, code: "IMAGE_LEFT_OUT" } : issue;
+    const key = `${named.code} ${named.entryId ?? named.index} ${named.message}`;
+    if (!byText.has(key)) byText.set(key, named);
+  }
   return [...byText.values()];
 }
