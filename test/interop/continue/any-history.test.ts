@@ -8,7 +8,7 @@ import { toGemini } from "../../../src/interop/convert/gemini/to-gemini.ts";
 import fc from "../../support/fast-check.ts";
 import { hostile } from "../convert/support/conversations.ts";
 import { ID, NOW, openStoredMessages } from "./support/copied-sessions.ts";
-import { readDocument, readLog } from "./support/exported-histories.ts";
+import { readDocument, readLog, sortResults } from "./support/exported-histories.ts";
 import { readGeminiRequest } from "./support/gemini-opencode-pi.ts";
 import { readAnthropicRequest, type Said } from "./support/said.ts";
 
@@ -33,21 +33,6 @@ function normalize(said: readonly Said[]): Said[] {
     const text = ADDED.test(one.text) ? "" : one.text.trimEnd();
     return one.kind !== "result" && text.trim() === "" ? [] : [{ ...one, text }];
   });
-}
-
-/** Sorts what follows one another of results: OpenCode stores each with its call. */
-function sortResults(said: readonly Said[]): Said[] {
-  const sorted: Said[] = [];
-  for (const one of said) {
-    let at = sorted.length;
-    for (let before = sorted[at - 1]; isAfter(before, one); before = sorted[at - 1]) at--;
-    sorted.splice(at, 0, one);
-  }
-  return sorted;
-}
-
-function isAfter(before: Said | undefined, one: Said): boolean {
-  return before?.kind === "result" && one.kind === "result" && before.id > one.id;
 }
 
 function tryExport(agent: ContinuingAgent, session: SessionManager): ExportedSession | undefined {

@@ -49,3 +49,18 @@ function toResult({ callID, state }: Json): object {
   const images = toArray(attachments).map((file) => toBlock(toRecord(file)));
   return { type: "tool_result", tool_use_id: callID, content: [text, ...images], is_error: isError };
 }
+
+/** Sorts what follows one another of results: OpenCode stores each with its call. */
+export function sortResults(said: readonly Said[]): Said[] {
+  const sorted: Said[] = [];
+  for (const one of said) {
+    let at = sorted.length;
+    for (let before = sorted[at - 1]; isAfter(before, one); before = sorted[at - 1]) at--;
+    sorted.splice(at, 0, one);
+  }
+  return sorted;
+}
+
+function isAfter(before: Said | undefined, one: Said): boolean {
+  return before?.kind === "result" && one.kind === "result" && before.id > one.id;
+}
