@@ -1,12 +1,23 @@
+import { toRecord } from "../../core/context/entry-fields.ts";
 import { makeEntryPath } from "../../core/context/entry-path.ts";
 import { projectPath } from "../../core/context/session-context.ts";
 import type { AgentMessage } from "../../core/format/message.ts";
 import type { ReadonlySessionManager } from "../../session/manager/session-manager.ts";
 import type { Dialect } from "../convert/dialect.ts";
+import { makePlaceholder } from "../convert/images.ts";
 import type { PlannedAnswer, PlannedUser, RequestPlan } from "../convert/request-plan.ts";
 import { planRequest } from "../convert/session/plan-source.ts";
+import { normalizeName, ToolIds } from "../convert/tool-ids.ts";
 import { type ExportedMessage, getMessageTime, listStages } from "./export-stages.ts";
 import type { WriteTarget } from "./session-writer.ts";
+
+/** Characters of the longest id of a call that any provider accepts. */
+const MAX_CALL_ID = 64;
+
+/** Makes ids of calls that any provider accepts, whoever made the originals. */
+export function makePortableIds(): ToolIds {
+  return new ToolIds({ maxLength: MAX_CALL_ID, fitOwn: normalizeName });
+}
 
 /** A prompt, or an answer with its results, and where it comes from. */
 export interface ContinuedTurn {
@@ -33,9 +44,13 @@ export function planContinuation(
   dialect: Dialect,
 ): ContinuationPlan {
   const sources = listSources(session, target);
-  const messages = sources.map(({ message }) => message);
+  const messages = sources.map(({ message }) => withReadableImages(message));
   const { items, ids, issues } = planRequest(messages, dialect, { dropThinking: true });
   issues.locate((index) => sources[index]?.entry.id);
+  messages.forEach((message, index) => {
+    if (message !== sources[index]?.message)
+      issues.report("CONTENT_REPLACED", index, "Replaced an image that is not base64 by a text.");
+  });
   const turns = items.flatMap((item): ContinuedTurn[] => {
     const source = sources[item.index];
     if (item.kind === "system" || source === undefined) return [];
@@ -44,6 +59,22 @@ export function planContinuation(
   });
   return { turns, ids, issues };
 }
+
+/** Replaces images that are not base64, on which a program that reads them ends. */
+function withReadableImages(message: AgentMessage): AgentMessage {
+  if (message.role !== "user" && message.role !== "toolResult") return message;
+  const { content } = message;
+  if (!Array.isArray(content) || !content.some(isDamagedImage)) return message;
+  const readable = content.map((block) => (isDamagedImage(block) ? makePlaceholder("image") : block));
+  return { ...message, content: readable };
+}
+
+function isDamagedImage(block: unknown): boolean {
+  const { type, data } = toRecord(block);
+  return type === "image" && typeof data === "string" && !(data.length % 4 === 0 && BASE64.test(data));
+}
+
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
 function listSources(session: ReadonlySessionManager, target: WriteTarget): readonly ExportedMessage[] {
   if (target.compacted === "context") return listStages(session, target).flatMap(({ sources }) => sources);

@@ -14,16 +14,17 @@ import { GEMINI } from "../convert/gemini/to-gemini.ts";
 import type { PlannedUser } from "../convert/request-plan.ts";
 import { CONTINUED_SESSION_TYPE, type ContinuedSession } from "../import/continued-session.ts";
 import { isAside } from "../import/gemini/parts.ts";
-import { type ContinuedTurn, planContinuation } from "./continuation-plan.ts";
+import { type ContinuedTurn, makePortableIds, planContinuation } from "./continuation-plan.ts";
 import { makeProjectName } from "./gemini-project.ts";
 import type { SessionWriter } from "./session-writer.ts";
 
-/** The program puts its own prompt in front, and drops no text because it is blank. */
+/** The program puts its own prompt in front. Its model may be another one than made the ids of calls. */
 const GEMINI_CLI: Dialect = {
   ...GEMINI,
   ...NO_ORIGINALS,
   startsWithUser: false,
   takesImages: () => true,
+  newIds: makePortableIds,
 };
 
 /** Text in front of a prompt that the program would take for a command or for its own words, and drop. */

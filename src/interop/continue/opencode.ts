@@ -3,18 +3,21 @@ import type { ImageContent, TextContent, ToolCall } from "../../core/format/cont
 import { UNKNOWN_NAME } from "../../core/format/message.ts";
 import { encodeParsed } from "../../core/jsonl/encode.ts";
 import type { ReadonlySessionManager } from "../../session/manager/session-manager.ts";
-import { type Dialect, NO_ORIGINALS, USUAL_DIALECT } from "../convert/dialect.ts";
+import { NO_WORDS } from "../convert/anthropic/to-anthropic.ts";
+import { type Dialect, isBlank, NO_ORIGINALS, USUAL_DIALECT } from "../convert/dialect.ts";
 import { toDataUrl } from "../convert/images.ts";
 import type { PlannedAnswer, PlannedResult, PlannedUser } from "../convert/request-plan.ts";
-import { normalizeName, ToolIds } from "../convert/tool-ids.ts";
 import { CONTINUED_SESSION_TYPE, type ContinuedSession } from "../import/continued-session.ts";
-import { type ContinuationPlan, type ContinuedTurn, planContinuation } from "./continuation-plan.ts";
+import {
+  type ContinuationPlan,
+  type ContinuedTurn,
+  makePortableIds,
+  planContinuation,
+} from "./continuation-plan.ts";
 import type { SessionWriter, WriteTarget } from "./session-writer.ts";
 
 /** Version of the documents of `opencode export` that this module writes. */
 const VERSION = "1.18.33";
-
-const MAX_ID = 64;
 
 /** The program writes requests for any provider: ids and names fit the strictest. */
 const OPENCODE: Dialect = {
@@ -23,10 +26,10 @@ const OPENCODE: Dialect = {
   apis: undefined,
   provider: undefined,
   startsWithUser: true,
-  imageTypes: undefined,
-  // A failed call has no attachments.
+  isBlank,
+  // A failed call has a text, and no attachments.
   takesImages: ({ isError }) => !isError,
-  newIds: () => new ToolIds({ maxLength: MAX_ID, fitOwn: normalizeName }),
+  newIds: makePortableIds,
   canReplay: () => false,
   ...NO_ORIGINALS,
 };
@@ -207,7 +210,7 @@ class MessageWriter {
     if (message.isError)
       return this.#makePart(messageID, {
         ...part,
-        state: { status: "error", input, error: text, time: times },
+        state: { status: "error", input, error: text || NO_WORDS, time: times },
       });
     const made = this.#makePart(messageID, part);
     const attachments = images.map((image) => this.#writeBlock(image, messageID));

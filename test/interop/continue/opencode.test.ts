@@ -229,6 +229,16 @@ test("prompts keep their images, and empty texts are left out", () => {
   ]);
 });
 
+test("an image that is not base64 becomes a text, since the program would end", () => {
+  const content = [{ ...image, data: "AAA=AAAA" }, image];
+  const { messages, exported } = exportDocument(makeSession({ ...user(""), content }, assistant("I see")));
+  expect(messages[0]?.parts.map(({ type, text }) => [type, text])).toEqual([
+    ["text", "[image]"],
+    ["file", undefined],
+  ]);
+  expect(exported.issues.map(({ code }) => code)).toEqual(["CONTENT_REPLACED"]);
+});
+
 test("a compaction's and a branch's summary are prompts", () => {
   const session = makeSession(user("Old"), assistant("Older"));
   const kept = session.appendMessage(user("Kept"));

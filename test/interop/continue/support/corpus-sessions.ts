@@ -55,3 +55,8 @@ async function importOthers(): Promise<string[]> {
   }
   return paths;
 }
+
+/** Spreads the choice of some sessions over those of all programs. */
+export function chooseSessions(all: readonly SessionManager[], count: number): SessionManager[] {
+  return Array.from({ length: count }, (_, i) => all[Math.floor((i * all.length) / count)] ?? []).flat();
+}

@@ -2,8 +2,15 @@ import { type ExecFileOptions, execFile } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import type { ContinuingAgent, ExportedSession } from "../../../../src/interop/continue/exported-session.ts";
+import type { SessionManager } from "sessiontree";
+import { exportFor } from "../../../../src/interop/continue/export-for.ts";
+import type {
+  ContinuingAgent,
+  ExportedSession,
+  ExportForOptions,
+} from "../../../../src/interop/continue/exported-session.ts";
 import { ModelServer } from "../../../apps/recall/support/model-server.ts";
+import { temporaryFolder } from "../../../support/temporary-folder.ts";
 import type { Said } from "./said.ts";
 
 /** Folder in which the real programs are installed. */
@@ -55,8 +62,23 @@ interface Run {
   readonly prompt: string;
 }
 
+/** Continues a session in a real program, in a project of its own; returns what it sends to its model. */
+export async function continueReally(
+  program: RealProgram,
+  session: SessionManager,
+  options: ExportForOptions,
+  prompt: string,
+): Promise<Said[]> {
+  const home = temporaryFolder();
+  const cwd = join(home, "project");
+  mkdirSync(cwd);
+  const exported = exportFor(program.agent, session, { cwd, ...options });
+  installSession(program, { home, session: exported });
+  return runProgramOn(program, { home, cwd, session: exported, prompt });
+}
+
 /** Writes the files of a session into a program's folder. */
-export function installSession(program: RealProgram, { home, session }: Pick<Run, "home" | "session">): void {
+function installSession(program: RealProgram, { home, session }: Pick<Run, "home" | "session">): void {
   for (const { path, bytes } of session.files) {
     const file = join(home, program.folder, path);
     mkdirSync(dirname(file), { recursive: true });
@@ -65,7 +87,7 @@ export function installSession(program: RealProgram, { home, session }: Pick<Run
 }
 
 /** Runs a program that continues a session, against a model that answers once; returns what its last request says. */
-export async function runProgramOn(program: RealProgram, run: Run): Promise<Said[]> {
+async function runProgramOn(program: RealProgram, run: Run): Promise<Said[]> {
   await using server = await ModelServer.start([{ text: "Continued." }]);
   mkdirSync(join(run.home, program.folder), { recursive: true });
   const env = program.prepare(run.home, server.origin);
