@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import { deleteSession } from "../../../src/catalog/trash/trash.ts";
 import { getTexts } from "../../../src/core/context/content-text.ts";
 import { getMessageFields } from "../../../src/core/context/entry-fields.ts";
-import { previewImport } from "../../../src/interop/history/import-sessions.ts";
+import { importSessions, previewImport } from "../../../src/interop/history/import-sessions.ts";
 import { findLost } from "../../../src/interop/history/lost-sessions.ts";
 import { canReadDatabases } from "../../../src/interop/history/sqlite.ts";
 import { SessionManager } from "../../../src/session/manager/session-manager.ts";
@@ -292,6 +292,22 @@ describe.skipIf(!canReadDatabases())("OpenCode's database (skipped without node:
     expect(saidAt(path)).toEqual([...ORIGINAL, "There.", "done: There."]);
     expect(places.files().size).toBe(1);
   });
+});
+
+test("a session in pi's folder is found, and what joins it stays there", async () => {
+  vi.stubEnv("PI_CODING_AGENT_DIR", temporaryFolder());
+  const places = new Places();
+  const session = SessionManager.create("/code/project");
+  session.appendMessage({ role: "user", content: "Hello.", timestamp: Date.UTC(2026, 10, 22) });
+  await session.close();
+  const path = session.getSessionFile() ?? "";
+  const continuation = exportFrom(places, "codex", path);
+  continuation.addTurn("There.");
+  const statuses: unknown[] = [];
+  for await (const one of importSessions({ env: { HOME: places.home }, cacheDir: places.cacheDir }))
+    statuses.push([one.status, one.path]);
+  expect(statuses).toEqual([["grown", path]]);
+  expect(saidAt(path)).toEqual(["Hello.", "There.", "done: There."]);
 });
 
 test("a session without an intact record of what it continues is a session of its own", async () => {
