@@ -310,7 +310,8 @@ export class SessionBuilder {
 
   /** Removes the tokens of copies, whose calls count where they were made. */
   #finishCopies(): ContinuedOrigin | undefined {
-    if (this.#continued === undefined) return undefined;
+    // A subagent may begin with its agent's history, and is a session of its own.
+    if (this.#continued === undefined || this.#parent()?.relation === "subagent") return undefined;
     this.#provenance.continued = this.#continued;
     for (const draft of this.#copies) {
       const { message } = draft;

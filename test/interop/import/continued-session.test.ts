@@ -86,6 +86,17 @@ describe("calls of copies", () => {
     expect(countTokens(session)).toEqual([[0], [50]]);
   });
 
+  test("are no reason for a subagent to join its agent's session", () => {
+    const records = [
+      ...turn("hello", said("assistant", "hi")),
+      { timestamp: "2026-11-22T05:10:00.000Z", type: "sessiontree", payload: CONTINUED },
+      ...turn("look", said("assistant", "done")),
+    ];
+    const getContinued = (fields: object) => importThread([[meta(fields), ...records]])?.continued;
+    expect(getContinued({})).toMatchObject(CONTINUED);
+    expect(getContinued({ parent_thread_id: "01a201b4-0000-7000-8000-00000000000a" })).toBeUndefined();
+  });
+
   test("of Codex stay apart if their records are equal", () => {
     const timestamp = "2026-11-22T05:10:00.000Z";
     const records = [meta(), said("user", "go on"), said("assistant", "done"), said("user", "go on")];
