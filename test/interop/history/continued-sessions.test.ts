@@ -165,6 +165,7 @@ describe.each(PROGRAMS)("a session that continues in %s", (program) => {
     const continuation = exportFrom(places, program, path);
     const original = open(path);
     const [sessionId, leafId] = [original.getSessionId(), original.getLeafId()];
+    const bytes = readFileSync(path);
     rmSync(path);
     const [own] = await importAll(places);
     expect(own).toMatchObject({ status: "new", sourceId: continuation.id });
@@ -179,6 +180,11 @@ describe.each(PROGRAMS)("a session that continues in %s", (program) => {
     expect(await importAll(places)).toMatchObject([{ status: "unchanged", path: own?.path }]);
     expect(await countTokens(places)).toBe(50);
     expect(places.files().size).toBe(1);
+    // It remains one if the original arrives.
+    writeFileSync(path, bytes);
+    continuation.addTurn("Last.");
+    expect(await importAll(places)).toMatchObject([{ status: "grown", path: own?.path }]);
+    expect(readFileSync(path)).toEqual(bytes);
   });
 
   test("joins it in a store that is none of files", async () => {
