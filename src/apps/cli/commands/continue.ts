@@ -45,7 +45,7 @@ async function continueSession(call: CommandCall): Promise<ExitCode> {
   if (isRun && get(DRY_RUN)) throw new UsageError("Give --dry-run or --run, not both.");
   if (isRun && json) throw new UsageError("Give --json or --run, not both.");
   const continuation = await writeContinuation(call, agent);
-  if (!json) writeText(call, continuation);
+  if (!json) printContinuation(call, continuation);
   return isRun ? runCommands(call, continuation) : EXIT_CODES.ok;
 }
 
@@ -68,7 +68,10 @@ async function writeContinuation(call: CommandCall, agent: ContinuingAgent): Pro
   return continuation;
 }
 
-function writeText({ get, io, out }: CommandCall, { paths, cwd, commands, issues }: Continuation): void {
+function printContinuation(
+  { get, io, out }: CommandCall,
+  { paths, cwd, commands, issues }: Continuation,
+): void {
   out.prose(
     paths.length === 0 ? "pi continues the session itself." : get(DRY_RUN) ? "Would write:" : "Wrote:",
   );
