@@ -63,8 +63,12 @@ async function writeContinuation(call: CommandCall, agent: ContinuingAgent): Pro
     ...(cwd !== undefined && { cwd: resolvePath(io.cwd, cwd) }),
     ...(model !== undefined && { model }),
   });
-  const leafId = session.getLeafId();
-  if (json) out.json({ agent, sessionId: session.getSessionId(), leafId, ...continuation });
+  if (json) {
+    const { id: agentSessionId, issues, ...written } = continuation;
+    const losses = issues.map(({ code, message, entryId: entry }) => ({ code, message, entry }));
+    const [id, leafId] = [session.getSessionId(), session.getLeafId()];
+    out.json({ id, leafId, agent, agentSessionId, ...written, issues: losses });
+  }
   return continuation;
 }
 
