@@ -16,10 +16,10 @@ import type { Environment } from "../history/source-program.ts";
  */
 export function findOpenCodeModel(env: Environment, home: string): string | undefined {
   const settings = join(env["XDG_CONFIG_HOME"] || join(home, ".config"), "opencode", "opencode.json");
-  const { model } = readRecord(settings);
+  const { model } = readJsonFile(settings);
   if (typeof model === "string" && MODEL.test(model)) return model;
   const state = join(env["XDG_STATE_HOME"] || join(home, ".local", "state"), "opencode", "model.json");
-  const { providerID, modelID } = toRecord(toArray(readRecord(state)["recent"])[0]);
+  const { providerID, modelID } = toRecord(toArray(readJsonFile(state)["recent"])[0]);
   return typeof providerID === "string" && typeof modelID === "string"
     ? `${providerID}/${modelID}`
     : undefined;
@@ -27,7 +27,7 @@ export function findOpenCodeModel(env: Environment, home: string): string | unde
 
 const MODEL = /^[^/]+\/./;
 
-function readRecord(path: string): JsonRecord {
+function readJsonFile(path: string): JsonRecord {
   const text = callIfPresent(() => readFileSync(path, "utf8"));
   return (text === undefined ? undefined : parseRecord(text)) ?? {};
 }

@@ -71,7 +71,7 @@ export const writeOpenCode: SessionWriter = (session, target) => {
     slug: `sessiontree-${target.id.slice(0, 8)}`,
     projectID: "global",
     directory: target.cwd,
-    title: makeTitle(session, plan.turns),
+    title: makeDocumentTitle(session, plan.turns),
     version: VERSION,
     metadata: { [CONTINUED_SESSION_TYPE]: continued },
     time: { created: times[0] ?? target.now, updated: target.now },
@@ -88,7 +88,7 @@ export const writeOpenCode: SessionWriter = (session, target) => {
   };
 };
 
-function makeTitle(session: ReadonlySessionManager, turns: readonly ContinuedTurn[]): string {
+function makeDocumentTitle(session: ReadonlySessionManager, turns: readonly ContinuedTurn[]): string {
   const name = session.getSessionName();
   if (name !== undefined) return name;
   const prompt = turns.find(({ item }) => item.kind === "user")?.item;

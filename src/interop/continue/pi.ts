@@ -4,7 +4,7 @@ import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
 import { encodeParsed } from "../../core/jsonl/encode.ts";
 import { joinProjectFolder, makeSessionFileName } from "../../session/log/session-paths.ts";
 import type { ReadonlySessionManager } from "../../session/manager/session-manager.ts";
-import { toPiEntry } from "./pi-entry.ts";
+import { toPiEntries } from "./pi-entry.ts";
 import type { SessionWriter, WriteTarget } from "./session-writer.ts";
 
 /**
@@ -21,7 +21,7 @@ export const writePi: SessionWriter = (session, target) => {
       issues: [],
     };
   const { id, cwd, now } = target;
-  const records = [makeHeader(session, target), ...listPath(session, target.leafId)];
+  const records = [makeForkHeader(session, target), ...listForkEntries(session, target.leafId)];
   const text = records.map((record) => `${encodeParsed(record)}\n`).join("");
   const folder = joinProjectFolder("sessions", cwd).replaceAll("\\", "/");
   const path = `${folder}/${makeSessionFileName(new Date(now).toISOString(), id)}`;
@@ -35,11 +35,16 @@ export const writePi: SessionWriter = (session, target) => {
 /** Returns the file of a session if pi would continue in it at the leaf, in the working directory. */
 function findOwnFile(session: ReadonlySessionManager, { leafId, cwd }: WriteTarget): string | undefined {
   const isLast = session.getEntries().at(-1)?.id === leafId;
-  const isReadable = session.getBranch(leafId).every((entry) => toPiEntry(entry) === entry);
-  return isLast && isReadable && cwd === session.getCwd() ? session.getSessionFile() : undefined;
+  if (!isLast || cwd !== session.getCwd()) return undefined;
+  const taken = new Set<string>();
+  for (const entry of session.getBranch(leafId)) {
+    if (toPiEntries(entry, taken)[0] !== entry) return undefined;
+    taken.add(entry.id);
+  }
+  return session.getSessionFile();
 }
 
-function makeHeader(session: ReadonlySessionManager, { id, cwd, now }: WriteTarget): SessionHeader {
+function makeForkHeader(session: ReadonlySessionManager, { id, cwd, now }: WriteTarget): SessionHeader {
   const { thinkingLevel, model } = readHeaderSettings(session.getHeader() ?? undefined);
   const parentSession = session.getSessionFile();
   return {
@@ -54,15 +59,16 @@ function makeHeader(session: ReadonlySessionManager, { id, cwd, now }: WriteTarg
   };
 }
 
-/** Returns the entries of a path, each a child of the one before; without damaged ones, and records of which entry is the leaf. */
-function listPath(session: ReadonlySessionManager, leafId: string): object[] {
+/** Returns the entries of a path as pi reads them, each a child of the one before. */
+function listForkEntries(session: ReadonlySessionManager, leafId: string): object[] {
+  const taken = new Set<string>();
   let parentId: string | null = null;
-  return session.getBranch(leafId).flatMap((entry): object[] => {
-    const { type }: { readonly type: string } = entry;
-    const readable = type === "damaged" || type === "leaf" ? undefined : toPiEntry(entry);
-    if (readable === undefined) return [];
-    const placed = { ...readable, parentId };
-    parentId = entry.id;
-    return [placed];
-  });
+  return session.getBranch(leafId).flatMap((entry) =>
+    toPiEntries(entry, taken).map((one): object => {
+      const placed = { ...one, parentId };
+      parentId = one.id;
+      taken.add(one.id);
+      return placed;
+    }),
+  );
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SessionManager } from "sessiontree";
 import { describe, expect, test } from "vitest";
@@ -95,5 +95,29 @@ describe("a file of its own", () => {
       { ...stored[4], content: [{ type: "text", text: "a" }] },
     ]);
     expect(readFileSync(session.getSessionFile() ?? "", "utf8")).toBe(before);
+  });
+
+  test("unrolls the messages that a compaction keeps in itself, which pi passes over", () => {
+    const { session } = createSession();
+    const own = session.getSessionFile() ?? "";
+    const compaction = {
+      type: "compaction",
+      id: "c0c0c0c0",
+      parentId: session.getLeafId(),
+      timestamp: "2026-11-01T00:00:00.000Z",
+      summary: "They went.",
+      firstKeptEntryId: "c0c0c0c0",
+      tokensBefore: 100,
+      retainedTail: [user("Kept"), assistant("Also kept")],
+    };
+    appendFileSync(own, `${JSON.stringify(compaction)}\n`);
+    const opened = SessionManager.open(own, { mode: "read-only" });
+    const exported = exportFor("pi", opened, options);
+    const path = join(temporaryFolder(), "fork.jsonl");
+    writeFileSync(path, exported.files[0]?.bytes ?? "");
+    const fork = SessionManager.open(path, { mode: "read-only" });
+    expect(fork.buildSessionContext().messages).toEqual(opened.buildSessionContext().messages);
+    expect(new TextDecoder().decode(exported.files[0]?.bytes)).not.toContain("retainedTail");
+    expect(exportFor("pi", opened, options).files[0]?.bytes).toEqual(exported.files[0]?.bytes);
   });
 });
