@@ -10,7 +10,7 @@ import type { Said } from "./support/said.ts";
 /** Replaces images that are not base64, as one of the sessions has. */
 function replaceDamaged(said: readonly Said[]): Said[] {
   return said.map((one) =>
-    one.kind === "image" && /=[^=]/.test(one.data) ? { kind: "user", text: "[image]" } : one,
+    one.kind === "image" && /=[^=]/.test(one.data) ? { kind: "user", text: "[image: image/png]" } : one,
   );
 }
 
