@@ -1,10 +1,12 @@
 import { toRecord } from "../../core/context/entry-fields.ts";
 import { makeEntryPath } from "../../core/context/entry-path.ts";
 import { projectPath } from "../../core/context/session-context.ts";
+import type { ImageContent } from "../../core/format/content.ts";
 import type { AgentMessage } from "../../core/format/message.ts";
 import type { ReadonlySessionManager } from "../../session/manager/session-manager.ts";
 import type { Dialect } from "../convert/dialect.ts";
 import { makePlaceholder } from "../convert/images.ts";
+import { IMAGE_REPLACED } from "../convert/request-content.ts";
 import type { PlannedAnswer, PlannedUser, RequestPlan } from "../convert/request-plan.ts";
 import { planRequest } from "../convert/session/plan-source.ts";
 import { normalizeName, ToolIds } from "../convert/tool-ids.ts";
@@ -49,7 +51,7 @@ export function planContinuation(
   issues.locate((index) => sources[index]?.entry.id);
   messages.forEach((message, index) => {
     if (message !== sources[index]?.message)
-      issues.report("CONTENT_REPLACED", index, "Replaced an image that is not base64 by a text.");
+      issues.report("CONTENT_REPLACED", index, `${IMAGE_REPLACED} that is not base64 by a text.`);
   });
   const turns = items.flatMap((item): ContinuedTurn[] => {
     const source = sources[item.index];
@@ -65,11 +67,13 @@ function withReadableImages(message: AgentMessage): AgentMessage {
   if (message.role !== "user" && message.role !== "toolResult") return message;
   const { content } = message;
   if (!Array.isArray(content) || !content.some(isDamagedImage)) return message;
-  const readable = content.map((block) => (isDamagedImage(block) ? makePlaceholder("image") : block));
+  const readable = content.map((block) =>
+    isDamagedImage(block) ? makePlaceholder("image", block.mimeType) : block,
+  );
   return { ...message, content: readable };
 }
 
-function isDamagedImage(block: unknown): boolean {
+function isDamagedImage(block: unknown): block is ImageContent {
   const { type, data } = toRecord(block);
   return type === "image" && typeof data === "string" && !(data.length % 4 === 0 && BASE64.test(data));
 }

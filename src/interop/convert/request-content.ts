@@ -6,8 +6,8 @@ import type { ConversionIssues } from "./conversion-issue.ts";
 import type { AnswerBlock, Dialect, UserBlock } from "./dialect.ts";
 import { makePlaceholder } from "./images.ts";
 
-/** How an issue begins that reports an image of a type that a provider refuses. */
-const IMAGE_REPLACED = "Replaced an image of type";
+/** How an issue begins that reports an image that a provider refuses. */
+export const IMAGE_REPLACED = "Replaced an image";
 
 /** Returns whether a text replaced an image. */
 export function isImageLost({ code, message }: { readonly code: string; readonly message: string }): boolean {
@@ -92,7 +92,7 @@ export class RequestContent {
   #image(block: ImageContent, index: number): UserBlock {
     const isKnown = this.#dialect.imageTypes?.has(block.mimeType) ?? true;
     if (isKnown && block.data !== "") return block;
-    this.#issues.report("CONTENT_REPLACED", index, `${IMAGE_REPLACED} ${block.mimeType} by a text.`);
+    this.#issues.report("CONTENT_REPLACED", index, `${IMAGE_REPLACED} of type ${block.mimeType} by a text.`);
     return makePlaceholder("image", block.mimeType);
   }
 

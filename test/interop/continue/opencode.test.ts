@@ -229,15 +229,18 @@ test("prompts keep their images, and empty texts are left out", () => {
   ]);
 });
 
-test("an image that is not base64 becomes a text, since the program would end", () => {
-  const content = [{ ...image, data: "AAA=AAAA" }, image];
-  const { messages, exported } = exportDocument(makeSession({ ...user(""), content }, assistant("I see")));
-  expect(messages[0]?.parts.map(({ type, text }) => [type, text])).toEqual([
-    ["text", "[image]"],
-    ["file", undefined],
-  ]);
-  expect(exported.issues.map(({ code }) => code)).toEqual(["CONTENT_REPLACED"]);
-});
+test.each(["AAA=AAAA", "AAAAA", "<svg>"])(
+  "an image that is not base64 becomes a text, since the program would end: %s",
+  (data) => {
+    const content = [{ ...image, data }, image];
+    const { messages, exported } = exportDocument(makeSession({ ...user(""), content }, assistant("I see")));
+    expect(messages[0]?.parts.map(({ type, text }) => [type, text])).toEqual([
+      ["text", "[image: image/png]"],
+      ["file", undefined],
+    ]);
+    expect(exported.issues.map(({ code }) => code)).toEqual(["IMAGE_LEFT_OUT"]);
+  },
+);
 
 test("a compaction's and a branch's summary are prompts", () => {
   const session = makeSession(user("Old"), assistant("Older"));
