@@ -1,9 +1,19 @@
 /**
- * Sessions of other programs: what their records mean here, and keeping their files up to date with sessions of ours.
+ * Sessions of other programs: what their records mean here, keeping ours up to date with their files, and continuing a session
+ * in another program.
  *
  * @module
  */
 
+export { type Continuation, type ContinueInOptions, continueIn } from "./interop/continue/continue-in.ts";
+export { exportFor } from "./interop/continue/export-for.ts";
+export type {
+  ContinuingAgent,
+  ExportedSession,
+  ExportForOptions,
+  ExportIssue,
+  ExportIssueCode,
+} from "./interop/continue/exported-session.ts";
 export {
   type ImportPreview,
   type ImportSessionsOptions,

@@ -27,6 +27,8 @@ export interface ListedCommand {
   readonly summary: string;
   /** Of the group under which the help lists it. */
   readonly heading: string;
+  /** Whether only `help COMMAND` describes it. */
+  readonly isRare: boolean;
   readonly load: () => Promise<Command>;
 }
 

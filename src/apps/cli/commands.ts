@@ -66,6 +66,11 @@ const GROUPS: readonly (readonly [
       () => import("./commands/export.ts"),
     ],
     [
+      "continue",
+      "Continue a session in Claude Code, Codex and other agents",
+      () => import("./commands/continue.ts"),
+    ],
+    [
       "db copy",
       "Copy sessions into a folder or a database, byte for byte",
       () => import("./commands/db-copy.ts"),
@@ -106,12 +111,16 @@ const GROUPS: readonly (readonly [
   ],
 ];
 
+/** Commands that agents call and people need not know: the help has no line for them. */
+const RARE: ReadonlySet<string> = new Set(["recall"]);
+
 /** All commands, in the order in which the help lists them. */
 export const COMMANDS: readonly ListedCommand[] = GROUPS.flatMap(([heading, ...commands]) =>
   commands.map(([name, summary, load]) => ({
     name,
     summary,
     heading,
+    isRare: RARE.has(name),
     load: async () => (await load()).command,
   })),
 );

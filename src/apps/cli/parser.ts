@@ -38,6 +38,7 @@ export function makeParser(
   out: Output,
   isWhole: boolean,
 ): CommanderCommand {
+  const rare = new Set(commands.flatMap(({ name, isRare }) => (isRare ? [name] : [])));
   const parser = new CommanderCommand("sessiontree")
     .description(ABOUT)
     .helpOption("-h, --help", "print help")
@@ -58,7 +59,7 @@ export function makeParser(
       styleTitle: (title) => out.colors.bold(title),
       subcommandTerm: (one) => one.name(),
       // Without "help", which the last line names.
-      visibleCommands: (parent) => [...parent.commands],
+      visibleCommands: (parent) => parent.commands.filter((one) => !rare.has(one.name())),
       minWidthToWrap: 20,
     })
     .addHelpText("after", () => `\n${BEHIND.flatMap((text) => wrapText(text, out.columns)).join("\n")}`);

@@ -1,4 +1,4 @@
-import { deleteMarked, importOriginInFront, readFrontBytes } from "../../catalog/list/deleted-imports.ts";
+import { deleteMarked, markedOriginsInFront, readFrontBytes } from "../../catalog/list/deleted-imports.ts";
 import { findByName, getOnlyOne, type NameMatch } from "../../catalog/list/resolve-session.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";
@@ -169,8 +169,8 @@ export class StoredSessions {
   }
 }
 
-/** Deletes a session, and marks one that was imported, so that no import brings it back. */
+/** Deletes a session, and marks it, so that no import brings it back. */
 async function deleteStored(store: SessionStore, id: string): Promise<void> {
-  const origin = importOriginInFront(await readFrontBytes(store.exportBytes(id)));
-  await deleteMarked(origin, () => store.delete(id));
+  const origins = markedOriginsInFront(await readFrontBytes(store.exportBytes(id)));
+  await deleteMarked(origins, () => store.delete(id));
 }

@@ -1,7 +1,12 @@
 import { join } from "node:path";
 import { getErrorMessage, isSessionError, SessionError } from "../../core/format/errors.ts";
 import { hashText } from "../../core/format/ids.ts";
-import { findImportOrigin, type ImportOrigin } from "../../core/format/import-origin.ts";
+import {
+  findImportOrigin,
+  type ImportOrigin,
+  makeOwnOrigin,
+  OWN_SOURCE,
+} from "../../core/format/import-origin.ts";
 import type { JsonRecord } from "../../core/format/json.ts";
 import { decodeText, parseRecord } from "../../core/jsonl/decode.ts";
 import { getDataFolder } from "../../session/files/user-folders.ts";
@@ -29,6 +34,18 @@ export function readImportOrigin(path: string): ImportOrigin | undefined {
 }
 
 const NOTHING = new Uint8Array(0);
+
+/** Returns the names under which a session file is marked when it is deleted: its own, and that of what it was imported from. */
+export function readMarkedOrigins(path: string): readonly ImportOrigin[] {
+  return markedOriginsInFront(readFront(path) ?? NOTHING);
+}
+
+/** Does the same as `readMarkedOrigins` for the first bytes of a session. */
+export function markedOriginsInFront(bytes: Uint8Array): readonly ImportOrigin[] {
+  const id = parseRecord(decodeText(bytes).split("\n", 1)[0] ?? "")?.["id"];
+  const origin = importOriginInFront(bytes);
+  return [...(origin === undefined ? [] : [origin]), ...(typeof id === "string" ? [makeOwnOrigin(id)] : [])];
+}
 
 /** Reads a session file until its first entry is there; undefined if it is missing. */
 export function readFront(path: string): Uint8Array | undefined {
@@ -122,9 +139,11 @@ export function markDeletedImport(
 }
 
 function warnUnmarked({ source, sourceId }: ImportOrigin, error: unknown): void {
-  warnOnce(
-    `The next import will bring back the session ${sourceId} of ${source}, since its mark cannot be written: ${getErrorMessage(error)}.`,
-  );
+  const what =
+    source === OWN_SOURCE
+      ? `An import will bring back the session ${sourceId} if it was continued in another program`
+      : `The next import will bring back the session ${sourceId} of ${source}`;
+  warnOnce(`${what}, since its mark cannot be written: ${getErrorMessage(error)}.`);
 }
 
 /**
@@ -143,22 +162,33 @@ export function unmarkDeletedImport(origin: ImportOrigin): void {
   }
 }
 
-/** Deletes a session, and marks it if it was imported; a failure removes the mark if the session is surely still there. */
+/**
+ * Deletes a session, and marks it, so that neither what it was imported from nor what it was exported to brings it back; a failure removes
+ * the marks if the session is surely still there.
+ *
+ * @param origins - Its names, from `readMarkedOrigins`.
+ */
 export async function deleteMarked(
-  origin: ImportOrigin | undefined,
+  origins: readonly ImportOrigin[],
   deleteIt: () => void | Promise<void>,
 ): Promise<void> {
-  const isMarked = origin !== undefined && markDeletedImport(origin);
+  let isWarned = false;
+  const marked = origins.filter((origin) =>
+    markDeletedImport(origin, (error) => {
+      if (!isWarned) warnUnmarked(origin, error);
+      isWarned = true;
+    }),
+  );
   try {
     await deleteIt();
   } catch (error) {
     const mayBeGone =
       isSessionError(error, "STORE_UNAVAILABLE") || isSessionError(error, "SESSION_NOT_FOUND");
-    if (isMarked && !mayBeGone) unmarkDeletedImport(origin);
+    if (!mayBeGone) for (const origin of marked) unmarkDeletedImport(origin);
     throw error;
   }
   // Who restored it a moment ago may have removed the mark meanwhile. What cannot be written was told above.
-  if (origin !== undefined) markDeletedImport(origin, () => undefined);
+  for (const origin of origins) markDeletedImport(origin, () => undefined);
 }
 
 const warnedFolders = new Set<string>();

@@ -25,7 +25,7 @@ import { toFileError } from "../../session/log/file-errors.ts";
 import { isThere, replaceExclusively } from "../../session/log/replace-file.ts";
 import { getSessionsRoot, toAbsolutePath } from "../../session/log/session-paths.ts";
 import { isPartialAnswerName, parseWrittenName, partialAnswerPath } from "../../session/log/written-names.ts";
-import { markDeletedImport, readImportOrigin, unmarkDeletedImport } from "../list/deleted-imports.ts";
+import { markDeletedImport, readMarkedOrigins, unmarkDeletedImport } from "../list/deleted-imports.ts";
 import { makeFileRow, summarizeFile } from "../list/file-summary.ts";
 
 /** A session in the system's trash. */
@@ -136,8 +136,7 @@ export async function restoreSession(
   } catch (cause) {
     throw isFile(trashPath) ? toFileError(path, "write", cause) : notInTrash(trashPath);
   }
-  const origin = readImportOrigin(path);
-  if (origin !== undefined) {
+  for (const origin of readMarkedOrigins(path)) {
     unmarkDeletedImport(origin);
     // Deleted once more before that.
     if (!isThere(path)) markDeletedImport(origin);

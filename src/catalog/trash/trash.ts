@@ -22,7 +22,7 @@ import {
   reserveFile,
 } from "../../session/log/replace-file.ts";
 import { toAbsolutePath } from "../../session/log/session-paths.ts";
-import { deleteMarked, readImportOrigin } from "../list/deleted-imports.ts";
+import { deleteMarked, readMarkedOrigins } from "../list/deleted-imports.ts";
 
 /** How a session is deleted. */
 export interface DeleteOptions {
@@ -73,9 +73,8 @@ export async function deleteSession(path: string, options: DeleteOptions = {}): 
     // Another process may have deleted it meanwhile.
     assertPlainFile(absolute);
     const partials = findPartialAnswers(absolute);
-    await deleteMarked(
-      callUnlessRefused(() => readImportOrigin(absolute)),
-      () => deleteFile(absolute, trash),
+    await deleteMarked(callUnlessRefused(() => readMarkedOrigins(absolute)) ?? [], () =>
+      deleteFile(absolute, trash),
     );
     for (const path of partials) await deletePartial(path, trash);
   } finally {

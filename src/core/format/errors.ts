@@ -25,6 +25,7 @@ export type SessionErrorCode =
   | "NOTHING_TO_COMPACT"
   | "CWD_MISSING"
   | "PACKAGE_MISSING"
+  | "PROGRAM_MISSING"
   | "ABORTED";
 
 const BRAND = Symbol.for("sessiontree.SessionError");

@@ -16,6 +16,14 @@ export interface ImportOrigin {
   readonly sourcePath?: string | undefined;
 }
 
+/** Name under which sessions of ours are among those of programs. */
+export const OWN_SOURCE = "sessiontree";
+
+/** Returns how a session of ours is named among the sessions of programs. */
+export function makeOwnOrigin(sessionId: string): ImportOrigin {
+  return { source: OWN_SOURCE, sourceId: sessionId };
+}
+
 /** Returns a key that identifies a session of another program. */
 export function makeSourceKey({ source, sourceId }: ImportOrigin): string {
   return `${source} ${sourceId}`;

@@ -77,6 +77,13 @@ export const USUAL_DIALECT = {
   isSignature: () => true,
 } satisfies Partial<Dialect>;
 
+/** For a form in which no kept original can be sent. */
+export const NO_ORIGINALS = {
+  readUser: () => undefined,
+  readAnswer: () => undefined,
+  readResult: () => undefined,
+} satisfies Partial<Dialect>;
+
 /** Tells whether a text is blank: models write such texts, and several providers reject them. */
 export function isBlank(text: string): boolean {
   return text.trim() === "";

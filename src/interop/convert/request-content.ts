@@ -6,6 +6,14 @@ import type { ConversionIssues } from "./conversion-issue.ts";
 import type { AnswerBlock, Dialect, UserBlock } from "./dialect.ts";
 import { makePlaceholder } from "./images.ts";
 
+/** How an issue begins that reports an image that a provider refuses. */
+export const IMAGE_REPLACED = "Replaced an image";
+
+/** Returns whether a text replaced an image. */
+export function isImageLost({ code, message }: { readonly code: string; readonly message: string }): boolean {
+  return code === "CONTENT_REPLACED" && message.startsWith(IMAGE_REPLACED);
+}
+
 /** Removes content that a provider refuses: empty texts, thinking of other models, unknown blocks. */
 export class RequestContent {
   readonly #dialect: Dialect;
@@ -84,7 +92,7 @@ export class RequestContent {
   #image(block: ImageContent, index: number): UserBlock {
     const isKnown = this.#dialect.imageTypes?.has(block.mimeType) ?? true;
     if (isKnown && block.data !== "") return block;
-    this.#issues.report("CONTENT_REPLACED", index, `Replaced an image of type ${block.mimeType} by a text.`);
+    this.#issues.report("CONTENT_REPLACED", index, `${IMAGE_REPLACED} of type ${block.mimeType} by a text.`);
     return makePlaceholder("image", block.mimeType);
   }
 

@@ -1,7 +1,15 @@
-import { decodeText } from "../../core/jsonl/decode.ts";
+import { decodeText, parseRecord } from "../../core/jsonl/decode.ts";
 import { DATABASE_FRONT } from "../../core/jsonl/foreign-source.ts";
+import { type ContinuedSession, findContinuedSession } from "../import/continued-session.ts";
 import { type DetectedSource, detectSource } from "../import/detect-source.ts";
-import { MAX_TEXT_BYTES, makeTooLargeError, readFront, readSource, type SourceFile } from "./source-file.ts";
+import {
+  MAX_TEXT_BYTES,
+  makeTooLargeError,
+  readFront,
+  readSource,
+  readSourceRange,
+  type SourceFile,
+} from "./source-file.ts";
 import type { FileFacts } from "./source-program.ts";
 import { findProgram, SOURCE_PROGRAMS } from "./source-table.ts";
 
@@ -20,8 +28,29 @@ const LARGE_FRONT = 64 * 1024 * 1024;
  * @remarks Cost: usually the first 32 KB.
  */
 export function readFileFacts(file: SourceFile, copy: string | undefined): readonly FileFacts[] {
+  if (copy !== undefined) return readDatabaseFacts(file.path, copy);
+  const facts = readTextFacts(file);
+  const exported = facts.length === 1 ? readExported(file) : undefined;
+  return exported === undefined ? facts : facts.map((one) => ({ ...one, exported }));
+}
+
+/** Bytes at the end of a file in which the record of an export is. */
+const EXPORT_BYTES = 4096;
+
+/** Returns the session of ours that a file was exported from, if that is what its last record says. */
+function readExported({ path, size }: SourceFile): ContinuedSession | undefined {
+  if (!path.endsWith(".jsonl")) return undefined;
+  const from = Math.max(0, size - EXPORT_BYTES);
+  const last =
+    decodeText(readSourceRange(path, from, size - from))
+      .trimEnd()
+      .split("\n")
+      .at(-1) ?? "";
+  return findContinuedSession(parseRecord(last) ?? {});
+}
+
+function readTextFacts(file: SourceFile): readonly FileFacts[] {
   const { path } = file;
-  if (copy !== undefined) return readDatabaseFacts(path, copy);
   const unpacked = path.endsWith(".zst") ? readSource(path) : undefined;
   const size = unpacked?.length ?? file.size;
   const parseFront = (length: number) =>

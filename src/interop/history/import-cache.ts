@@ -29,6 +29,8 @@ export interface KnownImport extends WrittenSession {
   readonly dropped: { readonly [reason: string]: number };
   /** Whether it was left out because it was deleted here. */
   readonly isDeleted?: boolean | undefined;
+  /** Id of the session of ours that it continues; equal to `id` if what is new was added to that one. */
+  readonly continuedId?: string | undefined;
   /** For the session itself, not its subagents: what the import read of its source. */
   readonly read?: ReadState | undefined;
   /** Whether its source is known to be deleted. */
@@ -36,7 +38,7 @@ export interface KnownImport extends WrittenSession {
 }
 
 /** Raised when the cache's format, or the conversion of records, changes. */
-const CACHE_VERSION = 8;
+const CACHE_VERSION = 9;
 
 /**
  * Remembers, for one target, which files hold which session, and the results of importing them.

@@ -1,7 +1,7 @@
 import { isDeletedImport, UnreadableMarks } from "../../catalog/list/deleted-imports.ts";
 import { refuseAborted } from "../../core/format/abort.ts";
 import { isSessionError } from "../../core/format/errors.ts";
-import { makeSourceKey } from "../../core/format/import-origin.ts";
+import { makeOwnOrigin, makeSourceKey } from "../../core/format/import-origin.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
 import {
   assertOptions,
@@ -206,6 +206,7 @@ export async function previewImport(options: ImportSessionsOptions): Promise<Imp
   const report = makeReport(options);
   const groups = new Map<string, ImportPreview>();
   for (const session of selectSessions(await findFound(options, cache), options)) {
+    if (await isOnlyExported(session, target)) continue;
     const { source, cwd } = session;
     const key = `${source} ${cwd}`;
     const { sessions = 0, changed = 0 } = groups.get(key) ?? {};
@@ -219,6 +220,20 @@ export async function previewImport(options: ImportSessionsOptions): Promise<Imp
   return Array.from(groups.entries())
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([, group]) => group);
+}
+
+/** Tells whether a session is an export of one that is here, or was deleted here, and was not continued since. */
+async function isOnlyExported({ files }: SourceSession, target: ImportTarget): Promise<boolean> {
+  const [first, ...others] = files.map(({ facts }) => facts.exported);
+  if (first === undefined || others.includes(undefined)) return false;
+  const location = target.find(first.sessionId);
+  if (location !== undefined && (await target.has(location))) return true;
+  try {
+    return isDeletedImport(makeOwnOrigin(first.sessionId));
+  } catch (error) {
+    if (!(error instanceof UnreadableMarks)) throw error;
+    return false;
+  }
 }
 
 /** Finds sessions without reading them; leaves no copies of databases. */
@@ -277,7 +292,9 @@ async function findUnchanged(
   if (known === undefined) return undefined;
   const now: KnownImport[] = [];
   for (const { isDeleted = false, ...one } of known) {
-    const origins = [one.sourceId, ...(isDeleted ? [sourceId] : [])].map((id) => ({ source, sourceId: id }));
+    const names = [one.sourceId, ...(isDeleted ? [sourceId] : [])].map((id) => ({ source, sourceId: id }));
+    const { continuedId } = one;
+    const origins = continuedId === undefined ? names : [...names, makeOwnOrigin(continuedId)];
     const isThere = await target.has(one.location, isDeleted ? undefined : one);
     if (isThere && !isDeleted) now.push(markChecked(one));
     else if (!isThere && !again && !(await target.has(one.location)) && origins.some(isDeletedImport))
@@ -399,7 +416,8 @@ class ImportRun {
 
   #remember(session: SourceSession, made: readonly KnownImport[]): void {
     const read = makeReadState(session);
-    const done = made.map((one) => (one.sourceId === session.sourceId ? { ...one, read } : one));
+    const isOwn = (one: KnownImport) => one.sourceId === session.sourceId && one.continuedId !== one.id;
+    const done = made.map((one) => (isOwn(one) ? { ...one, read } : one));
     this.#cache.putImports(makeSourceKey(session), session.stamp, done);
   }
 

@@ -2,6 +2,7 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { isDeletedImport } from "../../catalog/list/deleted-imports.ts";
 import { addTo } from "../../core/format/group-by.ts";
+import { makeSourceKey } from "../../core/format/import-origin.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
 import { makeCustom } from "../import/entry-bodies.ts";
 import type { ImportedSession } from "../import/imported-session.ts";
@@ -29,7 +30,8 @@ export interface LostSession {
 /** Finds sessions that only Claude Code's `history.jsonl` still has, neither imported nor deleted here; earliest first. */
 export async function findLost(options: ImportSessionsOptions): Promise<LostSession[]> {
   const { env = process.env, project } = options;
-  const found = await findFound(options, cacheFor(options));
+  const cache = cacheFor(options);
+  const found = await findFound(options, cache);
   const known = new Set(found.map(({ sourceId }) => sourceId));
   const target = importTarget(options);
   const beside = new SideFiles(reportTo(options));
@@ -39,7 +41,11 @@ export async function findLost(options: ImportSessionsOptions): Promise<LostSess
     .flatMap((path) => parseLostSessions(beside.getText(path), path))
     .filter(({ sessionId, cwd }) => {
       const isHere = target.find(makeSessionId(sessionId)) !== undefined;
-      const isDeleted = isDeletedImport({ source: "claude-code", sourceId: sessionId });
+      const origin = { source: "claude-code", sourceId: sessionId };
+      const isDeleted = isDeletedImport(origin);
+      // What was said in a session that continues one of ours is in that one.
+      const [last] = cache.getLastImports(makeSourceKey(origin));
+      if (last?.continuedId !== undefined) return false;
       return !known.has(sessionId) && !isHere && !isDeleted && (project === undefined || cwd === project);
     })
     .sort((one, other) => (one.startedAt < other.startedAt ? -1 : 1));

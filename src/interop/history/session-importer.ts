@@ -2,7 +2,12 @@ import { isDeletedImport, parseFirstEntry, unmarkDeletedImport } from "../../cat
 import type { UnknownEntry } from "../../core/format/entry.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
 import { hashText, inventEntryId } from "../../core/format/ids.ts";
-import { findImportOrigin, type ImportOrigin, makeSourceKey } from "../../core/format/import-origin.ts";
+import {
+  findImportOrigin,
+  type ImportOrigin,
+  makeOwnOrigin,
+  makeSourceKey,
+} from "../../core/format/import-origin.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
 import { REDACTED_TEXT, redactEntry } from "../../core/format/redact-entry.ts";
 import { REDACTION_CUSTOM_TYPE } from "../../core/format/redaction.ts";
@@ -19,7 +24,7 @@ import type { SourceSession } from "./source-program.ts";
 import type { SourceReader } from "./source-reader.ts";
 import { findProgram } from "./source-table.ts";
 import { findRedacted, type ImportStatus, RedactedCopies } from "./sync-plan.ts";
-import { compareSession, readEntriesAt, syncSession } from "./sync-session.ts";
+import { compareSession, findHeaderWithEntry, readEntriesAt, syncSession } from "./sync-session.ts";
 
 /** The result for one session. */
 export interface MadeSession {
@@ -36,6 +41,8 @@ export class SessionImporter {
   readonly #facts: RunFacts;
   readonly #ids: SessionIds;
   readonly #reader: Pick<SourceReader, "readSession">;
+  /** Headers of the sessions of ours that sessions of this run continue, by `makeSourceKey`. */
+  readonly #joined = new Map<string, SessionHeader>();
 
   constructor(target: ImportTarget, facts: RunFacts, reader: Pick<SourceReader, "readSession">) {
     this.#reader = reader;
@@ -117,18 +124,33 @@ export class SessionImporter {
       const isMain = imported.sourceId === sourceId;
       const baseId = isMain ? id : await this.#ids.getBaseId(imported, imported.header, taken);
       const base = { ...imported.header, id: baseId };
-      const header = { ...base, id: await this.#ids.getVersionId(base) };
+      const version = { ...base, id: await this.#ids.getVersionId(base) };
+      const header = (isMain ? await this.#findContinued(imported, [base, version]) : undefined) ?? version;
       taken.add(baseId);
       beside.set(imported.sourceId, { imported, base, header });
     }
     return beside;
   }
 
+  /** Finds the session of ours that a session continues, unless the latter is here as a session of its own. */
+  async #findContinued(
+    { source, sourceId, continued }: ImportedSession,
+    own: readonly SessionHeader[],
+  ): Promise<SessionHeader | undefined> {
+    if (continued === undefined) return undefined;
+    for (const header of own) if (await this.#ids.has(header)) return undefined;
+    const header = await findHeaderWithEntry(this.#target, continued.sessionId, continued.leafId);
+    if (header !== undefined) this.#joined.set(makeSourceKey({ source, sourceId }), header);
+    return header;
+  }
+
   async #importOne(imported: ImportedSession, beside: SessionsBeside, path: string): Promise<MadeSession> {
     const header = await this.#makeHeader(imported, beside);
     const location = this.#target.getLocation(header);
     const { sourceId, sourcePath = path, counts, dropped, issues } = imported;
-    const known = { sourceId, sourcePath, id: header.id, location, counts, dropped };
+    const isJoined = this.#joined.has(makeSourceKey(imported));
+    const continuedId = imported.continued?.sessionId;
+    const known = { sourceId, sourcePath, id: header.id, location, counts, dropped, continuedId };
     if (await this.#isLeftOut(imported, beside))
       return { known: { ...known, isDeleted: true }, status: "deleted", issues };
     const base = beside.get(imported.sourceId)?.base ?? header;
@@ -138,7 +160,7 @@ export class SessionImporter {
     const { isAgain } = this.#facts;
     // Before it is there: whoever deletes it from then on marks it.
     if (isAgain) unmarkDeletedImport(imported);
-    const mayMake = () => isAgain || !isDeletedImport(imported);
+    const mayMake = () => !isJoined && (isAgain || !isDeleted(imported));
     const status = await syncSession(this.#target, location, header, session, mayMake);
     if (status === "deleted") return { known: { ...known, isDeleted: true }, status, issues };
     const written = { size: this.#target.getSize(location), writtenMs: Date.now() };
@@ -191,7 +213,7 @@ export class SessionImporter {
     if (this.#facts.isAgain || (await this.#ids.has(header))) return false;
     const seen = new Set<string>();
     for (let at: SourceLink | undefined = imported; at !== undefined && !seen.has(at.sourceId); ) {
-      if (isDeletedImport(at)) return true;
+      if (isDeleted(at)) return true;
       seen.add(at.sourceId);
       at = await this.#findAgent(at, beside);
     }
@@ -224,6 +246,8 @@ export class SessionImporter {
 
   /** Returns the header of a session that is not imported now, as far as the run knows it. */
   async #headerOfOther(origin: ImportOrigin): Promise<SessionHeader> {
+    const joined = this.#joined.get(makeSourceKey(origin));
+    if (joined !== undefined) return joined;
     const header = makeHeader(origin, this.#facts.beginnings.get(makeSourceKey(origin)));
     const base = { ...header, id: await this.#ids.getBaseId(origin, header) };
     return { ...base, id: await this.#ids.getVersionId(base) };
@@ -239,7 +263,13 @@ function makeHeader(
   return { type: "session", version: CURRENT_SESSION_VERSION, id: makeSessionId(sourceId), timestamp, cwd };
 }
 
-type SourceLink = Pick<ImportedSession, "source" | "sourceId" | "parent">;
+type SourceLink = Pick<ImportedSession, "source" | "sourceId" | "parent" | "continued">;
+
+/** Tells whether a session, or the one of ours that it continues, was deleted here. */
+function isDeleted({ source, sourceId, continued }: SourceLink): boolean {
+  const origins = [{ source, sourceId }, ...(continued ? [makeOwnOrigin(continued.sessionId)] : [])];
+  return origins.some(isDeletedImport);
+}
 
 /** A session with the headers that it gets: `base` without what marks one that is imported anew. */
 interface SessionBeside {

@@ -1,4 +1,5 @@
 import type { UnknownEntry } from "../../core/format/entry.ts";
+import type { ContinuedSession } from "../import/continued-session.ts";
 import type { ImportedSession, SourceName } from "../import/imported-session.ts";
 import type { SourceRecord, SourceText } from "../import/source-text.ts";
 import type { SideFiles, SourceFile } from "./source-file.ts";
@@ -27,6 +28,8 @@ export interface FileFacts {
   readonly baseId?: string | undefined;
   /** The session that this one was forked from, or that started it. */
   readonly parentId?: string | undefined;
+  /** The session of ours that was exported to it, as long as nothing was added since. */
+  readonly exported?: ContinuedSession | undefined;
   /** Whether the file is a database, of which a copy is read. */
   readonly isInDatabase?: boolean | undefined;
   /** Of one session among several in a file: what changes whenever it does. Default: the state of the file. */

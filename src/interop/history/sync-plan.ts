@@ -11,11 +11,12 @@ import { findSessionName, isNameType } from "../../core/format/session-name.ts";
 import { toIsoText } from "../../core/format/timestamps.ts";
 import { decodeText, parseRecord } from "../../core/jsonl/decode.ts";
 import { encodeParsed, encodeRecord } from "../../core/jsonl/encode.ts";
-import type { LineSource } from "../../core/jsonl/line-source.ts";
+import { decodeEntryFrom, type LineSource } from "../../core/jsonl/line-source.ts";
 import { COMMUTING_TYPES } from "../../session/log/expected-leaf.ts";
-import { IMPORT_MAPPING, type ImportedSession } from "../import/imported-session.ts";
+import { type ContinuedOrigin, IMPORT_MAPPING, type ImportedSession } from "../import/imported-session.ts";
 import { isOfMessageArray } from "../import/messages/import-messages.ts";
 import { isLeafMarker } from "../import/session-builder.ts";
+import { rebaseContinuation } from "./rebase-continuation.ts";
 
 /**
  * What an import did to a session; `deleted` if it was left out because it was deleted here, `gone` if its source was deleted
@@ -52,7 +53,8 @@ export function* writeSessionLines(
  * Compares a session with what its source now yields.
  *
  * What somebody added after the import is kept, and remains the leaf. In that case, a changed entry is added beside the
- * old one. What was redacted is done with: neither its old content nor a newer one is added.
+ * old one. What was redacted is done with: neither its old content nor a newer one is added. To a session of ours that was exported and
+ * continued, only what is new is added.
  *
  * @param canReplace - Whether the session may be replaced if only imports wrote to it.
  * @throws {SessionError} `SESSION_EXISTS` if the session was imported from another one.
@@ -62,6 +64,9 @@ export function planSync(
   imported: ImportedSession,
   canReplace: boolean,
 ): SyncPlan {
+  const { continued } = imported;
+  if (continued !== undefined && existing.index.header?.id === continued.sessionId)
+    return planAdditions(existing, imported, continued);
   const known = readKnownEntries(existing);
   const provenance = known.find(({ entry }) => entry["customType"] === IMPORT_CUSTOM_TYPE)?.entry;
   if (provenance !== undefined && provenance.id !== imported.entries[0]?.id)
@@ -78,8 +83,36 @@ export function planSync(
   const ids = new Set([...entries.map(({ id }) => id), ...imported.withdrawnIds]);
   const isGone = known.some(({ entry }) => !ids.has(entry.id) && !isLeafMarker(entry));
   const isOld = getMappingVersion(provenance) < IMPORT_MAPPING;
-  if (isGone || isOld || !canReplace) return new PlanBeside(known, imported, entries, isOld).plan();
+  if (isGone || isOld || !canReplace) return new PlanBeside(known, imported, entries, { isOld }).plan();
   return { kind: "replace", entries };
+}
+
+/** Plans to add what a program added to a session of ours; the leaf goes along unless the session was continued elsewhere. */
+function planAdditions(
+  existing: ExistingSession,
+  imported: ImportedSession,
+  continued: ContinuedOrigin,
+): SyncPlan {
+  const known = readKnownEntries(existing);
+  const { leafId, copiedIds } = continued;
+  if (!known.some(({ entry }) => entry.id === leafId)) return { kind: "unchanged" };
+  const original = readEntries(existing);
+  const added = rebaseContinuation(original, imported, continued);
+  const copies = imported.entries.filter(({ id }) => copiedIds.has(id));
+  const isRedacted = known.some(({ entry }) => getRedactedIds(entry).length > 0);
+  const removed = isRedacted ? new RedactedCopies(copies, original) : undefined;
+  return new PlanBeside(known, added, added.entries, { leafId, ...(removed && { removed }) }).plan();
+}
+
+/** Returns the entries of a session that can be read, in the order of its file. */
+function readEntries(session: LineSource): AnySessionEntry[] {
+  const { index } = session;
+  const entries: AnySessionEntry[] = [];
+  session.readLines(index.spans.allInFileOrder(index.tree.size), (ordinal, bytes) => {
+    const entry = decodeEntryFrom(session, ordinal, bytes);
+    if (entry !== undefined) entries.push(entry);
+  });
+  return entries;
 }
 
 /** Tells whether a torn line is what a killed import or a power cut left of a line. */
@@ -127,10 +160,21 @@ function withOldProvenance(
   const [first, ...rest] = entries;
   if (first === undefined || old === undefined || old.id !== first.id) return entries;
   const { importedAt, counts, mapping } = toRecord(old["data"]);
-  const { source, sourceId, sourcePath, sourceVersion } = toRecord(toRecord(first)["data"]);
+  const { source, sourceId, sourcePath, sourceVersion, continued } = toRecord(toRecord(first)["data"]);
   const place = { source, sourceId, sourcePath, sourceVersion };
-  const data = { ...place, ...(mapping !== undefined && { mapping }), importedAt, counts };
+  const known = { ...(mapping !== undefined && { mapping }), importedAt, counts };
+  const data = { ...place, ...known, ...(continued !== undefined && { continued }) };
   return [{ ...first, data }, ...rest];
+}
+
+/** Options for planning new entries beside others. */
+interface BesideOptions {
+  /** Whether an older mapping made the session: then only what follows the last known entry is new. */
+  readonly isOld?: boolean;
+  /** Leaf of the export whose continuation is added; undefined for a session that was imported itself. */
+  readonly leafId?: string;
+  /** What was redacted in the original of copies. */
+  readonly removed?: RedactedCopies;
 }
 
 /** Plans new entries beside those of others, or those of an older version of the source. */
@@ -140,7 +184,8 @@ class PlanBeside {
   readonly #redactedIds: ReadonlySet<string>;
   /** Ids of entries of the source of which a version was redacted here. */
   readonly #doneIds: ReadonlySet<string>;
-  readonly #copies: RedactedCopies;
+  readonly #copies: readonly RedactedCopies[];
+  readonly #exportLeafId: string | undefined;
   readonly #imported: ImportedSession;
   readonly #entries: readonly AnySessionEntry[];
   /** Whether an older mapping made the session: then only what follows the last known entry is new. */
@@ -157,8 +202,9 @@ class PlanBeside {
     known: readonly KnownEntry[],
     imported: ImportedSession,
     entries: readonly AnySessionEntry[],
-    isOld: boolean,
+    { isOld = false, leafId, removed }: BesideOptions,
   ) {
+    this.#exportLeafId = leafId;
     this.#known = known;
     this.#byId = new Map(known.map((one) => [one.entry.id, one]));
     this.#redactedIds = new Set(known.flatMap(({ entry }) => getRedactedIds(entry)));
@@ -166,7 +212,8 @@ class PlanBeside {
       known.map(({ entry }) => entry),
       entries,
     );
-    this.#copies = new RedactedCopies(entries.filter(({ id }) => this.#doneIds.has(id)));
+    const redacted = new RedactedCopies(entries.filter(({ id }) => this.#doneIds.has(id)));
+    this.#copies = removed === undefined ? [redacted] : [redacted, removed];
     this.#imported = imported;
     this.#entries = entries;
     this.#isOld = isOld;
@@ -187,7 +234,7 @@ class PlanBeside {
 
   /** @param isEarlier - Whether a later entry of the source is known. */
   #take(entry: AnySessionEntry, isEarlier: boolean): void {
-    const moved = this.#copies.without(this.#withReferences(entry));
+    const moved = this.#copies.reduce((one, copies) => copies.without(one), this.#withReferences(entry));
     const versions = this.#getVersions(entry);
     for (const { entry: version } of versions) this.#ids.add(version.id);
     const last = versions.at(-1);
@@ -242,11 +289,18 @@ class PlanBeside {
     const end = this.#added.at(-1) ?? before;
     const last = this.#entries.at(-1);
     if (before === undefined || end === undefined || last === undefined) return undefined;
-    if (!this.#known.every((one) => this.#isOfImport(one)))
-      return this.#added.length > 0 ? stayMarker(before, end) : undefined;
+    if (!this.#isFollowed(before)) return this.#added.length > 0 ? stayMarker(before, end) : undefined;
     const leafId = this.#findLeaf({ ...last });
     if (leafId === null || this.#settled(end.id) === this.#settled(leafId)) return undefined;
     return makeLeafMarker(makeMovedKey(leafId, { ...end }), leafId, { ...end });
+  }
+
+  /** Tells whether the leaf goes where the source's program goes on: nobody has continued the session here. */
+  #isFollowed({ id }: UnknownEntry): boolean {
+    if (this.#exportLeafId === undefined) return this.#known.every((one) => this.#isOfImport(one));
+    const leafId = this.#settled(id);
+    const isMoved = leafId !== this.#settled(this.#exportLeafId) && !this.#ids.has(leafId ?? "");
+    return this.#added.length > 0 && !isMoved;
   }
 
   /** Tells whether an import made an entry, or it does not continue the conversation. */
@@ -375,11 +429,16 @@ export function getEntryIds({ index: { tree } }: LineSource): Set<string> {
 export class RedactedCopies {
   readonly #contents: ReadonlySet<string>;
 
-  /** @param redacted - The redacted entries, with what they held. */
-  constructor(redacted: readonly AnySessionEntry[]) {
+  /**
+   * @param redacted - The redacted entries, with what they held.
+   * @param kept - Entries whose content was not redacted.
+   */
+  constructor(redacted: readonly AnySessionEntry[], kept: readonly AnySessionEntry[] = []) {
     const getEntryContents = ({ message, content }: UnknownEntry) =>
       getContents(toRecord(message ?? { content }));
-    this.#contents = new Set(redacted.flatMap((entry) => getEntryContents({ ...entry })));
+    const others = new Set(kept.flatMap((entry) => getEntryContents({ ...entry })));
+    const contents = redacted.flatMap((entry) => getEntryContents({ ...entry }));
+    this.#contents = new Set(contents.filter((content) => !others.has(content)));
   }
 
   /** Returns the entry itself, or one without the repeated messages, and without what its program keeps of them. */

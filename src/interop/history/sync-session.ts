@@ -1,5 +1,6 @@
 import type { UnknownEntry } from "../../core/format/entry.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
+import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
 import { decodeText } from "../../core/jsonl/decode.ts";
 import { type LineSource, makeLineSource } from "../../core/jsonl/line-source.ts";
 import { notASession } from "../../core/jsonl/not-a-session.ts";
@@ -7,6 +8,7 @@ import type { ImportedSession } from "../import/imported-session.ts";
 import type { ImportTarget } from "./import-target.ts";
 import {
   type ExistingSession,
+  getEntryIds,
   type ImportStatus,
   listEntries,
   planSync,
@@ -74,6 +76,21 @@ export async function readEntriesAt(
 ): Promise<readonly UnknownEntry[]> {
   const existing = await readExisting(target, location);
   return existing === undefined ? [] : listEntries(existing);
+}
+
+/** Returns the header of the session that has an id and an entry, if an import can append to it; undefined if there is none. */
+export async function findHeaderWithEntry(
+  target: ImportTarget,
+  sessionId: string,
+  entryId: string,
+): Promise<SessionHeader | undefined> {
+  const location = target.find(sessionId);
+  const bytes = location === undefined ? undefined : await target.read(location);
+  const source = bytes && makeLineSource(bytes);
+  const { header, version } = source?.index ?? {};
+  if (source === undefined || source.index.isRejected || version !== CURRENT_SESSION_VERSION)
+    return undefined;
+  return header?.id === sessionId && getEntryIds(source).has(entryId) ? header : undefined;
 }
 
 async function readExisting(target: ImportTarget, location: string): Promise<ExistingSession | undefined> {

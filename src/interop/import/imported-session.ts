@@ -58,6 +58,8 @@ export interface ImportProvenance {
   importedAt: string;
   /** Counts of the first import. */
   counts: ImportCounts;
+  /** Session of ours that this one continues. */
+  continued?: { readonly sessionId: string; readonly leafId: string };
 }
 
 /** The session that another one descends from, by its id in the source. */
@@ -79,6 +81,14 @@ export interface ImportedSession {
   /** Where the source's program would continue: the last entry. */
   readonly leafId: string | null;
   readonly parent: SourceParent | undefined;
+  /** Session of ours that was exported to the program and continued there. */
+  readonly continued?: {
+    readonly sessionId: string;
+    /** Entry that was the leaf of the export. */
+    readonly leafId: string;
+    /** Ids of the entries that repeat what was exported; their calls count in the original. */
+    readonly copiedIds: ReadonlySet<string>;
+  };
   /** Ids of entries that a shorter version of the same records yields, but the full records do not. */
   readonly withdrawnIds: ReadonlySet<string>;
   /** Ids of entries with a name that the program made: one that the user gives the session here counts more. */
@@ -88,3 +98,6 @@ export interface ImportedSession {
   readonly dropped: { readonly [reason: string]: number };
   readonly issues: readonly SessionIssue[];
 }
+
+/** A session of ours that a program continues, and which entries were copied from it. */
+export type ContinuedOrigin = NonNullable<ImportedSession["continued"]>;

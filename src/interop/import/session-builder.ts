@@ -5,8 +5,11 @@ import { IMPORT_CUSTOM_TYPE, makeSourceKey } from "../../core/format/import-orig
 import type { SessionIssue } from "../../core/format/issue.ts";
 import type { AgentMessage } from "../../core/format/message.ts";
 import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
+import { toUsage } from "../convert/answer.ts";
+import type { ContinuedSession } from "./continued-session.ts";
 import { type EntryBody, makeCustom } from "./entry-bodies.ts";
 import {
+  type ContinuedOrigin,
   IMPORT_MAPPING,
   type ImportCounts,
   type ImportedSession,
@@ -51,7 +54,7 @@ type Untimed<M> = M extends unknown ? Omit<M, "timestamp"> : never;
 export type UntimedMessage = Untimed<AgentMessage>;
 
 /** Returns the key for the id of an entry that says which entry is the leaf. */
-function makeLeafMarkerKey(leafId: string): string {
+export function makeLeafMarkerKey(leafId: string): string {
   return `leaf ${leafId}`;
 }
 
@@ -119,6 +122,9 @@ export class SessionBuilder {
   readonly #dropped = new Map<string, number>();
   readonly #withdrawnIds = new Set<string>();
   readonly #madeNameIds = new Set<string>();
+  readonly #provenance: ImportProvenance;
+  readonly #copies = new Set<Draft>();
+  #continued: ContinuedSession | undefined;
   #time: string;
 
   constructor(input: ImportInput, origin: SessionOrigin) {
@@ -139,6 +145,7 @@ export class SessionBuilder {
       importedAt,
       counts: this.counts,
     };
+    this.#provenance = data;
     this.add(makeSourceKey(origin), null, this.#startedAt, makeCustom(IMPORT_CUSTOM_TYPE, data));
   }
 
@@ -248,6 +255,16 @@ export class SessionBuilder {
     this.#withdrawnIds.add(id);
   }
 
+  /**
+   * Notes that entries are copies from a session of ours.
+   *
+   * @param from - Number of entries before the copies. Default: everything so far is a copy.
+   */
+  continueSession({ sessionId, leafId }: ContinuedSession, from = 1): void {
+    this.#continued = { sessionId, leafId };
+    for (const draft of this.#entries.slice(Math.max(1, from))) this.#copies.add(draft);
+  }
+
   /** Adds where the program would continue, if that is not the last entry; undefined for the beginning. */
   markLeaf(leaf: Draft | undefined): void {
     const last = this.lastBehind(leaf ?? this.#entries[0]);
@@ -266,6 +283,7 @@ export class SessionBuilder {
   finish(): ImportedSession {
     this.counts.mapped = this.counts.records - this.counts.kept - this.counts.dropped;
     const { source, sourceId, sourcePath, id = sourceId } = this.#origin;
+    const continued = this.#finishCopies();
     const entries: AnySessionEntry[] = this.#entries;
     return {
       source,
@@ -281,12 +299,27 @@ export class SessionBuilder {
       entries,
       leafId: entries.at(-1)?.id ?? null,
       parent: this.#parent(),
+      ...(continued !== undefined && { continued }),
       withdrawnIds: this.#withdrawnIds,
       madeNameIds: this.#madeNameIds,
       counts: this.counts,
       dropped: Object.fromEntries(this.#dropped),
       issues: this.issues,
     };
+  }
+
+  /** Removes the tokens of copies, whose calls count where they were made. */
+  #finishCopies(): ContinuedOrigin | undefined {
+    // A subagent may begin with its agent's history, and is a session of its own.
+    if (this.#continued === undefined || this.#parent()?.relation === "subagent") return undefined;
+    this.#provenance.continued = this.#continued;
+    for (const draft of this.#copies) {
+      const { message } = draft;
+      if (isStoredMessage(message) && message.role === "assistant") message.usage = toUsage();
+      if (draft.type === "compaction" || draft.type === "branch_summary") delete draft["usage"];
+    }
+    const copiedIds = new Set(Array.from(this.#copies, ({ id }) => id));
+    return { ...this.#continued, copiedIds };
   }
 
   #parent(): SourceParent | undefined {

@@ -161,10 +161,12 @@ describe.runIf(process.platform === "linux")("sessiontree prune", () => {
     expect(lines).toContainEqual({ action: "deleted", id: expect.any(String), path: a, method: "trash" });
   });
 
-  test("what was imported stays away until it is restored, and what was forked from it marks nothing", async () => {
+  test("what was imported stays away until it is restored, whatever becomes of what was forked from it", async () => {
     const folder = folderWithTrash();
     const marks = join(PROCESS_DATA, "sessiontree", "deleted-imports");
-    onTestFinished(() => rmSync(marks, { recursive: true, force: true }));
+    const forgetMarks = () => rmSync(marks, { recursive: true, force: true });
+    forgetMarks();
+    onTestFinished(forgetMarks);
     const source = join(folder, "home", ".claude", "projects", "-code-project", `${SESSION_ID}.jsonl`);
     mkdirSync(dirname(source), { recursive: true });
     writeFileSync(
@@ -185,7 +187,8 @@ describe.runIf(process.platform === "linux")("sessiontree prune", () => {
     const all = [...PRUNE, "--dir", sessions, "--yes", "--include-parents"];
     expect((await cli(all, settings)).code).toBe(0);
     expect(readdirSync(sessions)).toEqual([]);
-    expect(readdirSync(marks)).toHaveLength(1);
+    // One for what was imported, and one for each session, by which it is known where it was continued.
+    expect(readdirSync(marks)).toHaveLength(3);
     expect(await imported()).toEqual([["deleted", true]]);
     await cli(["restore", join(sessions, clone)], settings);
     expect(await imported()).toEqual([["deleted", true]]);

@@ -119,7 +119,7 @@ test.skipIf(process.platform === "win32")(
   async () => {
     const warnings = vi.spyOn(process, "emitWarning").mockReturnValue();
     breakMarks();
-    await deleteMarked(ORIGIN, () => undefined);
+    await deleteMarked([ORIGIN], () => undefined);
     expect(warnings).toHaveBeenCalledTimes(1);
     warnings.mockRestore();
   },
@@ -204,7 +204,7 @@ test("two imports of one source into one store at once make each session once an
 describe("a mark stays", () => {
   test("if another process has deleted the session at the same time", async () => {
     const gone = new SessionError("SESSION_NOT_FOUND", "gone");
-    const deleted = deleteMarked(ORIGIN, () => {
+    const deleted = deleteMarked([ORIGIN], () => {
       throw gone;
     });
     await expect(deleted).rejects.toBe(gone);
@@ -212,7 +212,7 @@ describe("a mark stays", () => {
   });
 
   test("if a restoration removes it before the session is deleted once more", async () => {
-    await deleteMarked(ORIGIN, () => unmarkDeletedImport(ORIGIN));
+    await deleteMarked([ORIGIN], () => unmarkDeletedImport(ORIGIN));
     expect(isDeletedImport(ORIGIN)).toBe(true);
   });
 });

@@ -1,5 +1,3 @@
-import { spawn } from "node:child_process";
-import { constants } from "node:os";
 import { iterateSessions } from "../../../catalog/list/list-sessions.ts";
 import { searchSessions } from "../../../catalog/search/search.ts";
 import { deleteSession } from "../../../catalog/trash/trash.ts";
@@ -16,6 +14,7 @@ import { flag, foreignWords } from "../parameters.ts";
 import { type ContentHit, pickSession } from "../picker/pick-session.ts";
 import type { PickerScope, PreviewLine } from "../picker/state.ts";
 import { getScope } from "../session-argument.ts";
+import { startProgram } from "../start-program.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** More than anybody looks through; a longer text finds fewer. */
@@ -65,7 +64,9 @@ async function resumeSession(call: CommandCall): Promise<ExitCode> {
   });
   if (chosen === undefined) return EXIT_CODES.cancelled;
   const command = get(COMMAND);
-  return command.length === 0 ? printCommand(call, chosen) : startAgent(call, withPath(command, chosen.path));
+  return command.length === 0
+    ? printCommand(call, chosen)
+    : startProgram(call, withPath(command, chosen.path), call.io.cwd);
 }
 
 /** Finds entries that hold a text, those of the latest sessions first. */
@@ -87,16 +88,6 @@ function printCommand(call: CommandCall, chosen: { path: string; id: string; cwd
   if (call.json) call.out.json({ id, path, cwd });
   else call.out.path(path);
   return EXIT_CODES.ok;
-}
-
-async function startAgent({ io, warn }: CommandCall, command: readonly string[]): Promise<ExitCode> {
-  try {
-    return await runProgram(command, io.cwd);
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error)) throw error;
-    warn(`Cannot run ${command[0]}: ${error.message}. Check its name.`);
-    return EXIT_CODES.failed;
-  }
 }
 
 const MAX_ENTRIES = 200;
@@ -124,31 +115,8 @@ function makePreviewLine(entry: AnySessionEntry | undefined): PreviewLine | unde
 /** Stands for the session's path in a command line. */
 const PLACE = "{}";
 
-/** What a shell adds to the number of a signal that ended a program. */
-const SIGNAL_BASE = 128;
-
 /** Puts a path into a command line: in each position for it, else at the end. */
 function withPath(command: readonly string[], path: string): string[] {
   const isPlaced = command.some((part) => part.includes(PLACE));
   return isPlaced ? command.map((part) => part.split(PLACE).join(path)) : [...command, path];
-}
-
-/**
- * Runs a program without a shell, with our terminal, and waits for its exit code: as of a shell, 128 and the number of a
- * signal that ended it. Interrupts are for it alone.
- */
-async function runProgram([program = "", ...args]: readonly string[], cwd: string): Promise<number> {
-  const stay = () => undefined;
-  process.on("SIGINT", stay);
-  try {
-    return await new Promise((resolve, reject) => {
-      spawn(program, args, { cwd, stdio: "inherit" })
-        .once("error", reject)
-        .once("exit", (code, signal) => {
-          resolve(signal === null ? (code ?? 0) : SIGNAL_BASE + constants.signals[signal]);
-        });
-    });
-  } finally {
-    process.off("SIGINT", stay);
-  }
 }

@@ -39,7 +39,7 @@ const MAX_ID = 64;
 const MAX_NAME = 128;
 
 /** Said where a failed call has no words, since the API wants some. */
-const NO_WORDS = "(no output)";
+export const NO_WORDS = "(no output)";
 
 const ANTHROPIC: Dialect = {
   ...USUAL_DIALECT,

@@ -25,7 +25,8 @@ const MAX_NAME = 64;
 /** The first generation that wants signatures and ids, and takes images in results. */
 const NEW_GENERATION = 3;
 
-const GEMINI: Dialect = {
+/** What requests of Gemini allow. */
+export const GEMINI: Dialect = {
   ...USUAL_DIALECT,
   form: "gemini",
   apis: new Set(["google-generative-ai", "google-vertex"]),

@@ -1,5 +1,5 @@
 import { toRecord } from "../../../core/context/entry-fields.ts";
-import { type Dialect, USUAL_DIALECT } from "../dialect.ts";
+import { type Dialect, NO_ORIGINALS, USUAL_DIALECT } from "../dialect.ts";
 import { endsWithType } from "../raw-form.ts";
 import {
   type PlannedAnswer,
@@ -63,6 +63,29 @@ export function toOpenAIResponses(
   source: RequestSource,
   options: OpenAIResponsesOptions = {},
 ): OpenAIResponsesRequest {
+  const { plan, written } = planOpenAIResponses(source, options);
+  reportFailedResult(plan);
+  const input = written.flatMap(({ items }) => items);
+  return { ...(plan.system !== "" && { instructions: plan.system }), input, issues: plan.issues.list() };
+}
+
+/** The items of one message, and the results of its calls. */
+interface WrittenItems {
+  readonly index: number;
+  readonly items: readonly OpenAIResponsesItem[];
+}
+
+/**
+ * Plans a request, and writes its items.
+ *
+ * @param isPortable - Whether the items are for another account or program: without ids of stored items, and without
+ *   originals of kinds that only the provider knows. Default: false.
+ */
+export function planOpenAIResponses(
+  source: RequestSource,
+  options: OpenAIResponsesOptions,
+  { isPortable = false }: { readonly isPortable?: boolean } = {},
+): { readonly plan: RequestPlan; readonly written: WrittenItems[] } {
   const isStored = options.store ?? true;
   const dialect: Dialect = {
     ...OPENAI_RESPONSES,
@@ -71,16 +94,20 @@ export function toOpenAIResponses(
       return item !== undefined && isReasoningId(provider, item.id);
     },
     readAnswer: (raw) => (isReplayable(raw, isStored) ? readAnswer(raw) : undefined),
+    ...(isPortable && NO_ORIGINALS),
   };
   const plan = planRequest(source, dialect, options);
-  reportFailedResult(plan);
-  const writer = new ItemWriter(plan);
-  const input = plan.items.flatMap((item): OpenAIResponsesItem[] => {
-    if (item.kind === "system")
-      return [isInstructions(item.raw) ? item.raw : { role: "developer", content: item.text }];
-    return item.kind === "user" ? [writer.writeUser(item)] : writer.writeAnswer(item);
+  const writer = new ItemWriter(plan, isPortable);
+  const written = plan.items.map((item): WrittenItems => {
+    const { index } = item;
+    if (item.kind === "answer") return { index, items: writer.writeAnswer(item) };
+    if (item.kind === "user") return { index, items: [writer.writeUser(item)] };
+    return {
+      index,
+      items: [isInstructions(item.raw) ? item.raw : { role: "developer", content: item.text }],
+    };
   });
-  return { ...(plan.system !== "" && { instructions: plan.system }), input, issues: plan.issues.list() };
+  return { plan, written };
 }
 
 /** Tells whether the provider accepts items: it rejects trailing reasoning, and references to items that it has not stored. */
@@ -97,8 +124,12 @@ class ItemWriter {
   readonly #answered: ReadonlySet<string>;
   readonly #called = new Set<string>();
 
-  constructor(plan: RequestPlan) {
+  /** Whether calls of custom tools are written as such, whoever made them, and nothing has the id of an item. */
+  readonly #isPortable: boolean;
+
+  constructor(plan: RequestPlan, isPortable: boolean) {
     this.#plan = plan;
+    this.#isPortable = isPortable;
     const kept = plan.items.flatMap((item) => (item.kind === "system" ? [] : getItems(item.raw)));
     this.#answered = new Set(kept.filter(isHostOutput).flatMap(getPairIds));
   }
@@ -126,9 +157,10 @@ class ItemWriter {
   }
 
   #writeItems({ content, isOwn, isIncomplete, raw, index }: PlannedAnswer): OpenAIResponsesItem[] {
-    const style = { isOwn, getId: (id: string) => this.#plan.ids.of(id) };
+    const style = { isOwn: isOwn || this.#isPortable, getId: (id: string) => this.#plan.ids.of(id) };
     const isUsable = isItems(raw) && raw.every((item) => !isHostCall(item) || this.#isAnswered(item));
-    const items = isUsable ? raw : writeAnswer(content, { ...style, hasItemIds: isOwn && raw === undefined });
+    const hasItemIds = isOwn && raw === undefined && !this.#isPortable;
+    const items = isUsable ? raw : writeAnswer(content, { ...style, hasItemIds });
     const ids = items.flatMap((item) => getIds(item));
     const isRepeated = new Set(ids).size < ids.length || ids.some((id) => this.#usedIds.has(id));
     if (!isIncomplete && !isRepeated) {

@@ -20,7 +20,10 @@ export function isSession(source: RequestSource): source is ConversationSession 
  * @param leafId - Default: the session's leaf.
  * @throws {SessionError} `ENTRY_NOT_FOUND`
  */
-export function readSteps(session: ConversationSession, leafId?: string): readonly ProjectedSessionEntry[] {
+export function readSteps(
+  session: Pick<ConversationSession, "getLeafId" | "getBranch" | "buildSessionProjection">,
+  leafId?: string,
+): readonly ProjectedSessionEntry[] {
   if (leafId === undefined || leafId === session.getLeafId()) return session.buildSessionProjection().entries;
   const branch = session.getBranch(leafId);
   if (branch.at(-1)?.id !== leafId) throw makeEntryNotFoundError(leafId);

@@ -231,7 +231,8 @@ function readClaudeCode(session: SourceSession, options: ReadOptions): ImportedS
     return [{ agentId, meta, ...text, issues: [...text.issues, ...beside.issues] }];
   });
   const origin = findOrigin(main.records, session.origins);
-  const inheritedDollars = findInherited(main.records, origin, options);
+  const original = origin && parseSourceFile(origin);
+  const inheritedDollars = findInherited(main.records, original?.records, options);
   return importClaudeCode({
     main,
     subagents,
@@ -240,6 +241,7 @@ function readClaudeCode(session: SourceSession, options: ReadOptions): ImportedS
     ...(mainFile !== undefined && { path: mainFile.path }),
     cwd: session.cwd,
     ...(origin !== undefined && { forkedFrom: origin.facts.sessionId }),
+    ...(original !== undefined && { original }),
     ...(inheritedDollars !== undefined && { inheritedDollars }),
     importedAt: options.importedAt,
   });
@@ -248,13 +250,13 @@ function readClaudeCode(session: SourceSession, options: ReadOptions): ImportedS
 /** Returns the dollars that the totals of a copy begin with; what was imported already stays as it is. */
 function findInherited(
   records: readonly SourceRecord[],
-  origin: KnownFile | undefined,
+  original: readonly SourceRecord[] | undefined,
   { known }: ReadOptions,
 ): Dollars | undefined {
   const told = findInheritedDollars(known);
   const isOld = known.some(({ type }) => type === "usage");
-  if (told !== undefined || isOld || origin === undefined) return told;
-  return findCopiedDollars(parseSourceFile(origin).records, records);
+  if (told !== undefined || isOld || original === undefined) return told;
+  return findCopiedDollars(original, records);
 }
 
 const UUIDS = /"uuid":"([0-9a-f-]{36})"/g;

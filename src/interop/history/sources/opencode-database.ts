@@ -7,7 +7,7 @@ import type { JsonRecord } from "../../../core/format/json.ts";
 import { parseRecord } from "../../../core/jsonl/decode.ts";
 import { makeNewerVersionError, type OpenCodeInput } from "../../import/opencode/import-opencode.ts";
 import { getToolCallId } from "../../import/opencode/parts.ts";
-import type { DeletedMessage } from "../../import/opencode/stored-messages.ts";
+import { type DeletedMessage, readContinuation } from "../../import/opencode/stored-messages.ts";
 import { getMember, makeLeftOutIssue, toIsoTime, toNonemptyText } from "../../import/source-text.ts";
 import type { FileFacts } from "../source-program.ts";
 import { type Database, type TableQuery, withDatabase } from "../sqlite.ts";
@@ -61,6 +61,9 @@ function hasRows(database: Database, table: string): boolean {
 interface MessageFacts {
   readonly count: number;
   readonly firstMs: number;
+  /** When the last one was made. */
+  readonly madeMs: number;
+  /** When one was last changed. */
   readonly lastMs: number;
 }
 
@@ -70,9 +73,13 @@ function readStoredFacts(database: Database): FileFacts[] {
   const times = ["time_created", "time_updated"];
   for (const row of database.rows({ table: "message", texts: ["session_id"], numbers: times })) {
     const [createdMs, updatedMs] = [toNumber(row["time_created"]), toNumber(row["time_updated"])];
-    const { count = 0, firstMs = createdMs, lastMs = updatedMs } = messages.get(row["session_id"]) ?? {};
-    const [first, last] = [Math.min(firstMs, createdMs), Math.max(lastMs, updatedMs)];
-    messages.set(row["session_id"], { count: count + 1, firstMs: first, lastMs: last });
+    const known = messages.get(row["session_id"]);
+    messages.set(row["session_id"], {
+      count: (known?.count ?? 0) + 1,
+      firstMs: Math.min(known?.firstMs ?? createdMs, createdMs),
+      madeMs: Math.max(known?.madeMs ?? createdMs, createdMs),
+      lastMs: Math.max(known?.lastMs ?? updatedMs, updatedMs),
+    });
   }
   const seqs = new Map<unknown, unknown>();
   // Events are numbered where the program writes them: whatever happens in a session changes the number.
@@ -87,7 +94,7 @@ function readStoredFacts(database: Database): FileFacts[] {
 
 function makeRowFacts(row: JsonRecord, messages: MessageFacts, seq: unknown): FileFacts[] {
   const { id, time_updated: updated } = row;
-  return makeFacts(toInfo(row), messages.firstMs).map((facts) => ({
+  return makeFacts(toInfo(row), messages.firstMs, messages.madeMs).map((facts) => ({
     ...facts,
     stamp: [id, updated, messages.count, messages.lastMs, seq].join(" "),
     modifiedMs: Math.max(toNumber(updated), messages.lastMs),
@@ -100,7 +107,7 @@ function hasColumns(database: Database, { table, texts, numbers = [] }: TableQue
 }
 
 /** Columns of a session that only some versions have. */
-const OPTIONAL = ["agent", "revert"];
+const OPTIONAL = ["agent", "revert", "metadata"];
 
 function makeSessionQuery(database: Database): TableQuery {
   const columns = database.columns("session");
@@ -145,7 +152,8 @@ export function readRows(copy: string, path: string, sessionId: string): StoredS
 
 /** Returns the facts of a session as its exports have them. */
 function toInfo(row: JsonRecord): JsonRecord {
-  const { id, directory, title, version, agent, time_created: created, time_updated: updated, revert } = row;
+  const { id, directory, title, version, agent, time_created: created, time_updated: updated } = row;
+  const { revert, metadata } = row;
   return {
     id,
     projectID: row["project_id"],
@@ -155,6 +163,7 @@ function toInfo(row: JsonRecord): JsonRecord {
     version,
     agent,
     revert: typeof revert === "string" ? parseRecord(revert) : undefined,
+    metadata: typeof metadata === "string" ? parseRecord(metadata) : undefined,
     time: { created, updated },
   };
 }
@@ -245,11 +254,14 @@ export type StoredSession = Pick<OpenCodeInput, "document" | "deleted" | "toolCa
  *
  * @param info - As in an export.
  * @param firstMs - When its first message was made, Unix milliseconds; 0 if unknown.
+ * @param lastMs - When its last message was made.
  */
-export function makeFacts(info: JsonRecord, firstMs: number): FileFacts[] {
+export function makeFacts(info: JsonRecord, firstMs: number, lastMs: number): FileFacts[] {
   const sessionId = toNonemptyText(info["id"]);
   if (sessionId === undefined) return [];
   const startedAt = toIsoTime(getMember(info, "time")["created"]);
+  const continuation = readContinuation({ info });
+  const isExport = continuation !== undefined && lastMs <= continuation.copiedUntilMs;
   const begunAt = firstMs > 0 ? toIsoTime(firstMs) : undefined;
   return [
     {
@@ -262,6 +274,7 @@ export function makeFacts(info: JsonRecord, firstMs: number): FileFacts[] {
       begunAt,
       // A fork copies messages with their times.
       isCopy: begunAt !== undefined && startedAt !== undefined && begunAt < startedAt,
+      exported: isExport ? continuation.session : undefined,
     },
   ];
 }

@@ -7,7 +7,7 @@ import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import { parseJson, parseRecord } from "../../../core/jsonl/decode.ts";
 import { callUnlessRefused } from "../../../session/files/skipped-files.ts";
 import { callIfPresent } from "../../../session/fs/file-system.ts";
-import { importOpenCode } from "../../import/opencode/import-opencode.ts";
+import { importOpenCode, type OpenCodeInput } from "../../import/opencode/import-opencode.ts";
 import { countSharedMessages, getCreatedMs } from "../../import/opencode/stored-messages.ts";
 import { getMember } from "../../import/source-text.ts";
 import { type ReportSkipped, readSourceAsText, reportInto } from "../source-file.ts";
@@ -41,8 +41,8 @@ export const OPENCODE: SourceProgram = {
   readFacts: (text, path) => {
     const value = toRecord(parseJson(text)?.value);
     const { info = value, messages = readFirstMessage(path) } = value;
-    const [first] = toArray(messages);
-    return makeFacts(toRecord(info), getCreatedMs({ info: getMember(toRecord(first), "info") }));
+    const times = toArray(messages).map((one) => getCreatedMs({ info: getMember(toRecord(one), "info") }));
+    return makeFacts(toRecord(info), times[0] ?? 0, Math.max(...times));
   },
   factsInDatabase: readTableFacts,
   lookups: OPENCODE_LOOKUPS,
@@ -52,9 +52,9 @@ export const OPENCODE: SourceProgram = {
   read: ({ files, origins }, { importedAt }) =>
     files.flatMap((file) => {
       const stored = readStored(file);
-      const forkedFrom = findOrigin(stored.document, origins);
       const { path } = file;
-      return importOpenCode({ ...stored, ...(forkedFrom && { forkedFrom }), path, importedAt }) ?? [];
+      const origin = findOrigin(stored.document, origins);
+      return importOpenCode({ ...stored, ...origin, path, importedAt }) ?? [];
     }),
 };
 
@@ -101,12 +101,16 @@ function withOrigins(sessions: readonly SourceSession[]): SourceSession[] {
 }
 
 /** Returns the session that a fork was copied from: of those that share most of its messages, the oldest. */
-function findOrigin(document: unknown, origins: readonly KnownFile[]): string | undefined {
-  let best: string | undefined;
+function findOrigin(
+  document: unknown,
+  origins: readonly KnownFile[],
+): Pick<OpenCodeInput, "forkedFrom" | "original"> {
+  let best: Pick<OpenCodeInput, "forkedFrom" | "original"> = {};
   let max = 0;
   for (const file of origins) {
-    const shared = countSharedMessages(document, readStored(file).document);
-    if (shared > max) best = file.facts.sessionId;
+    const { document: original } = readStored(file);
+    const shared = countSharedMessages(document, original);
+    if (shared > max) best = { forkedFrom: file.facts.sessionId, original };
     max = Math.max(max, shared);
   }
   return best;

@@ -10,6 +10,7 @@ import {
   type SourceText,
   toNonemptyText,
 } from "../source-text.ts";
+import { findContinuation } from "./continuation.ts";
 import type { Dollars } from "./cost-state.ts";
 import { isSidechain, linkRecords, type RecordGraph, type RecordNode } from "./record-graph.ts";
 import { type ClaudeSubagentText, findSubagents, type Subagent } from "./subagents.ts";
@@ -31,6 +32,8 @@ export interface ClaudeCodeInput {
   readonly importedAt: string;
   /** Session that this one was forked from, if known; records may also name it. */
   readonly forkedFrom?: string;
+  /** Transcript of that session, which may say that a session of ours continues there. */
+  readonly original?: SourceText;
   /** Dollars by model, in this session's totals, that the one it was copied from has spent; undefined if it is no copy. */
   readonly inheritedDollars?: Dollars;
 }
@@ -91,7 +94,8 @@ function importMain(
   builder.drop("repeated", graph.repeated);
   const { inheritedDollars: inherited } = input;
   const copy = inherited && { sessionId: id, inherited };
-  emitThread({ builder, records, counted: new Set(), copy, ...thread });
+  const continuation = findContinuation(records, input.original?.records);
+  emitThread({ builder, records, counted: new Set(), copy, continuation, ...thread });
   return builder.finish();
 }
 

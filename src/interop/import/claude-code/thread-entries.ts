@@ -1,6 +1,8 @@
+import { CONTINUED_SESSION_TYPE, findContinuedSession } from "../continued-session.ts";
 import type { Draft, SessionBuilder } from "../session-builder.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { toNonemptyText } from "../source-text.ts";
+import type { Continuation } from "./continuation.ts";
 import { type CopyCosts, CostState, SubagentTokens } from "./cost-state.ts";
 import { getMessageUsage } from "./message-parts.ts";
 import { findLeaf, isNode, type RecordNode } from "./record-graph.ts";
@@ -34,6 +36,8 @@ export interface Thread {
   readonly findSubagent: UnitContext["findSubagent"];
   /** What the totals of the agent's file begin with; undefined if it is not known to be a copy. */
   readonly copy?: CopyCosts | undefined;
+  /** Where new records begin; undefined if the session continues none of ours. */
+  readonly continuation?: Continuation | undefined;
   /** Subagents whose tokens are included in the totals of the agent's file. */
   readonly subagents: readonly Subagent[];
 }
@@ -91,16 +95,18 @@ class ThreadEmitter {
   }
 
   #emitWithNotes(records: readonly SourceRecord[]): void {
-    const { builder } = this.#thread;
+    const { builder, continuation } = this.#thread;
     const notes = new SessionNotes(builder, this.#units, this.#costs);
     const byPosition = new Map(this.#units.units.map((unit) => [getPosition(unit), unit]));
     for (const [position, record] of records.entries()) {
+      if (position === continuation?.position) builder.continueSession(continuation.session);
       const unit = byPosition.get(position);
       if (unit !== undefined) this.#emit(unit);
       if (isNode(record)) continue;
       builder.counts.records++;
       notes.take(record);
     }
+    if (continuation?.position === records.length) builder.continueSession(continuation.session);
   }
 
   /** Makes the entries of a unit after those that it follows. */
@@ -121,6 +127,8 @@ class ThreadEmitter {
   }
 
   #countCosts(unit: Unit, draft: Draft): void {
+    const isExported = getPosition(unit) < (this.#thread.continuation?.position ?? 0);
+    if (isExported) return;
     if (draft.type === "compaction" && unit.parent === undefined) this.#costs.inherit();
     if (draft.type === "compaction" || draft.type === "branch_summary") this.#costs.addSummary(draft);
     if (unit.role !== "assistant") return;
@@ -215,7 +223,8 @@ class SessionNotes {
         if (!this.#costs.take(record)) this.#builder.drop("cost unchanged");
         break;
       default:
-        if (DROPPED.has(type)) this.#builder.drop(type);
+        if (findContinuedSession(value) !== undefined) this.#builder.drop(CONTINUED_SESSION_TYPE);
+        else if (DROPPED.has(type)) this.#builder.drop(type);
         else this.#keep(record, type);
     }
   }

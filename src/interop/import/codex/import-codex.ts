@@ -1,6 +1,7 @@
 import { getTexts } from "../../../core/context/content-text.ts";
 import { toRecord } from "../../../core/context/entry-fields.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
+import { CONTINUED_SESSION_TYPE, parseContinuedSession } from "../continued-session.ts";
 import { makeSubagentLink } from "../entry-bodies.ts";
 import { THREAD_START, type ThreadState } from "../entry-thread.ts";
 import type { ImportedSession } from "../imported-session.ts";
@@ -225,6 +226,7 @@ class RolloutReader {
       "inter_agent_communication",
       (said, record) => this.#writer.note(record, said, "inter_agent_communication"),
     ],
+    [CONTINUED_SESSION_TYPE, (payload, record) => this.#takeContinued(record, payload)],
   ]);
   readonly #itemTakers = new Map<ItemRole, Taker>([
     ["answer", (item, record) => this.#writer.addToAnswer(record, item)],
@@ -291,6 +293,18 @@ class RolloutReader {
   /** Counts the tokens of a call, unless the record was copied from a parent, which counts them. */
   #count(record: SourceRecord, tokens: unknown, responseId?: string): void {
     this.#writer.count(record, toRecord(tokens), responseId, this.#next < this.#copied);
+  }
+
+  /** Reads that everything so far was copied from a session of ours. */
+  #takeContinued(record: SourceRecord, payload: JsonRecord): void {
+    const continued = parseContinuedSession(payload);
+    if (continued === undefined) {
+      this.#writer.keepItem(record, CONTINUED_SESSION_TYPE, payload);
+      return;
+    }
+    this.#builder.drop(CONTINUED_SESSION_TYPE);
+    this.#builder.continueSession(continued);
+    this.#writer.closeAnswer();
   }
 
   #takeItem(item: JsonRecord, record: SourceRecord): void {

@@ -2,6 +2,7 @@ import { toRecord } from "../../../core/context/entry-fields.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
+import { findContinuedSession } from "../continued-session.ts";
 import type { SourceRecord, SourceText } from "../source-text.ts";
 import { getMember, toNonemptyText } from "../source-text.ts";
 
@@ -42,11 +43,11 @@ export function readRollout(text: CodexRolloutText): Rollout {
   const threadId = toNonemptyText(meta["id"]);
   const rolloutId = LAST_ID.exec(text.path ?? "")?.[1] ?? threadId;
   const enveloped = text.records.map(withEnvelope);
-  // All records of a copied history may have the same time: then equal records are real repetitions.
+  // All records of a copied or exported history may have the same time: then equal records are real repetitions.
   const threads = new Set(
     enveloped.flatMap(({ value }) => (isMeta(value) ? getMember(value, "payload")["id"] : [])),
   );
-  const isCopy = threads.size > 1;
+  const isCopy = threads.size > 1 || enveloped.some(({ value }) => findContinuedSession(value) !== undefined);
   const { records, repeated } = sortRecords(enveloped, isCopy);
   return { text, records, meta, threadId, rolloutId, repeated };
 }

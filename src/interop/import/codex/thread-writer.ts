@@ -65,9 +65,14 @@ export class ThreadWriter extends EntryThread {
   }
 
   startTurn(): void {
+    this.closeAnswer();
+    this.#turn = { before: this.state, isUsers: false };
+  }
+
+  /** Ends the last answer: tokens that are told later are not its own. */
+  closeAnswer(): void {
     this.#open = undefined;
     this.#last = undefined;
-    this.#turn = { before: this.state, isUsers: false };
   }
 
   keepItem({ value }: SourceRecord, type: string, data: JsonRecord): void {
@@ -173,8 +178,7 @@ export class ThreadWriter extends EntryThread {
   }
 
   rollBack(turns: unknown): void {
-    this.#open = undefined;
-    this.#last = undefined;
+    this.closeAnswer();
     this.#turn = undefined;
     this.goBack(typeof turns === "number" ? turns : 0);
   }

@@ -4,6 +4,7 @@ import { UNKNOWN_NAME } from "../../../core/format/message.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import { toCount, toUsage } from "../../convert/answer.ts";
+import { CONTINUED_SESSION_TYPE } from "../continued-session.ts";
 import { makeCustom, makeSubagentLink, makeToolResult } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
 import { type Draft, makeIdKey, SessionBuilder } from "../session-builder.ts";
@@ -73,12 +74,19 @@ export function importGemini(input: GeminiInput): ImportedSession | undefined {
     texts.reduce((sum, { records }) => sum + records.length, 0) + log.listed + log.thanks;
   if (input.parentId !== undefined)
     builder.addBehind(`gemini agent ${sourceId}`, undefined, makeSubagentLink({ agentId: sourceId }));
+  if (log.continued !== undefined) builder.continueSession(log.continued);
   const drafts = new Map<LogNode, Draft>();
   const open = new OpenCalls();
-  for (const node of log.nodes) drafts.set(node, emitNode(node, drafts, builder, open));
+  for (const node of log.nodes) {
+    const before = builder.counts.entries;
+    drafts.set(node, emitNode(node, drafts, builder, open));
+    const isCopy = log.copiedIds.has(node.message["id"]);
+    if (log.continued !== undefined && isCopy) builder.continueSession(log.continued, before);
+  }
   for (const { value } of log.unknown)
     builder.keepBehind(`gemini record ${encodeParsed(value)}`, undefined, "record", value);
   builder.drop("older version of a message", log.replaced);
+  if (log.continued !== undefined) builder.drop(CONTINUED_SESSION_TYPE);
   builder.drop("thanks for a summary", log.thanks);
   builder.drop("result that its call tells", log.repeated);
   builder.markLeaf(log.tip && drafts.get(log.tip));

@@ -1,6 +1,7 @@
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import { groupBy } from "../../../core/format/group-by.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
+import { type ContinuedSession, findContinuedSession } from "../continued-session.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { joinContentText, toNonemptyText } from "../source-text.ts";
 import { findCallResult, getSentResponses, isAside } from "./parts.ts";
@@ -53,6 +54,10 @@ class PatchLog {
   thanks = 0;
   /** Records of what tools returned that the calls before them tell, too. */
   repeated = 0;
+  /** The session of ours that this one continues. */
+  continued: ContinuedSession | undefined;
+  /** Ids of the messages that were copied from it. */
+  readonly copiedIds = new Set<unknown>();
   /** Current state of the session. */
   #current: LogNode[] = [];
   #byId = new Map<unknown, LogNode>();
@@ -78,11 +83,18 @@ class PatchLog {
     const { value } = record;
     const rewind = toNonemptyText(value["$rewindTo"]);
     const patch = value["$set"];
-    if (rewind !== undefined) this.#rewind(rewind);
+    const continued = findContinuedSession(value);
+    if (continued !== undefined) this.#continue(continued);
+    else if (rewind !== undefined) this.#rewind(rewind);
     else if (toNonemptyText(value["id"]) !== undefined) this.#put(value);
     else if (patch !== undefined) this.#patch(toRecord(patch));
     else if (toNonemptyText(value["sessionId"]) !== undefined) this.#patch(value);
     else this.unknown.push(record);
+  }
+
+  #continue(continued: ContinuedSession): void {
+    this.continued = continued;
+    for (const { message } of this.nodes) this.copiedIds.add(message["id"]);
   }
 
   #patch(patch: JsonRecord): void {
@@ -162,7 +174,8 @@ class PatchLog {
       .filter(({ isCompaction }) => isCompaction)
       .map(({ message }) => message["id"]);
     const known = told.findIndex(({ id }) => summaries.includes(id));
-    const messages = known === -1 ? told : withoutThanks(told.slice(known + 1));
+    const following = known === -1 ? told : withoutThanks(told.slice(known + 1));
+    const messages = this.continued === undefined ? following : this.#withCopiesFirst(following);
     let [same, end] = [0, 0];
     for (const node of this.#current) {
       const message = messages[same];
@@ -182,6 +195,17 @@ class PatchLog {
       for (const message of rest) this.#add(message, {});
     }
     this.listed += this.nodes.length - before + this.replaced - replaced;
+  }
+
+  /** Moves the notes that the program puts before copied messages when it resumes to after all that is known. */
+  #withCopiesFirst(messages: readonly JsonRecord[]): readonly JsonRecord[] {
+    const start = messages.findIndex(({ id }) => this.copiedIds.has(id));
+    const front = messages.slice(0, Math.max(0, start));
+    if (!front.every(isAside)) return messages;
+    const rest = messages.slice(front.length);
+    const end = rest.findLastIndex(({ id }) => this.#byId.has(id)) + 1;
+    const notes = front.filter(({ id }) => !this.#byId.has(id));
+    return [...rest.slice(0, end), ...notes, ...rest.slice(end)];
   }
 
   /** Applies a list that begins with a summary of the history: it continues after all of that. */

@@ -17,7 +17,15 @@ import {
   splitSteps,
   toFileBlock,
 } from "./parts.ts";
-import { type DeletedMessage, getCreatedMs, readMessages, type StoredMessage } from "./stored-messages.ts";
+import {
+  type Continuation,
+  type DeletedMessage,
+  getCreatedMs,
+  isExported,
+  readContinuation,
+  readMessages,
+  type StoredMessage,
+} from "./stored-messages.ts";
 
 /** A session of OpenCode. */
 export interface OpenCodeInput {
@@ -27,6 +35,8 @@ export interface OpenCodeInput {
   readonly deleted?: readonly DeletedMessage[];
   /** Id of the session that it was forked from; the program does not store it. */
   readonly forkedFrom?: string;
+  /** Document of that session, which may say that a session of ours continues there. */
+  readonly original?: unknown;
   /** Call of the parent that started it as a subagent. */
   readonly toolCallId?: string;
   /** Path of the file. */
@@ -86,6 +96,7 @@ class OpenCodeImport {
   readonly #writer: MessageWriter;
   readonly #states = new Map<StoredMessage, MessageState>();
   readonly #summaries: ReadonlyMap<StoredMessage, StoredMessage>;
+  readonly #continuation: Continuation | undefined;
 
   constructor(
     input: OpenCodeInput,
@@ -95,6 +106,7 @@ class OpenCodeImport {
   ) {
     this.#info = info;
     this.#messages = messages;
+    this.#continuation = readContinuation(input.document) ?? readContinuation(input.original);
     this.#summaries = findSummaries(messages);
     const id = toNonemptyText(info["id"]) ?? "unknown";
     const folders = messages.map((message) => getMember(message.info, "path")["cwd"]);
@@ -124,9 +136,12 @@ class OpenCodeImport {
   }
 
   run(): ImportedSession {
+    if (this.#continuation !== undefined) this.#builder.continueSession(this.#continuation.session);
     for (const message of this.#messages) {
       const before = this.#clearBefore(message);
       this.#states.set(message, this.#emit(message, before));
+      if (this.#continuation !== undefined && isExported(message, this.#continuation))
+        this.#builder.continueSession(this.#continuation.session);
     }
     const end = this.#clearBefore(undefined);
     this.#builder.markLeaf((this.#revertedTo() ?? end).last);

@@ -1,6 +1,11 @@
 import { toArray, toNumber, toRecord } from "../../../core/context/entry-fields.ts";
 import type { SessionIssue } from "../../../core/format/issue.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
+import {
+  CONTINUED_SESSION_TYPE,
+  type ContinuedSession,
+  parseContinuedSession,
+} from "../continued-session.ts";
 import { getMember, makeLeftOutIssue, toNonemptyText } from "../source-text.ts";
 
 /** A message that the program has deleted, because the user went on from before it. */
@@ -51,6 +56,28 @@ export function readMessages(
   for (const { message, createdSeq, deletedSeq } of deleted)
     take(message, { isDeleted: true, createdSeq, deletedSeq });
   return { messages: withParents([...byIdAndTime.values()].sort(byCreation)), issues };
+}
+
+/** The session of ours that a session of OpenCode continues, and which of its messages were copied from it. */
+export interface Continuation {
+  readonly session: ContinuedSession;
+  /** When the last copied message was made, Unix milliseconds. */
+  readonly copiedUntilMs: number;
+}
+
+/** Returns what a document says of the session of ours that it continues; undefined if it continues none. */
+export function readContinuation(document: unknown): Continuation | undefined {
+  const told = getMember(
+    getMember(getMember(toRecord(document), "info"), "metadata"),
+    CONTINUED_SESSION_TYPE,
+  );
+  const session = parseContinuedSession(told);
+  return session && { session, copiedUntilMs: toNumber(told["copiedUntil"]) };
+}
+
+/** Tells whether a message was copied from the session of ours that its session continues. */
+export function isExported(message: Pick<StoredMessage, "info">, { copiedUntilMs }: Continuation): boolean {
+  return getCreatedMs(message) <= copiedUntilMs;
 }
 
 /** Returns when a message was made, Unix milliseconds. */

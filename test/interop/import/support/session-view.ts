@@ -77,3 +77,8 @@ export function partsMade(view: ReturnType<typeof readView>): string[] {
     })
     .sort();
 }
+
+/** Returns what the first entry says of where a session was imported from. */
+export function getImportProvenance([first]: readonly object[]): unknown {
+  return Object(first).data;
+}

@@ -1,0 +1,42 @@
+import { spawn } from "node:child_process";
+import { constants } from "node:os";
+import type { CommandCall } from "./command.ts";
+import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
+
+/** What a shell adds to the number of a signal that ended a program. */
+const SIGNAL_BASE = 128;
+
+/** Runs a program in a folder, and returns its exit code; says why if it cannot be started. */
+export async function startProgram(
+  { warn }: Pick<CommandCall, "warn">,
+  command: readonly string[],
+  cwd: string,
+): Promise<ExitCode> {
+  try {
+    return await runProgram(command, cwd);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error)) throw error;
+    warn(`Cannot run ${command[0]}: ${error.message}. Check its name.`);
+    return EXIT_CODES.failed;
+  }
+}
+
+/**
+ * Runs a program without a shell, with our terminal, and waits for its exit code: as of a shell, 128 and the number of a
+ * signal that ended it. Interrupts are for it alone.
+ */
+async function runProgram([program = "", ...args]: readonly string[], cwd: string): Promise<number> {
+  const stay = () => undefined;
+  process.on("SIGINT", stay);
+  try {
+    return await new Promise((resolve, reject) => {
+      spawn(program, args, { cwd, stdio: "inherit" })
+        .once("error", reject)
+        .once("exit", (code, signal) => {
+          resolve(signal === null ? (code ?? 0) : SIGNAL_BASE + constants.signals[signal]);
+        });
+    });
+  } finally {
+    process.off("SIGINT", stay);
+  }
+}

@@ -1,0 +1,152 @@
+import { toArray, toRecord } from "../../core/context/entry-fields.ts";
+import { encodeRecord } from "../../core/jsonl/encode.ts";
+import type { OpenAIResponsesItem } from "../convert/openai-responses/openai-responses-content.ts";
+import { planOpenAIResponses } from "../convert/openai-responses/to-openai-responses.ts";
+import { CONTINUED_SESSION_TYPE, type ContinuedSession } from "../import/continued-session.ts";
+import { type ExportedMessage, type ExportStage, getMessageTime, listStages } from "./export-stages.ts";
+import type { ExportIssue } from "./exported-session.ts";
+import type { SessionWriter, WriteTarget } from "./session-writer.ts";
+
+/** Version of Codex whose files these are like. */
+const CODEX_VERSION = "0.171.0";
+
+const NO_FAILURES = "Codex's results cannot say that their calls failed; their texts do.";
+
+/**
+ * Writes a session as a rollout of Codex.
+ *
+ * A compaction becomes one of Codex: what it left replaces what is before it in the file.
+ */
+export const writeCodex: SessionWriter = (session, target) => {
+  const rollout = new Rollout(target);
+  const issues = listStages(session, target).flatMap((stage) => {
+    const { written, issues } = writeItems(stage, target);
+    rollout.addStage(stage, written);
+    return issues;
+  });
+  const bytes = rollout.finish({ sessionId: session.getSessionId(), leafId: target.leafId });
+  return {
+    files: [{ path: makeRolloutPath(target), bytes }],
+    commands: [["codex", "resume", target.id]],
+    issues,
+  };
+};
+
+/** Codex finds a session by this name, in whichever folder for a day it is. */
+function makeRolloutPath({ id, now }: WriteTarget): string {
+  const [day = "", time = ""] = new Date(now).toISOString().slice(0, 19).split("T");
+  return `sessions/${day.replaceAll("-", "/")}/rollout-${day}T${time.replaceAll(":", "-")}-${id}.jsonl`;
+}
+
+/** An item as a rollout has it. */
+interface RolloutItem {
+  readonly item: object;
+  /** What a list or a screen shows of it; undefined if it is no text. */
+  readonly shown: { readonly type: "user_message" | "agent_message"; readonly message: string } | undefined;
+  readonly source: ExportedMessage | undefined;
+  readonly time: string;
+  /** Whether a compaction kept it. */
+  readonly isKept: boolean;
+}
+
+function writeItems(
+  { sources, keptCount }: ExportStage,
+  { now }: WriteTarget,
+): { readonly written: RolloutItem[]; readonly issues: readonly ExportIssue[] } {
+  const messages = sources.map(({ message }) => message);
+  const { plan, written } = planOpenAIResponses(messages, { dropThinking: true }, { isPortable: true });
+  const results = plan.items.flatMap((item) => (item.kind === "answer" ? item.results : []));
+  for (const { index, message, isMade } of results)
+    if (message.isError && !isMade) plan.issues.report("FLAG_DROPPED", index, NO_FAILURES);
+  plan.issues.locate((index) => sources[index]?.entry.id);
+  const items = written.flatMap(({ index, items }) => {
+    const source = sources[index];
+    const facts = { source, time: getMessageTime(source, now), isKept: index < keptCount };
+    return items.map((item) => ({ item: toRolloutItem(item), shown: findShown(item), ...facts }));
+  });
+  return { written: items, issues: plan.issues.list() };
+}
+
+/** Names the type of a message, and makes parts of its text: Codex drops a content that is a string. */
+function toRolloutItem(item: OpenAIResponsesItem): object {
+  if (!("role" in item)) return item;
+  const { role, content } = item;
+  const type = role === "assistant" ? "output_text" : "input_text";
+  return {
+    ...item,
+    type: "message",
+    content: typeof content === "string" ? [{ type, text: content }] : content,
+  };
+}
+
+function findShown(item: OpenAIResponsesItem): RolloutItem["shown"] {
+  if (!("role" in item)) return undefined;
+  const { role, content } = item;
+  const texts =
+    typeof content === "string" ? [content] : toArray(content).map((part) => toRecord(part)["text"]);
+  const message = texts.filter((text) => typeof text === "string").join("\n");
+  return { type: role === "assistant" ? "agent_message" : "user_message", message };
+}
+
+/** The lines of a rollout. */
+class Rollout {
+  readonly #lines: string[] = [];
+  readonly #endTime: string;
+  /** Entries that were written. */
+  readonly #written = new Set<string>();
+  /** What lists show if the user has typed nothing. */
+  #firstText: string | undefined;
+  #hasPrompt = false;
+
+  constructor({ id, cwd, now }: WriteTarget) {
+    const timestamp = new Date(now).toISOString();
+    this.#endTime = timestamp;
+    this.#add(timestamp, "session_meta", {
+      ...{ id, timestamp, cwd, originator: CONTINUED_SESSION_TYPE },
+      ...{ cli_version: CODEX_VERSION, source: "cli" },
+    });
+  }
+
+  addStage({ compaction }: ExportStage, written: readonly RolloutItem[]): void {
+    const kept = written.filter(({ isKept }) => isKept);
+    for (const one of kept) this.#show(one);
+    const [summary] = kept;
+    if (compaction !== undefined && summary !== undefined) {
+      const history = kept.map(({ item }) => item);
+      const payload = { message: summary.shown?.message ?? "", replacement_history: history };
+      this.#add(summary.time, "compacted", payload);
+    }
+    for (const one of written) {
+      if (one.isKept) continue;
+      this.#add(one.time, "response_item", one.item);
+      this.#show(one);
+    }
+    for (const { source } of written) if (source !== undefined) this.#written.add(source.entry.id);
+  }
+
+  finish(continued: ContinuedSession): Uint8Array {
+    if (!this.#hasPrompt) this.#addEvent(this.#endTime, "user_message", this.#firstText ?? "(no text)");
+    this.#add(this.#endTime, CONTINUED_SESSION_TYPE, { ...continued });
+    return new TextEncoder().encode(this.#lines.join(""));
+  }
+
+  /** Adds what lists and screens show of what was said; a summary, for one, was not. */
+  #show({ shown, source, time }: RolloutItem): void {
+    if (shown === undefined) return;
+    const isPrompt = shown.type === "user_message";
+    if (isPrompt) this.#firstText ??= shown.message;
+    if (source?.entry.type !== "message" || this.#written.has(source.entry.id)) return;
+    if (isPrompt && source.message.role !== "user") return;
+    if (isPrompt) this.#hasPrompt = true;
+    this.#addEvent(time, shown.type, shown.message);
+  }
+
+  #addEvent(time: string, type: "user_message" | "agent_message", message: string): void {
+    const media = type === "user_message" ? { images: [], local_images: [], text_elements: [] } : {};
+    this.#add(time, "event_msg", { type, message, ...media });
+  }
+
+  #add(timestamp: string, type: string, payload: object): void {
+    this.#lines.push(`${encodeRecord({ timestamp, type, payload })}\n`);
+  }
+}

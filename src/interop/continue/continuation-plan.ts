@@ -1,0 +1,89 @@
+import { toRecord } from "../../core/context/entry-fields.ts";
+import { makeEntryPath } from "../../core/context/entry-path.ts";
+import { projectPath } from "../../core/context/session-context.ts";
+import type { ImageContent } from "../../core/format/content.ts";
+import type { AgentMessage } from "../../core/format/message.ts";
+import type { ReadonlySessionManager } from "../../session/manager/session-manager.ts";
+import type { Dialect } from "../convert/dialect.ts";
+import { makePlaceholder } from "../convert/images.ts";
+import { IMAGE_REPLACED } from "../convert/request-content.ts";
+import type { PlannedAnswer, PlannedUser, RequestPlan } from "../convert/request-plan.ts";
+import { planRequest } from "../convert/session/plan-source.ts";
+import { normalizeName, ToolIds } from "../convert/tool-ids.ts";
+import { type ExportedMessage, getMessageTime, listStages } from "./export-stages.ts";
+import type { WriteTarget } from "./session-writer.ts";
+
+/** Characters of the longest id of a call that any provider accepts. */
+const MAX_CALL_ID = 64;
+
+/** Makes ids of calls that any provider accepts, whoever made the originals. */
+export function makePortableIds(): ToolIds {
+  return new ToolIds({ maxLength: MAX_CALL_ID, fitOwn: normalizeName });
+}
+
+/** A prompt, or an answer with its results, and where it comes from. */
+export interface ContinuedTurn {
+  readonly item: PlannedUser | PlannedAnswer;
+  readonly entryId: string;
+  /** ISO 8601. */
+  readonly timestamp: string;
+  /** Message of the item; of a prompt that was added, the one that follows it. */
+  readonly message: AgentMessage;
+}
+
+/** The history that a program gets to continue with. */
+export interface ContinuationPlan extends Pick<RequestPlan, "ids" | "issues"> {
+  readonly turns: readonly ContinuedTurn[];
+}
+
+/**
+ * Prepares the messages at a leaf for a program whose file holds no compaction: without instructions and thinking, each call
+ * with one result. The whole path has no summaries of what it holds anyway.
+ */
+export function planContinuation(
+  session: ReadonlySessionManager,
+  target: WriteTarget,
+  dialect: Dialect,
+): ContinuationPlan {
+  const sources = listSources(session, target);
+  const messages = sources.map(({ message }) => withReadableImages(message));
+  const { items, ids, issues } = planRequest(messages, dialect, { dropThinking: true });
+  issues.locate((index) => sources[index]?.entry.id);
+  messages.forEach((message, index) => {
+    if (message !== sources[index]?.message)
+      issues.report("CONTENT_REPLACED", index, `${IMAGE_REPLACED} that is not base64 by a text.`);
+  });
+  const turns = items.flatMap((item): ContinuedTurn[] => {
+    const source = sources[item.index];
+    if (item.kind === "system" || source === undefined) return [];
+    const { message, entry } = source;
+    return [{ item, message, entryId: entry.id, timestamp: getMessageTime(source, target.now) }];
+  });
+  return { turns, ids, issues };
+}
+
+/** Replaces images that are not base64, on which a program that reads them ends. */
+function withReadableImages(message: AgentMessage): AgentMessage {
+  if (message.role !== "user" && message.role !== "toolResult") return message;
+  const { content } = message;
+  if (!Array.isArray(content) || !content.some(isDamagedImage)) return message;
+  const readable = content.map((block) =>
+    isDamagedImage(block) ? makePlaceholder("image", block.mimeType) : block,
+  );
+  return { ...message, content: readable };
+}
+
+function isDamagedImage(block: unknown): block is ImageContent {
+  const { type, data } = toRecord(block);
+  return type === "image" && typeof data === "string" && !(data.length % 4 === 0 && BASE64.test(data));
+}
+
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+function listSources(session: ReadonlySessionManager, target: WriteTarget): readonly ExportedMessage[] {
+  if (target.compacted === "context") return listStages(session, target).flatMap(({ sources }) => sources);
+  const path = session.getBranch(target.leafId).filter(({ type }) => type !== "compaction");
+  return projectPath(makeEntryPath(path)).entries.flatMap(({ sourceEntry: entry, messages }) =>
+    messages.flatMap((message) => (message.role === "system" ? [] : { message, entry })),
+  );
+}

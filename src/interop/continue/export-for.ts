@@ -1,0 +1,122 @@
+import { toArray, toRecord } from "../../core/context/entry-fields.ts";
+import { formatCounted } from "../../core/facts/number-text.ts";
+import { SessionError } from "../../core/format/errors.ts";
+import type { AgentMessage } from "../../core/format/message.ts";
+import type { ReadonlySessionManager } from "../../session/manager/session-manager.ts";
+import { toAnthropic } from "../convert/anthropic/to-anthropic.ts";
+import { isImageLost } from "../convert/request-content.ts";
+import { readSteps } from "../convert/session/session-steps.ts";
+import { writeClaudeCode } from "./claude-code.ts";
+import { writeCodex } from "./codex.ts";
+import {
+  CONTINUING_AGENTS,
+  type ContinuingAgent,
+  type ExportedSession,
+  type ExportForOptions,
+  type ExportIssue,
+} from "./exported-session.ts";
+import { writeGemini } from "./gemini.ts";
+import { writeOpenCode } from "./opencode.ts";
+import { listForeignTools } from "./own-tools.ts";
+import { writePi } from "./pi.ts";
+import type { SessionWriter, WriteTarget } from "./session-writer.ts";
+
+const WRITERS: Readonly<Partial<Record<ContinuingAgent, SessionWriter>>> = {
+  "claude-code": writeClaudeCode,
+  codex: writeCodex,
+  gemini: writeGemini,
+  opencode: writeOpenCode,
+  pi: writePi,
+};
+
+const UUID = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/;
+
+/**
+ * Converts a session to the files with which another program continues it.
+ *
+ * Writes nothing. The model there gets the same texts, tool calls, and results; thinking is left out, because providers
+ * accept it only from the model that wrote it. `continueIn` also writes the files.
+ *
+ * @param agent - The program.
+ * @param session - Not changed.
+ * @returns The files, the commands that continue the session, and what was left out.
+ * @throws {SessionError} `ENTRY_NOT_FOUND`; `NOT_A_SESSION` if the path has no message
+ * @throws {TypeError} If the program or an option is unknown.
+ * @remarks Cost: O(bytes of the session). Source: docs/continue.md
+ */
+export function exportFor(
+  agent: ContinuingAgent,
+  session: ReadonlySessionManager,
+  options: ExportForOptions = {},
+): ExportedSession {
+  const write = WRITERS[agent];
+  if (write === undefined)
+    throw new TypeError(
+      `No session can continue in ${String(agent)}; name one of ${CONTINUING_AGENTS.join(", ")}.`,
+    );
+  const target = makeTarget(session, options);
+  const messages = readSteps(session, target.leafId).flatMap((step) => step.messages);
+  // Of messages that no provider knows, nothing would be left to continue.
+  const said = messages.filter(({ role }) => role !== "system");
+  if (toAnthropic(said, { dropThinking: true }).messages.length === 0) throw makeNoMessageError();
+  const { issues, ...written } = write(session, target);
+  const common = agent === "pi" ? [] : listLosses(agent, session, target, messages);
+  return { id: target.id, ...written, issues: [...common, ...toExportIssues(issues)] };
+}
+
+function makeTarget(session: ReadonlySessionManager, options: ExportForOptions): WriteTarget {
+  const { id = crypto.randomUUID(), compacted = "context", now = Date.now() } = options;
+  if (!UUID.test(id)) throw new TypeError(`The id of a session in another program is a UUID, not ${id}.`);
+  if (compacted !== "context" && compacted !== "whole")
+    throw new TypeError(`compacted is "context" or "whole", not ${JSON.stringify(compacted)}.`);
+  const leafId = options.leafId ?? session.getLeafId();
+  if (leafId === null) throw makeNoMessageError();
+  const cwd = options.cwd ?? session.getCwd();
+  return { leafId, cwd, compacted, id, now, project: options.project, model: options.model };
+}
+
+function makeNoMessageError(): SessionError {
+  return new SessionError("NOT_A_SESSION", "The session has no message to continue; name another one.", {});
+}
+
+/** Lists what no program's file holds. */
+function listLosses(
+  agent: Exclude<ContinuingAgent, "pi">,
+  session: ReadonlySessionManager,
+  { leafId }: WriteTarget,
+  messages: readonly AgentMessage[],
+): ExportIssue[] {
+  const losses: ExportIssue[] = [];
+  const report = (code: ExportIssue["code"], message: string) => losses.push({ code, index: -1, message });
+  if (messages.some(({ role }) => role === "system"))
+    report("SYSTEM_LEFT_OUT", "Left out the instructions of the session: the program has its own.");
+  const foreign = listForeignTools(agent, messages.flatMap(listCalledTools));
+  if (foreign.length > 0)
+    report("TOOLS_FOREIGN", `Calls name tools that the program may lack: ${foreign.join(", ")}.`);
+  const path = new Set(session.getBranch(leafId).map(({ id }) => id));
+  const others = session.getEntries().filter(({ type, id }) => type === "message" && !path.has(id));
+  if (others.length > 0) {
+    const count = formatCounted(others.length, "message");
+    report(
+      "BRANCHES_LEFT_OUT",
+      `Left out ${count} that ${others.length === 1 ? "is" : "are"} not on this path.`,
+    );
+  }
+  return losses;
+}
+
+function listCalledTools(message: AgentMessage): string[] {
+  const blocks = message.role === "assistant" ? toArray(message.content).map(toRecord) : [];
+  return blocks.flatMap(({ type, name }) => (type === "toolCall" && typeof name === "string" ? [name] : []));
+}
+
+/** Names lost images, and keeps the first of equal issues: what a compaction kept is exported twice. */
+function toExportIssues(issues: readonly ExportIssue[]): ExportIssue[] {
+  const byText = new Map<string, ExportIssue>();
+  for (const issue of issues) {
+    const named: ExportIssue = isImageLost(issue) ? { ...issue, code: "IMAGE_LEFT_OUT" } : issue;
+    const key = `${named.code} ${named.entryId ?? named.index} ${named.message}`;
+    if (!byText.has(key)) byText.set(key, named);
+  }
+  return [...byText.values()];
+}

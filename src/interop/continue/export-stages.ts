@@ -1,0 +1,61 @@
+import { RESET_TYPE } from "../../core/context/select-entries.ts";
+import type { CompactionEntry, SessionEntry } from "../../core/format/entry.ts";
+import type { AgentMessage } from "../../core/format/message.ts";
+import type { ReadonlySessionManager } from "../../session/manager/session-manager.ts";
+import { readSteps } from "../convert/session/session-steps.ts";
+import { toIsoTime } from "../import/source-text.ts";
+import type { WriteTarget } from "./session-writer.ts";
+
+/** A message to export, and the entry that it comes from. */
+export interface ExportedMessage {
+  readonly message: AgentMessage;
+  readonly entry: SessionEntry;
+}
+
+/** What a model sees until the next compaction, or at the leaf. Instructions are not part of it: programs have their own. */
+export interface ExportStage {
+  readonly sources: readonly ExportedMessage[];
+  /** The compaction that the stage begins with; its summary is the first message. */
+  readonly compaction: CompactionEntry | undefined;
+  /** Number of messages with which the stage begins that the compaction left: its summary, and what it kept. */
+  readonly keptCount: number;
+}
+
+/**
+ * Returns the parts of an export, in order: of a whole path, one for each compaction and what was before the first; else
+ * what the model sees at the leaf.
+ *
+ * @throws {SessionError} `ENTRY_NOT_FOUND`
+ * @remarks Cost: O(path) for each part.
+ */
+export function listStages(
+  session: ReadonlySessionManager,
+  { leafId, compacted }: Pick<WriteTarget, "leafId" | "compacted">,
+): ExportStage[] {
+  const branch = session.getBranch(leafId);
+  const start = branch.findLastIndex(({ type }: { type: string }) => type === RESET_TYPE) + 1;
+  const ends = branch.flatMap((entry, i) => {
+    const before = branch[i - 1];
+    return compacted === "whole" && i > start && entry.type === "compaction" && before ? [before.id] : [];
+  });
+  return [...ends, leafId].map((end) => readStage(session, end));
+}
+
+function readStage(session: ReadonlySessionManager, leafId: string): ExportStage {
+  const path = session.getBranch(leafId).map(({ id }) => id);
+  const sources = readSteps(session, leafId).flatMap(({ sourceEntry: entry, messages }) =>
+    messages.flatMap((message) => (message.role === "system" ? [] : { message, entry })),
+  );
+  const compaction = sources.find(({ message }) => message.role === "compactionSummary")?.entry;
+  if (compaction?.type !== "compaction") return { sources, compaction: undefined, keptCount: 0 };
+  const end = path.indexOf(compaction.id);
+  const after = sources.findIndex(({ entry }) => path.indexOf(entry.id) > end);
+  return { sources, compaction, keptCount: after === -1 ? sources.length : after };
+}
+
+/** Returns when a message was said, ISO 8601; at the time of the export if nothing tells. */
+export function getMessageTime(source: ExportedMessage | undefined, now: number): string {
+  const { timestamp } = source?.message ?? {};
+  const saidMs = typeof timestamp === "number" && timestamp > 0 ? timestamp : source?.entry.timestamp;
+  return toIsoTime(saidMs) ?? new Date(now).toISOString();
+}

@@ -1,0 +1,66 @@
+import {
+  getMessageFields,
+  isStoredMessage,
+  toArray,
+  toContentBlocks,
+  toRecord,
+} from "../../core/context/entry-fields.ts";
+import type { CompactionEntry, SessionEntry } from "../../core/format/entry.ts";
+import { inventEntryId } from "../../core/format/ids.ts";
+import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
+import { toUsage } from "../convert/answer.ts";
+import type { Open } from "../convert/conversion-options.ts";
+
+/** An entry before it has its place in a file. */
+export type PiEntry = Open<{ readonly id: string }>;
+
+/**
+ * Returns an entry as pi can continue after it.
+ *
+ * Other writers leave out the usage of an answer, or the id of a call, and store a text instead of blocks; pi ends at any of these.
+ * It passes over the messages that a compaction keeps in itself: they become entries before it, from which it keeps on.
+ *
+ * @param taken - Ids of the entries before it.
+ * @returns Only the entry itself if nothing is missing; none for a damaged one, and for what pi does not know.
+ */
+export function toPiEntries(entry: SessionEntry, taken: ReadonlySet<string>): PiEntry[] {
+  const { type }: { readonly type: string } = entry;
+  if (type === "damaged" || type === "leaf") return [];
+  if (entry.type === "compaction") return unrollTail(entry, taken);
+  const message = getMessageFields(entry);
+  const { role, content, toolCallId, usage } = message;
+  if (role !== "assistant" && role !== "toolResult") return [entry];
+  if (role === "toolResult" && typeof toolCallId !== "string") return [];
+  const blocks = toContentBlocks(content).filter(isPiBlock);
+  const isWhole = Array.isArray(content) && blocks.length === content.length;
+  const hasUsage = role === "toolResult" || isJsonRecord(usage);
+  if (isWhole && hasUsage) return [entry];
+  const completed: JsonRecord = { ...message, content: blocks, ...(!hasUsage && { usage: toUsage() }) };
+  return [{ ...entry, message: completed }];
+}
+
+function isPiBlock(block: unknown): boolean {
+  const { type, id } = toRecord(block);
+  return isJsonRecord(block) && (type !== "toolCall" || typeof id === "string");
+}
+
+function unrollTail(entry: CompactionEntry, taken: ReadonlySet<string>): PiEntry[] {
+  const { retainedTail, ...compaction } = entry;
+  const tail = toArray(retainedTail).filter(isStoredMessage);
+  if (tail.length === 0 || taken.has(entry.firstKeptEntryId)) return [entry];
+  const ids = new Set(taken);
+  const { timestamp } = entry;
+  const kept = tail.flatMap((message, place) => {
+    const id = makeTailId(entry.id, place, ids);
+    ids.add(id);
+    return toPiEntries({ type: "message", id, parentId: null, timestamp, message }, ids);
+  });
+  return [...kept, { ...compaction, firstKeptEntryId: kept[0]?.id ?? entry.id }];
+}
+
+/** Derives the id of a kept message, so that every export has the same one. */
+function makeTailId(compactionId: string, place: number, taken: ReadonlySet<string>): string {
+  let attempt = 0;
+  while (taken.has(inventEntryId(compactionId, place, attempt))) attempt++;
+  return inventEntryId(compactionId, place, attempt);
+}

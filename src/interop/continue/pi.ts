@@ -1,0 +1,74 @@
+import { readHeaderSettings } from "../../core/context/path-settings.ts";
+import type { SessionHeader } from "../../core/format/header.ts";
+import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
+import { encodeParsed } from "../../core/jsonl/encode.ts";
+import { joinProjectFolder, makeSessionFileName } from "../../session/log/session-paths.ts";
+import type { ReadonlySessionManager } from "../../session/manager/session-manager.ts";
+import { toPiEntries } from "./pi-entry.ts";
+import type { SessionWriter, WriteTarget } from "./session-writer.ts";
+
+/**
+ * Continues a session in pi: the session itself if its file ends at the leaf, since pi continues at the last entry; else the path
+ * in a file of its own, as a fork, whose entries keep their ids.
+ */
+export const writePi: SessionWriter = (session, target) => {
+  const own = findOwnFile(session, target);
+  if (own !== undefined)
+    return {
+      id: session.getSessionId(),
+      files: [],
+      commands: [["pi", "--session", own]],
+      issues: [],
+    };
+  const { id, cwd, now } = target;
+  const records = [makeForkHeader(session, target), ...listForkEntries(session, target.leafId)];
+  const text = records.map((record) => `${encodeParsed(record)}\n`).join("");
+  const folder = joinProjectFolder("sessions", cwd).replaceAll("\\", "/");
+  const path = `${folder}/${makeSessionFileName(new Date(now).toISOString(), id)}`;
+  return {
+    files: [{ path, bytes: new TextEncoder().encode(text) }],
+    commands: [["pi", "--session", "{}"]],
+    issues: [],
+  };
+};
+
+/** Returns the file of a session if pi would continue in it at the leaf, in the working directory. */
+function findOwnFile(session: ReadonlySessionManager, { leafId, cwd }: WriteTarget): string | undefined {
+  const isLast = session.getEntries().at(-1)?.id === leafId;
+  if (!isLast || cwd !== session.getCwd()) return undefined;
+  const taken = new Set<string>();
+  for (const entry of session.getBranch(leafId)) {
+    if (toPiEntries(entry, taken)[0] !== entry) return undefined;
+    taken.add(entry.id);
+  }
+  return session.getSessionFile();
+}
+
+function makeForkHeader(session: ReadonlySessionManager, { id, cwd, now }: WriteTarget): SessionHeader {
+  const { thinkingLevel, model } = readHeaderSettings(session.getHeader() ?? undefined);
+  const parentSession = session.getSessionFile();
+  return {
+    type: "session",
+    version: CURRENT_SESSION_VERSION,
+    id,
+    timestamp: new Date(now).toISOString(),
+    cwd,
+    ...(parentSession !== undefined && { parentSession }),
+    ...model,
+    ...(thinkingLevel !== undefined && { thinkingLevel }),
+  };
+}
+
+/** Returns the entries of a path as pi reads them, each a child of the one before. */
+function listForkEntries(session: ReadonlySessionManager, leafId: string): object[] {
+  const taken = new Set<string>();
+  let parentId: string | null = null;
+  return session.getBranch(leafId).flatMap((entry) =>
+    toPiEntries(entry, taken).map((one): object => {
+      const placed = { ...one, parentId };
+      parentId = one.id;
+      taken.add(one.id);
+      return placed;
+    }),
+  );
+}

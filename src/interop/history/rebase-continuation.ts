@@ -1,0 +1,217 @@
+import { getTexts } from "../../core/context/content-text.ts";
+import { getMessageFields, toArray, toRecord } from "../../core/context/entry-fields.ts";
+import { buildContextEntries } from "../../core/context/session-context.ts";
+import type { AnySessionEntry, UnknownEntry } from "../../core/format/entry.ts";
+import { addTo } from "../../core/format/group-by.ts";
+import { inventEntryId } from "../../core/format/ids.ts";
+import type { JsonRecord } from "../../core/format/json.ts";
+import { encodeParsed } from "../../core/jsonl/encode.ts";
+import type { ContinuedOrigin, ImportedSession } from "../import/imported-session.ts";
+import { isLeafMarker, makeEntryId, makeLeafMarkerKey } from "../import/session-builder.ts";
+
+/** Types of entries that say nothing by themselves: settings, names, and what programs note. */
+const SILENT_TYPES: ReadonlySet<string> = new Set([
+  "custom",
+  "label",
+  "model_change",
+  "session_info",
+  "thinking_level_change",
+]);
+
+/**
+ * Moves what a program added to an exported session into the session that it continues.
+ *
+ * Leaves out the copies of what was exported, and the names that the program made. The ids that remain are derived from those of the
+ * import and from where the export ended, so that a fork of the continuation has the same ones.
+ *
+ * @param original - Entries of the session that is continued, in file order; they include the leaf of the export.
+ * @returns The import with the entries to add; none if the program added nothing that was said.
+ * @remarks Cost: O(entries of both).
+ */
+export function rebaseContinuation(
+  original: readonly AnySessionEntry[],
+  imported: ImportedSession,
+  continued: ContinuedOrigin,
+): ImportedSession {
+  const entries = withoutUnfinished(new Rebase(original, imported, continued).run());
+  const isSaid = entries.some(({ type }) => !SILENT_TYPES.has(type));
+  const withdrawnIds = new Set(Array.from(imported.withdrawnIds, (id) => makeContinuedId(continued, id)));
+  return { ...imported, entries: isSaid ? entries : [], withdrawnIds };
+}
+
+/**
+ * Removes an answer at the end of which the program has not written all parts yet, and what follows it: added now, it would have to be
+ * added once more, and its call would count twice.
+ */
+function withoutUnfinished(entries: readonly AnySessionEntry[]): readonly AnySessionEntry[] {
+  const last = entries.findLastIndex(({ type }) => !SILENT_TYPES.has(type));
+  const { role, content, stopReason } = getMessageFields(entries[last]);
+  const types = toArray(content).map((block) => toRecord(block)["type"]);
+  const isFinished = types.includes("toolCall") || (types.includes("text") && stopReason !== "toolUse");
+  const isFailed = stopReason === "error" || stopReason === "aborted";
+  return role !== "assistant" || isFinished || isFailed ? entries : entries.slice(0, last);
+}
+
+function makeContinuedId({ sessionId, leafId }: ContinuedOrigin, id: string): string {
+  return inventEntryId(`continued ${sessionId} ${leafId} ${id}`, 0, 0);
+}
+
+class Rebase {
+  readonly #imported: ImportedSession;
+  readonly #continued: ContinuedOrigin;
+  readonly #known: ReadonlyMap<string, AnySessionEntry>;
+  /** Entries that take the place of copies of the import, by id. */
+  readonly #counterparts: ReadonlyMap<string, string>;
+  /** Entry before everything that was exported. */
+  readonly #rootId: string | null;
+  /** Where the entries of the import are in the session, as parents of others. */
+  readonly #places = new Map<string, string | null>();
+
+  constructor(original: readonly AnySessionEntry[], imported: ImportedSession, continued: ContinuedOrigin) {
+    this.#imported = imported;
+    this.#continued = continued;
+    this.#known = new Map(original.map((entry) => [entry.id, entry]));
+    const path = getPath(this.#known, continued.leafId);
+    const first = path.find(({ type }) => !SILENT_TYPES.has(type));
+    this.#rootId = first?.parentId ?? null;
+    const copies = imported.entries.filter(({ id }) => continued.copiedIds.has(id));
+    const context = buildContextEntries(original, continued.leafId, this.#known);
+    const [inContext, onPath] = [matchInOrder(copies, context), matchInOrder(copies, path)];
+    this.#counterparts = onPath.size > inContext.size ? onPath : inContext;
+  }
+
+  run(): AnySessionEntry[] {
+    this.#placeCopies();
+    const added: AnySessionEntry[] = [];
+    for (const entry of this.#imported.entries.slice(1)) {
+      if (this.#continued.copiedIds.has(entry.id)) continue;
+      const moved = this.#move({ ...entry });
+      if (moved === undefined) this.#places.set(entry.id, this.#getPlace(entry.parentId));
+      else added.push(moved);
+    }
+    return added;
+  }
+
+  /** Finds where a new entry goes that follows a copy: after the copy's counterpart, and at the end after the leaf of the export. */
+  #placeCopies(): void {
+    const { leafId, copiedIds } = this.#continued;
+    const [first, ...rest] = this.#imported.entries;
+    const copies = rest.filter(({ id }) => copiedIds.has(id));
+    const last = copies.findLastIndex(({ type }) => !SILENT_TYPES.has(type));
+    let place = last === -1 ? leafId : this.#rootId;
+    if (first !== undefined) this.#places.set(first.id, place);
+    for (const [at, { id }] of copies.entries()) {
+      place = at >= last ? leafId : (this.#counterparts.get(id) ?? place);
+      this.#places.set(id, place);
+    }
+  }
+
+  /** Returns an entry in its new place; undefined if it is not added. */
+  #move(entry: UnknownEntry): AnySessionEntry | undefined {
+    const parentId = this.#getPlace(entry.parentId);
+    if (isLeafMarker(entry)) {
+      const id = makeEntryId(makeLeafMarkerKey(parentId ?? ""));
+      return { ...entry, id, parentId };
+    }
+    if (this.#imported.madeNameIds.has(entry.id)) return undefined;
+    const moved: UnknownEntry = { ...entry, id: makeContinuedId(this.#continued, entry.id), parentId };
+    const { firstKeptEntryId: kept, targetId: target } = entry;
+    if (typeof kept === "string") moved["firstKeptEntryId"] = this.#findKept(kept);
+    if (typeof target === "string") {
+      const id = this.#continued.copiedIds.has(target)
+        ? this.#counterparts.get(target)
+        : this.#getPlace(target);
+      if (id === undefined || id === null) return undefined;
+      moved["targetId"] = id;
+    }
+    this.#places.set(entry.id, moved.id);
+    return this.#preferKnown(moved);
+  }
+
+  #getPlace(id: string | null): string | null {
+    if (id === null) return this.#rootId;
+    const place = this.#places.get(id);
+    return place === undefined ? makeContinuedId(this.#continued, id) : place;
+  }
+
+  /** Returns the first entry that a compaction keeps: of copies, the first one with a counterpart. */
+  #findKept(id: string): string {
+    const { copiedIds, leafId } = this.#continued;
+    if (!copiedIds.has(id)) return this.#getPlace(id) ?? leafId;
+    const { entries } = this.#imported;
+    const from = entries.findIndex((entry) => entry.id === id);
+    for (const entry of entries.slice(from)) {
+      const counterpart = this.#counterparts.get(entry.id);
+      if (counterpart !== undefined) return counterpart;
+    }
+    return leafId;
+  }
+
+  /** Returns the entry that is here already if this one repeats it, as a fork does, which has other times and no tokens. */
+  #preferKnown(moved: UnknownEntry): AnySessionEntry {
+    const known = this.#known.get(moved.id);
+    const isCopy =
+      known !== undefined &&
+      encodeParsed(getSubstance({ ...known })) === encodeParsed(getSubstance(moved)) &&
+      getTotalTokens(moved) === 0;
+    return isCopy ? known : moved;
+  }
+}
+
+/** Returns an entry without what differs between copies. */
+function getSubstance({ timestamp: _time, message, ...fields }: UnknownEntry): JsonRecord {
+  const { timestamp: _at, usage: _usage, responseId: _response, ...said } = toRecord(message);
+  return { ...fields, message: said };
+}
+
+function getTotalTokens(entry: UnknownEntry): unknown {
+  return toRecord(getMessageFields(entry)["usage"])["totalTokens"] ?? 0;
+}
+
+function getPath(byId: ReadonlyMap<string, AnySessionEntry>, leafId: string): AnySessionEntry[] {
+  const path: AnySessionEntry[] = [];
+  for (
+    let at = byId.get(leafId);
+    at !== undefined && path.length <= byId.size;
+    at = byId.get(at.parentId ?? "")
+  )
+    path.push(at);
+  return path.reverse();
+}
+
+/** Finds for copies, in order, the entries that say the same. */
+function matchInOrder(
+  copies: readonly AnySessionEntry[],
+  entries: readonly AnySessionEntry[],
+): Map<string, string> {
+  const places = new Map<string, number[]>();
+  for (const [place, entry] of entries.entries())
+    for (const key of listContents({ ...entry })) addTo(places, key, place);
+  const found = new Map<string, string>();
+  let next = 0;
+  for (const copy of copies) {
+    const candidates = listContents({ ...copy }).flatMap(
+      (key) => places.get(key)?.find((place) => place >= next) ?? [],
+    );
+    const [place] = candidates.sort((one, other) => one - other);
+    const entry = place === undefined ? undefined : entries[place];
+    if (place === undefined || entry === undefined) continue;
+    found.set(copy.id, entry.id);
+    // Several copies may repeat parts of one entry.
+    next = place;
+  }
+  return found;
+}
+
+/** Returns what an entry says: its texts, calls and summary. */
+function listContents(entry: UnknownEntry): string[] {
+  const { content = entry["content"], command, output } = getMessageFields(entry);
+  const calls = toArray(content).map(toRecord);
+  return [
+    ...getTexts(content),
+    ...calls.flatMap(({ type, name, arguments: args }) =>
+      type === "toolCall" ? `${String(name)} ${encodeParsed(args)}` : [],
+    ),
+    ...[command, output, entry["summary"]].filter((text) => typeof text === "string"),
+  ].filter((text) => text.trim() !== "");
+}

@@ -1,0 +1,42 @@
+import { type ContinuedSession, findContinuedSession } from "../continued-session.ts";
+import { type SourceRecord, toNonemptyText } from "../source-text.ts";
+
+/** Where the records of a file begin that were not copied from a session of ours. */
+export interface Continuation {
+  readonly session: ContinuedSession;
+  /** Index of the first record after the copies. */
+  readonly position: number;
+}
+
+/**
+ * Finds where a transcript continues a session of ours.
+ *
+ * A fork copies messages under their ids, but not the record that says what is continued: the transcript that it was forked from has it.
+ *
+ * @param original - Records of that transcript; empty if there is none.
+ * @returns Undefined if it continues none.
+ */
+export function findContinuation(
+  records: readonly SourceRecord[],
+  original: readonly SourceRecord[] = [],
+): Continuation | undefined {
+  const own = findLastRecord(records);
+  if (own !== undefined) return own;
+  const copied = findLastRecord(original);
+  if (copied === undefined) return undefined;
+  const uuids = new Set(original.slice(0, copied.position).map(getUuid));
+  const last = records.findLastIndex((record) => getUuid(record) !== undefined && uuids.has(getUuid(record)));
+  return last === -1 ? undefined : { session: copied.session, position: last + 1 };
+}
+
+function findLastRecord(records: readonly SourceRecord[]): Continuation | undefined {
+  for (let position = records.length - 1; position >= 0; position--) {
+    const session = findContinuedSession(records[position]?.value ?? {});
+    if (session !== undefined) return { session, position };
+  }
+  return undefined;
+}
+
+function getUuid({ value }: SourceRecord): string | undefined {
+  return toNonemptyText(value["uuid"]);
+}

@@ -1,0 +1,122 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { describe, expect, test, vi } from "vitest";
+import { IS_WINDOWS } from "../../support/platform.ts";
+import { type CliSettings, cli, jsonLines, temporaryFolder, widest } from "./support/cli.ts";
+import { Scribe } from "./support/sessions.ts";
+
+const ID = "0198aaaa-0000-7000-8000-000000000001";
+
+/** A project with a session, in a home folder in which Codex has run. */
+function makeProject() {
+  const folder = temporaryFolder();
+  const sessions = join(folder, "sessions");
+  const session = new Scribe(sessions, ID, folder);
+  session.user("Find the bug");
+  const answerId = session.assistant("Found it.");
+  mkdirSync(join(folder, ".codex"));
+  // Without a home folder of its own, a test would write into the user's.
+  const place = { cwd: folder, env: { HOME: folder, NO_COLOR: "1" } };
+  const run = (line: readonly string[], more: Omit<CliSettings, "cwd" | "env"> = {}) =>
+    cli(["continue", session.path, ...line], { ...more, ...place });
+  return { folder, session, answerId, run };
+}
+
+/** Returns the id with which a program continues, from the last line of the output. */
+function findId(stdout: string): string {
+  return stdout.trim().split(" ").at(-1) ?? "";
+}
+
+describe("continue", () => {
+  test("writes the session, and prints the path, what is left out, and the command", async () => {
+    const { folder, run } = makeProject();
+    const { code, stdout, stderr } = await run(["--in", "codex"]);
+    const id = findId(stdout);
+    const path = join(folder, `.codex/sessions/2026/02/10/rollout-2026-02-10T12-00-00-${id}.jsonl`);
+    expect({ code, stderr, stdout }).toEqual({
+      ...{ code: 0, stderr: "" },
+      stdout: `Wrote:\n${path}\n\nNothing is left out.\n\nContinue with:\ncodex resume ${id}\n`,
+    });
+    expect(readFileSync(path, "utf8")).toContain("Found it.");
+  });
+
+  test("prints facts for programs, and writes nothing in a dry run", async () => {
+    const { folder, answerId, run } = makeProject();
+    const elsewhere = join(folder, "other place");
+    mkdirSync(elsewhere);
+    const given = ["--in", "codex", "--cwd", "other place", "--dry-run", "--json", "--whole"];
+    const [found] = jsonLines(await run(given));
+    expect(found).toMatchObject({
+      ...{ agent: "codex", id: ID, leafId: answerId, cwd: elsewhere },
+      ...{
+        paths: [expect.stringMatching(/rollout-.*\.jsonl$/)],
+        commands: [["codex", "resume", expect.any(String)]],
+      },
+      issues: [{ code: "FILES_NOT_THERE", message: expect.any(String) }],
+    });
+    expect(existsSync(join(folder, ".codex/sessions"))).toBe(false);
+    const text = await run([...given.slice(0, 5)]);
+    expect(text.stdout).toMatch(/^Would write:\n/);
+    expect(text.stdout).toContain(`cd '${elsewhere}' && codex resume `);
+  });
+
+  test("continues at another entry", async () => {
+    const { folder, session, answerId, run } = makeProject();
+    session.user("A later prompt");
+    const { stdout } = await run(["--in", "codex", "--leaf", answerId]);
+    expect(stdout).toContain("- Left out 1 message that is not on this path.\n");
+    const [, path = ""] = stdout.split("\n");
+    expect(path).toContain(folder);
+    expect(readFileSync(path, "utf8")).not.toContain("A later prompt");
+  });
+
+  test("is readable in 40 columns, where commands and paths stay whole", async () => {
+    const { run } = makeProject();
+    const result = await run(["--in", "codex", "--cwd", "."], { columns: 40 });
+    const { lines } = result;
+    const prose = lines.filter((line) => !/[/]|^codex resume /.test(line));
+    expect(widest({ ...result, lines: prose })).toBeLessThanOrEqual(40);
+    expect(lines.at(-1)).toMatch(/^codex resume [\da-f-]{36}$/);
+  });
+
+  test.skipIf(IS_WINDOWS)("runs the program where it continues, and passes on its exit code", async () => {
+    const { folder, run } = makeProject();
+    const bin = join(folder, "bin");
+    mkdirSync(bin);
+    writeFileSync(join(bin, "codex"), `#!/bin/sh\necho "$PWD $*" > '${join(folder, "called")}'\nexit 7\n`);
+    chmodSync(join(bin, "codex"), 0o755);
+    vi.stubEnv("PATH", `${bin}${delimiter}${process.env["PATH"]}`);
+    const { code, stdout } = await run(["--in", "codex", "--run"]);
+    expect(code).toBe(7);
+    const [, called = ""] = readFileSync(join(folder, "called"), "utf8").split(folder);
+    expect(called).toBe(` resume ${findId(stdout)}\n`);
+  });
+
+  test("says so if the program cannot be run", async () => {
+    const { folder, run } = makeProject();
+    vi.stubEnv("PATH", join(folder, "nothing"));
+    const { code, stderr } = await run(["--in", "codex", "--run"]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("Cannot run codex") });
+  });
+
+  test.each([
+    [[], "Name the program: --in claude-code|codex|gemini|opencode|pi."],
+    [["--in", "cursor"], '--in takes one of claude-code, codex, gemini, opencode, pi; "cursor" is none.'],
+    [["--in", "codex", "--run", "--dry-run"], "Give --dry-run or --run, not both."],
+    [["--in", "codex", "--run", "--json"], "Give --json or --run, not both."],
+  ])("%j is wrong usage", async (line, message) => {
+    const { folder, run } = makeProject();
+    const { code, stderr, stdout } = await run(line);
+    expect(code).toBe(2);
+    expect(stderr + stdout).toContain(message.replaceAll('"', line.includes("--json") ? '\\"' : '"'));
+    expect(existsSync(join(folder, ".codex/sessions"))).toBe(false);
+  });
+
+  test("fails if the program has no folder, or the entry is unknown", async () => {
+    const { folder, run } = makeProject();
+    const missing = await run(["--in", "claude-code"]);
+    expect(missing).toMatchObject({ code: 1, stdout: "" });
+    expect(missing.stderr).toContain(`claude-code has no folder ${join(folder, ".claude")} here`);
+    expect(await run(["--in", "codex", "--leaf", "ffffffff"])).toMatchObject({ code: 1, stdout: "" });
+  });
+});
