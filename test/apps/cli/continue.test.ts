@@ -4,6 +4,7 @@ import { describe, expect, test, vi } from "vitest";
 import { IS_WINDOWS } from "../../support/platform.ts";
 import { type CliSettings, cli, jsonLines, temporaryFolder, widest } from "./support/cli.ts";
 import { Scribe } from "./support/sessions.ts";
+import { TestDatabase, URL_OF_STORE } from "./support/stores.ts";
 
 const ID = "0198aaaa-0000-7000-8000-000000000001";
 
@@ -68,6 +69,18 @@ describe("continue", () => {
     const [, path = ""] = stdout.split("\n");
     expect(path).toContain(folder);
     expect(readFileSync(path, "utf8")).not.toContain("A later prompt");
+  });
+
+  test("continues a session of a database", async () => {
+    const { folder, session } = makeProject();
+    const stores = new TestDatabase();
+    const copied = await cli(["db", "copy", session.path, "--to", URL_OF_STORE], { cwd: folder, stores });
+    expect(copied).toMatchObject({ code: 0 });
+    const given = ["continue", ID, "--in", "codex", "--store", URL_OF_STORE];
+    const { code, stdout } = await cli(given, { cwd: folder, stores, env: { HOME: folder } });
+    expect(code).toBe(0);
+    const [, path = ""] = stdout.split("\n");
+    expect(readFileSync(path, "utf8")).toContain("Found it.");
   });
 
   test("is readable in 40 columns, where commands and paths stay whole", async () => {
