@@ -9,6 +9,7 @@ const IN_THE_FIELD: AllowedNames = {
   arrayOf: "the combinator of schemas, as in PropTypes",
   mapOf: "the combinator of schemas, next to arrayOf",
   outcomeOf: "a public name",
+  continueIn: "a public name: continues a session in another program",
   sessionIdOf: "a public method of SessionTreeSaver",
   issuesOf: "a public method of SessionTreeSaver",
 };

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "n
 import { delimiter, join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { IS_WINDOWS } from "../../support/platform.ts";
-import { cli, jsonLines, TERMINAL, temporaryFolder, widest } from "./support/cli.ts";
+import { type CliSettings, cli, jsonLines, temporaryFolder, widest } from "./support/cli.ts";
 import { Scribe } from "./support/sessions.ts";
 
 const ID = "0198aaaa-0000-7000-8000-000000000001";
@@ -15,8 +15,10 @@ function makeProject() {
   session.user("Find the bug");
   const answerId = session.assistant("Found it.");
   mkdirSync(join(folder, ".codex"));
-  const run = (line: readonly string[], more = {}) =>
-    cli(["continue", session.path, ...line], { cwd: folder, env: { HOME: folder, NO_COLOR: "1" }, ...more });
+  // Without a home folder of its own, a test would write into the user's.
+  const place = { cwd: folder, env: { HOME: folder, NO_COLOR: "1" } };
+  const run = (line: readonly string[], more: Omit<CliSettings, "cwd" | "env"> = {}) =>
+    cli(["continue", session.path, ...line], { ...more, ...place });
   return { folder, session, answerId, run };
 }
 
@@ -45,12 +47,12 @@ describe("continue", () => {
     const given = ["--in", "codex", "--cwd", "other place", "--dry-run", "--json", "--whole"];
     const [found] = jsonLines(await run(given));
     expect(found).toMatchObject({
-      ...{ agent: "codex", sessionId: ID, leafId: answerId, cwd: elsewhere },
+      ...{ agent: "codex", id: ID, leafId: answerId, cwd: elsewhere },
       ...{
         paths: [expect.stringMatching(/rollout-.*\.jsonl$/)],
         commands: [["codex", "resume", expect.any(String)]],
       },
-      issues: [{ code: "FILES_NOT_THERE", index: -1, message: expect.any(String) }],
+      issues: [{ code: "FILES_NOT_THERE", message: expect.any(String) }],
     });
     expect(existsSync(join(folder, ".codex/sessions"))).toBe(false);
     const text = await run([...given.slice(0, 5)]);
@@ -70,7 +72,7 @@ describe("continue", () => {
 
   test("is readable in 40 columns, where commands and paths stay whole", async () => {
     const { run } = makeProject();
-    const result = await run(["--in", "codex", "--cwd", "."], { ...TERMINAL, columns: 40 });
+    const result = await run(["--in", "codex", "--cwd", "."], { columns: 40 });
     const { lines } = result;
     const prose = lines.filter((line) => !/[/]|^codex resume /.test(line));
     expect(widest({ ...result, lines: prose })).toBeLessThanOrEqual(40);

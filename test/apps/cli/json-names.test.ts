@@ -108,6 +108,10 @@ const RUNS: { readonly [command: string]: (world: World) => Promise<CliResult[]>
   fork: (w) => json(["fork", w.path, w.root], ["fork", w.path]),
   export: (w) => json(["export", w.path, "--markdown"], ["export", w.path, "--jsonl", join(w.folder, "b")]),
   "db copy": (w) => json(["db", "copy", w.path, "--to", join(w.folder, "target")]),
+  continue: async (w) => [
+    await cli(["continue", w.path, "--in", "codex", "--json"], { cwd: w.home, env: { HOME: w.home } }),
+    await cli(["continue", w.path, "--in", "pi", "--json", "--cwd", w.home], { env: { HOME: w.home } }),
+  ],
   import: async (w) => [await cli(["import", "--all", "--json"], { cwd: w.home, env: { HOME: w.home } })],
   keep: (w) => {
     const keep = (...words: string[]) =>

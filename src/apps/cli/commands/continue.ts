@@ -45,7 +45,7 @@ async function continueSession(call: CommandCall): Promise<ExitCode> {
   if (isRun && get(DRY_RUN)) throw new UsageError("Give --dry-run or --run, not both.");
   if (isRun && json) throw new UsageError("Give --json or --run, not both.");
   const continuation = await writeContinuation(call, agent);
-  if (!json) writeText(call, continuation);
+  if (!json) printContinuation(call, continuation);
   return isRun ? runCommands(call, continuation) : EXIT_CODES.ok;
 }
 
@@ -63,12 +63,19 @@ async function writeContinuation(call: CommandCall, agent: ContinuingAgent): Pro
     ...(cwd !== undefined && { cwd: resolvePath(io.cwd, cwd) }),
     ...(model !== undefined && { model }),
   });
-  const leafId = session.getLeafId();
-  if (json) out.json({ agent, sessionId: session.getSessionId(), leafId, ...continuation });
+  if (json) {
+    const { id: agentSessionId, issues, ...written } = continuation;
+    const losses = issues.map(({ code, message, entryId: entry }) => ({ code, message, entry }));
+    const [id, leafId] = [session.getSessionId(), session.getLeafId()];
+    out.json({ id, leafId, agent, agentSessionId, ...written, issues: losses });
+  }
   return continuation;
 }
 
-function writeText({ get, io, out }: CommandCall, { paths, cwd, commands, issues }: Continuation): void {
+function printContinuation(
+  { get, io, out }: CommandCall,
+  { paths, cwd, commands, issues }: Continuation,
+): void {
   out.prose(
     paths.length === 0 ? "pi continues the session itself." : get(DRY_RUN) ? "Would write:" : "Wrote:",
   );

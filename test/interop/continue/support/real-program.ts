@@ -78,7 +78,7 @@ export async function continueReally(
 }
 
 /** Writes the files of a session into a program's folder. */
-function installSession(program: RealProgram, { home, session }: Pick<Run, "home" | "session">): void {
+export function installSession(program: RealProgram, { home, session }: Pick<Run, "home" | "session">): void {
   for (const { path, bytes } of session.files) {
     const file = join(home, program.folder, path);
     mkdirSync(dirname(file), { recursive: true });
@@ -87,7 +87,7 @@ function installSession(program: RealProgram, { home, session }: Pick<Run, "home
 }
 
 /** Runs a program that continues a session, against a model that answers once; returns what its last request says. */
-async function runProgramOn(program: RealProgram, run: Run): Promise<Said[]> {
+export async function runProgramOn(program: RealProgram, run: Run): Promise<Said[]> {
   await using server = await ModelServer.start([{ text: "Continued." }]);
   mkdirSync(join(run.home, program.folder), { recursive: true });
   const env = program.prepare(run.home, server.origin);
