@@ -1,5 +1,6 @@
 import { toContentBlocks, toRecord } from "../../core/context/entry-fields.ts";
 import { toText } from "../../core/context/message-parts.ts";
+import type { ImageContent } from "../../core/format/content.ts";
 import { toWellFormedText } from "../../core/format/well-formed-text.ts";
 import { hashSha256 } from "../../session/fs/digest.ts";
 import type { ConversionIssues } from "../convert/conversion-issue.ts";
@@ -59,15 +60,20 @@ export class ContentWriter {
   #writeImage(mimeType: unknown, data: unknown, entryId: string): AtifPart {
     const image = toImage(mimeType, data);
     const extension = EXTENSIONS.get(image?.mimeType ?? "");
-    const bytes = image === undefined ? undefined : decodeBase64(image.data);
-    if (image === undefined || extension === undefined || bytes === undefined) {
-      const message = `An image of the type ${toText(mimeType) || "unknown"} is replaced by a text: ATIF has JPEG, PNG, GIF, and WebP.`;
-      this.#issues.report("CONTENT_REPLACED", -1, message, { entryId });
-      return makePlaceholder("image", toWellFormedText(toText(mimeType)));
-    }
-    const path =
-      this.#folder === undefined ? toDataUrl(image) : this.#addAsset(this.#folder, extension, bytes);
-    return { type: "image", source: { media_type: image.mimeType, path } };
+    const path = image === undefined || extension === undefined ? undefined : this.#toPath(image, extension);
+    if (image !== undefined && path !== undefined)
+      return { type: "image", source: { media_type: image.mimeType, path } };
+    const kind = toText(mimeType) || "image of an unknown type";
+    const message = `An ${kind} is replaced by a text: it is damaged, or not JPEG, PNG, GIF, or WebP.`;
+    this.#issues.report("CONTENT_REPLACED", -1, message, { entryId });
+    return makePlaceholder("image", toWellFormedText(toText(mimeType)));
+  }
+
+  /** Returns the address of an image; undefined if it must be a file, and cannot be decoded. */
+  #toPath(image: ImageContent, extension: string): string | undefined {
+    if (this.#folder === undefined) return toDataUrl(image);
+    const bytes = decodeBase64(image.data);
+    return bytes === undefined ? undefined : this.#addAsset(this.#folder, extension, bytes);
   }
 
   #addAsset(folder: string, extension: string, bytes: Uint8Array): string {

@@ -114,8 +114,8 @@ export class StepReader {
     const content = typeof step["message"] === "string" ? step["message"] : blocks;
     if (kind === "bashExecution" && isJsonRecord(execution) && typeof execution["command"] === "string")
       this.#addMessage(readExecution(execution, execution["command"]), step["timestamp"]);
-    else if (kind === "custom_message" && typeof customType === "string")
-      this.#add(makeCustomMessage(customType, content, display === true, details), step["timestamp"]);
+    else if (kind === "custom_message")
+      this.#add(makeCustomMessage(toText(customType) || "custom", content, display === true, details), step["timestamp"]);
     else this.#addMessage(pickDefined({ role: "user" as const, content, details }), step["timestamp"]);
   }
 
@@ -128,7 +128,7 @@ export class StepReader {
     const kind = own["kind"] ?? toRecord(step["extra"])["kind"];
     if (kind === "compaction") this.#addCompaction(step, own, text);
     else if (kind === "branch_summary") {
-      const usage = isUsage(own["usage"]) ? readStoredUsage(own["usage"]) : undefined;
+      const usage = isUsage(own["usage"]) && !isCopied(step) ? readStoredUsage(own["usage"]) : undefined;
       const fromId = toText(own["from_id"]) || "root";
       this.#add(pickDefined({ type: "branch_summary", fromId, summary: text, usage }), step["timestamp"]);
     } else {
@@ -145,7 +145,7 @@ export class StepReader {
       summary,
       firstKeptEntryId: kept?.id,
       tokensBefore: Math.max(0, toNumber(own["tokens_before"])),
-      usage: isUsage(usage) && step["is_copied_context"] !== true ? readStoredUsage(usage) : undefined,
+      usage: isUsage(usage) && !isCopied(step) ? readStoredUsage(usage) : undefined,
       systemMessage: toRecord(system)["role"] === "system" ? system : undefined,
       retainedTail: Array.isArray(tail)
         ? tail.filter((one) => typeof toRecord(one)["role"] === "string")
@@ -185,7 +185,6 @@ export class StepReader {
   ): UntimedMessage {
     const extra = toRecord(step["extra"]);
     const { provider, api, response_model: responseModel } = getOwnExtra(step);
-    const isCopied = step["is_copied_context"] === true;
     const isCalling = content.some(({ type }) => type === "toolCall");
     return pickDefined({
       role: "assistant" as const,
@@ -195,7 +194,7 @@ export class StepReader {
       model: toText(step["model_name"]) || toText(this.#scene.agent["model_name"]) || UNKNOWN_NAME,
       responseModel: toNonemptyText(responseModel),
       thinkingLevel: THINKING_LEVELS.find((level) => level === step["reasoning_effort"]),
-      usage: isCopied ? toUsage() : readMetrics(toRecord(step["metrics"])),
+      usage: isCopied(step) ? toUsage() : readMetrics(toRecord(step["metrics"])),
       stopReason:
         STOP_REASONS.find((one) => one === extra["stop_reason"]) ?? (isCalling ? "toolUse" : "stop"),
       errorMessage: toNonemptyText(extra["error_message"]),
@@ -233,37 +232,37 @@ export class StepReader {
     const { is_error: isError, timestamp, [OWN_EXTRA]: __, ...others } = toRecord(extra);
     const { blocks, replaced } = convertContent(content, this.#scene.readAsset);
     this.#reportReplaced(replaced, index);
-    const own = getOwnExtra(result);
-    const unknown = {
+    const atif = toFilled({
       ...rest,
       ...(toFilled(others) && { extra: others }),
       ...(replaced.length > 0 && { replaced }),
-    };
+    });
+    const own = getOwnExtra(result);
     const time = toIsoTime(timestamp) ?? step["timestamp"];
-    const toolName = this.#tools.get(callId ?? "") ?? toNonemptyText(own["tool_name"]);
-    const isLinkOnly = Array.isArray(refs) && content === undefined && toFilled(unknown) === undefined;
-    if (callId === undefined || toolName === undefined) this.#addObservation(blocks, unknown, time);
-    else if (!isLinkOnly || extra !== undefined) {
-      const details = toFilled(unknown) && { atif: unknown };
+    const isLink = Array.isArray(refs) && content === undefined && extra === undefined && atif === undefined;
+    // A tool result whose call sessiontree did not have stays one.
+    const id = callId ?? (typeof own["tool_call_id"] === "string" ? "" : undefined);
+    const toolName = toNonemptyText(own["tool_name"]) ?? this.#tools.get(id ?? "") ?? toText(own["tool_name"]);
+    if (id === undefined || (toolName === "" && own["tool_name"] === undefined))
+      this.#addObservation(blocks, atif, time);
+    else if (!isLink) {
+      const details = atif && { atif };
       const message = makeToolResult({
-        toolCallId: callId,
+        toolCallId: id,
         toolName,
         content: blocks,
         details,
         isError: isError === true,
       });
-      const usage =
-        isUsage(own["usage"]) && step["is_copied_context"] !== true
-          ? readStoredUsage(own["usage"])
-          : undefined;
+      const usage = isUsage(own["usage"]) && !isCopied(step) ? readStoredUsage(own["usage"]) : undefined;
       this.#addMessage(pickDefined({ ...message, usage }), time);
     }
     for (const ref of toArray(refs)) this.#linkSubagent(toRecord(ref), callId);
   }
 
   /** Adds what an agent saw without a call. */
-  #addObservation(blocks: readonly UserBlock[], unknown: JsonRecord, time: unknown): void {
-    const details = toFilled(unknown) && { atif: unknown };
+  #addObservation(blocks: readonly UserBlock[], atif: JsonRecord | undefined, time: unknown): void {
+    const details = atif && { atif };
     this.#add(makeCustomMessage("atif.observation", blocks, true, details), time);
   }
 
@@ -337,6 +336,11 @@ function isAnswerOfSession(step: JsonRecord): boolean {
   return Object.keys(getOwnExtra(step)).length > 0;
 }
 
+/** Returns whether a step repeats one of another document, which has counted its usage. */
+function isCopied(step: JsonRecord): boolean {
+  return step["is_copied_context"] === true;
+}
+
 /** Returns the fields of a step that its message has no place for. */
 function getDetails(step: JsonRecord, replaced: readonly JsonRecord[]): JsonValue | undefined {
   const unknown = Object.entries(step).filter(([name]) => !READ_FIELDS.has(name));
@@ -348,11 +352,10 @@ function getDetails(step: JsonRecord, replaced: readonly JsonRecord[]): JsonValu
     cost_usd: _u,
     ...metrics
   } = toRecord(step["metrics"]);
-  const isCopied = step["is_copied_context"] === true;
   const fields = toFilled({
     ...Object.fromEntries(unknown),
     ...(toFilled(extra) && { extra }),
-    ...(isCopied
+    ...(isCopied(step)
       ? step["metrics"] !== undefined && { metrics: step["metrics"] }
       : toFilled(metrics) && { metrics }),
     ...(replaced.length > 0 && { replaced }),
