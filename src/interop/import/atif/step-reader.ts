@@ -115,7 +115,10 @@ export class StepReader {
     if (kind === "bashExecution" && isJsonRecord(execution) && typeof execution["command"] === "string")
       this.#addMessage(readExecution(execution, execution["command"]), step["timestamp"]);
     else if (kind === "custom_message")
-      this.#add(makeCustomMessage(toText(customType) || "custom", content, display === true, details), step["timestamp"]);
+      this.#add(
+        makeCustomMessage(toText(customType) || "custom", content, display === true, details),
+        step["timestamp"],
+      );
     else this.#addMessage(pickDefined({ role: "user" as const, content, details }), step["timestamp"]);
   }
 
@@ -242,7 +245,8 @@ export class StepReader {
     const isLink = Array.isArray(refs) && content === undefined && extra === undefined && atif === undefined;
     // A tool result whose call sessiontree did not have stays one.
     const id = callId ?? (typeof own["tool_call_id"] === "string" ? "" : undefined);
-    const toolName = toNonemptyText(own["tool_name"]) ?? this.#tools.get(id ?? "") ?? toText(own["tool_name"]);
+    const toolName =
+      toNonemptyText(own["tool_name"]) ?? this.#tools.get(id ?? "") ?? toText(own["tool_name"]);
     if (id === undefined || (toolName === "" && own["tool_name"] === undefined))
       this.#addObservation(blocks, atif, time);
     else if (!isLink) {

@@ -1,5 +1,5 @@
-import { convertToLlm } from "../../../../src/core/context/convert-to-llm.ts";
 import { getTexts } from "../../../../src/core/context/content-text.ts";
+import { convertToLlm } from "../../../../src/core/context/convert-to-llm.ts";
 import { getSystemTexts } from "../../../../src/core/context/system-message.ts";
 import { findUsage } from "../../../../src/core/facts/usage.ts";
 import { UsageTally } from "../../../../src/core/facts/usage-tally.ts";
@@ -38,14 +38,19 @@ export function writeText({ header, entries }: ImportedSession): string {
   return [header, ...entries].map((record) => `${encodeRecord(record)}\n`).join("");
 }
 
-/** Returns what must be equal after a round trip: texts, calls, results, and sums of usage. */
-export function summarizePath(path: readonly AnySessionEntry[]) {
+/**
+ * Returns what must be equal after a round trip: texts, calls, results, and sums of usage.
+ *
+ * @param countedFrom - Time from which usage is counted: what is older was copied from the parent of a fork.
+ */
+export function summarizePath(path: readonly AnySessionEntry[], countedFrom = "") {
   const said: string[] = [];
   const results: string[] = [];
   const tally = new UsageTally();
   for (const entry of path) {
     const used = findUsage(entry);
-    if (used !== undefined) tally.add(used, { provider: null, model: null });
+    if (used !== undefined && entry.timestamp >= countedFrom)
+      tally.add(used, { provider: null, model: null });
     const { role, texts, result } = describeEntry(entry);
     if (role !== undefined) said.push(`${role}: ${texts}`);
     if (result !== undefined) results.push(result);
@@ -73,9 +78,14 @@ function describeEntry(entry: AnySessionEntry): { role?: string; texts?: string;
   const blocks: unknown[] = Array.isArray(message.content) ? message.content : [];
   const calls = blocks.filter((block) => Object(block).type === "toolCall");
   const told = calls.map((call) => `${Object(call).name} ${JSON.stringify(Object(call).arguments)}`);
-  const thinking = blocks.flatMap((block) => (Object(block).redacted === true ? [] : (Object(block).thinking ?? [])));
+  const thinking = blocks.flatMap((block) =>
+    Object(block).redacted === true ? [] : (Object(block).thinking ?? []),
+  );
   const parts = [getTexts(message.content).join("\n\n"), thinking.filter(Boolean).join("\n\n"), ...told];
-  return { role: `${role} ${ENDS.has(message.stopReason) ? message.stopReason : ""}`, texts: parts.join(" | ") };
+  return {
+    role: `${role} ${ENDS.has(message.stopReason) ? message.stopReason : ""}`,
+    texts: parts.join(" | "),
+  };
 }
 
 const ENDS: ReadonlySet<unknown> = new Set(["error", "aborted", "length"]);

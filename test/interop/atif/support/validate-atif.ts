@@ -40,7 +40,10 @@ const ref = z
     session_id: z.string().optional(),
     extra,
   })
-  .refine((one) => one.trajectory_id !== undefined || one.trajectory_path !== undefined, "a ref without target");
+  .refine(
+    (one) => one.trajectory_id !== undefined || one.trajectory_path !== undefined,
+    "a ref without target",
+  );
 
 const result = z.strictObject({
   source_call_id: z.string().optional(),
@@ -80,7 +83,8 @@ const step = z
     const report = (message: string) => context.addIssue({ code: "custom", message });
     const { model_name, reasoning_effort, reasoning_content, tool_calls, observation } = one;
     const agentOnly = [model_name, reasoning_effort, reasoning_content, tool_calls, one.metrics, observation];
-    if (one.source !== "agent" && agentOnly.some((field) => field !== undefined)) report("a field of agent steps");
+    if (one.source !== "agent" && agentOnly.some((field) => field !== undefined))
+      report("a field of agent steps");
     if (one.llm_call_count === 0 && (one.metrics ?? reasoning_content) !== undefined)
       report("metrics or reasoning without a call of a model");
     const ids = (tool_calls ?? []).map(({ tool_call_id: id }) => id);
@@ -127,12 +131,15 @@ const trajectory = z
       if (id !== index + 1) report(`step ${index + 1} has the id ${id}`);
     });
     const total = one.final_metrics?.total_steps ?? one.steps.length;
-    if (total !== one.steps.length && one.notes === undefined) report("another number of steps, and no notes");
+    if (total !== one.steps.length && one.notes === undefined)
+      report("another number of steps, and no notes");
     const embedded = (one.subagent_trajectories ?? []).map((value) => Object(value).trajectory_id);
     if (embedded.some((id) => typeof id !== "string")) report("an embedded trajectory without an id");
     if (new Set(embedded).size < embedded.length) report("a repeated id of an embedded trajectory");
     const results = one.steps.flatMap(({ observation }) => observation?.results ?? []);
-    for (const { trajectory_id: id, trajectory_path: path } of results.flatMap((it) => it.subagent_trajectory_ref ?? []))
+    for (const { trajectory_id: id, trajectory_path: path } of results.flatMap(
+      (it) => it.subagent_trajectory_ref ?? [],
+    ))
       if (path === undefined && !embedded.includes(id)) report(`no embedded trajectory ${id}`);
   });
 
