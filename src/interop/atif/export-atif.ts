@@ -119,6 +119,10 @@ class TrajectoryWriter {
     this.#steps = new StepWriter(content, issues);
     const leafId = options.leafId ?? session.getLeafId();
     this.#path = leafId === null ? [] : session.getBranch(leafId);
+    if (this.#path.length === 0 && options.leafId !== undefined)
+      throw new SessionError("ENTRY_NOT_FOUND", `No entry has the id ${options.leafId}; name another one.`, {
+        details: { entryId: options.leafId },
+      });
     if (options.compacted === "context") this.#addContext();
     else for (const entry of this.#path) this.#steps.addEntry(entry, this.#isInherited(entry));
     if (this.#steps.steps.length === 0)

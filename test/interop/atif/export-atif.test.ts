@@ -295,5 +295,5 @@ test("a session without a message, and unknown options, are refused", () => {
   expect(() => exportAtif(session, { leafId: "ffffffff" })).toThrow(
     expect.objectContaining({ code: "ENTRY_NOT_FOUND" }),
   );
-  expect(() => exportAtif(session, Object({ compact: true }))).toThrow(TypeError);
+  expect(() => exportAtif(session, Object({ compacted: "half" }))).toThrow(TypeError);
 });
