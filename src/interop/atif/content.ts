@@ -72,7 +72,7 @@ export class ContentWriter {
   /** Returns the address of an image; undefined if it must be a file, and cannot be decoded. */
   #toPath(image: ImageContent, extension: string): string | undefined {
     if (this.#folder === undefined) return toDataUrl(image);
-    const bytes = decodeBase64(image.data);
+    const bytes = decodeImage(image.data);
     return bytes === undefined ? undefined : this.#addAsset(this.#folder, extension, bytes);
   }
 
@@ -84,8 +84,8 @@ export class ContentWriter {
   }
 }
 
-/** Decodes base64; undefined if it is damaged. */
-function decodeBase64(data: string): Uint8Array | undefined {
+/** Decodes the base64 of an image; undefined if it is damaged. */
+function decodeImage(data: string): Uint8Array | undefined {
   const digits = data.replace(/\s+/g, "").replace(/=+$/, "");
   if (digits === "" || digits.length % 4 === 1 || /[^A-Za-z0-9+/]/.test(digits)) return undefined;
   return Uint8Array.from(atob(digits), (char) => char.charCodeAt(0));

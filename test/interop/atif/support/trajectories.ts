@@ -10,7 +10,7 @@ import type { AtifSource, ExportedTrajectory } from "../../../../src/interop/ati
 import { importAtif } from "../../../../src/interop/import/atif/import-atif.ts";
 import type { ImportedSession } from "../../../../src/interop/import/imported-session.ts";
 
-export const importedAt = "2027-01-01T00:00:00.000Z";
+const importedAt = "2027-01-01T00:00:00.000Z";
 
 /** Reads the text of a session file as the source of an export. */
 export function readSource(text: string): AtifSource {
