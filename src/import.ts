@@ -5,6 +5,14 @@
  * @module
  */
 
+export type { AtifAsset } from "./interop/atif/content.ts";
+export {
+  type AtifSource,
+  type ExportAtifOptions,
+  type ExportedTrajectory,
+  exportAtif,
+} from "./interop/atif/export-atif.ts";
+export type { AtifTrajectory } from "./interop/atif/trajectory.ts";
 export { type Continuation, type ContinueInOptions, continueIn } from "./interop/continue/continue-in.ts";
 export { exportFor } from "./interop/continue/export-for.ts";
 export type {
@@ -24,6 +32,7 @@ export {
 export type { Environment } from "./interop/history/source-program.ts";
 export type { SourceQuery } from "./interop/history/source-query.ts";
 export { sourceFolders } from "./interop/history/source-table.ts";
+export { findAtifSession } from "./interop/import/atif/stored-lines.ts";
 export { type DetectedSource, detectSource } from "./interop/import/detect-source.ts";
 export type { ImportCounts, ImportedSession, SourceName } from "./interop/import/imported-session.ts";
 export { type ImportInput, importers } from "./interop/import/importers.ts";

@@ -16,10 +16,10 @@ import { readSources, readText } from "./support/repository.ts";
 const VALUES = /^(?:class|function|const|enum|namespace)/;
 
 /** Values that the entries export, each counted once. */
-const MAX_VALUES = 124;
+const MAX_VALUES = 126;
 
 /** Names that the entries export, values and types, each counted once. */
-const MAX_NAMES = 375;
+const MAX_NAMES = 382;
 
 function listedNames(entry: string): PublicNames {
   const pairs = Object.entries(member(parseFacts(readText(PUBLIC_NAMES_PATH)), entry));

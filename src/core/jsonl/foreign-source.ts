@@ -7,6 +7,7 @@ import { LineScanner, type LineSink, type ScannedLine } from "./line-scanner.ts"
 
 /** Formats of other programs that `import` reads. */
 export const IMPORTED_SOURCES = [
+  "atif",
   "claude-code",
   "cline",
   "codex",
@@ -118,6 +119,7 @@ export function detectDocumentSource(text: string): ForeignSource | undefined {
   const value = parseJson(text)?.value;
   if (value === undefined) return CLINE_FRONTS.some((front) => front.test(text)) ? "cline" : undefined;
   const record = isJsonRecord(value) ? value : NO_FIELDS;
+  if (isAtifDocument(record)) return "atif";
   const { sessionId, projectHash, messages, session, items } = record;
   if (typeof sessionId === "string" && projectHash !== undefined && Array.isArray(messages)) return "gemini";
   if (isJsonRecord(session) && Array.isArray(items)) return "codex";
@@ -135,6 +137,15 @@ function isOpenCodeSession({ info, messages, id, projectID, time }: JsonRecord):
   return (
     typeof id === "string" && id.startsWith("ses_") && typeof projectID === "string" && isJsonRecord(time)
   );
+}
+
+/** Versions of the Agent Trajectory Interchange Format that are read. */
+const ATIF_VERSION = /^ATIF-v1\./;
+
+/** Returns whether a value is a document of ATIF. */
+export function isAtifDocument(value: unknown): value is JsonRecord {
+  const version = isJsonRecord(value) ? value["schema_version"] : undefined;
+  return typeof version === "string" && ATIF_VERSION.test(version);
 }
 
 const NO_FIELDS: JsonRecord = {};

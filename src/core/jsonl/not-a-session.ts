@@ -3,6 +3,7 @@ import { type ForeignSource, IMPORTED_SOURCES } from "./foreign-source.ts";
 
 /** What a file of each format is. */
 const NAMES: { readonly [source in ForeignSource]: string } = {
+  atif: "an ATIF trajectory",
   "claude-code": "a Claude Code transcript",
   cline: "a task of Cline, Roo Code or Kilo",
   codex: "a Codex transcript",

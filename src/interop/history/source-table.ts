@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import type { DetectedSource } from "../import/detect-source.ts";
 import type { Environment, SourceProgram } from "./source-program.ts";
+import { ATIF } from "./sources/atif.ts";
 import { CLAUDE_CODE } from "./sources/claude-code.ts";
 import { CLINE } from "./sources/cline.ts";
 import { CODEX } from "./sources/codex.ts";
@@ -14,6 +15,7 @@ import { QWEN } from "./sources/qwen.ts";
 
 /** The programs whose sessions are found and read. */
 export const SOURCE_PROGRAMS: readonly SourceProgram[] = [
+  ATIF,
   CLAUDE_CODE,
   CLINE,
   CODEX,

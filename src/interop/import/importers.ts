@@ -1,4 +1,5 @@
 import { readMessageDocument } from "../../core/format/foreign-form.ts";
+import { importAtif, readAtifText } from "./atif/import-atif.ts";
 import { importClaudeCode } from "./claude-code/import-claude-code.ts";
 import { importCline, readClineText } from "./cline/import-cline.ts";
 import { importCodex } from "./codex/import-codex.ts";
@@ -20,6 +21,7 @@ import { readSourceText } from "./source-text.ts";
  * @remarks Source: docs/import-records.md
  */
 export const importers = Object.freeze({
+  atif: { read: readAtifText, convert: importAtif },
   "claude-code": { read: readSourceText, convert: importClaudeCode },
   cline: { read: readClineText, convert: importCline },
   codex: { read: (text: string) => readOldCodexText(text) ?? readSourceText(text), convert: importCodex },

@@ -14,7 +14,7 @@ export const WINGS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   session: [["fs/"], ["log/"], ["files/"], ["manager/"], ["controller/"]],
   catalog: [["query/"], ["list/"], ["search/", "trash/", "usage/"], ["redaction/"]],
   stores: [["contract/"], ["file/", "remote/"], ["postgres/", "sqlite/", "suite/"]],
-  interop: [["convert/"], ["import/"], ["adapters/", "history/"], ["continue/"]],
+  interop: [["convert/"], ["import/"], ["adapters/", "atif/", "history/"], ["continue/"]],
   apps: [["text/"], ["recall/"], ["mcp/"], ["cli/", "page/"]],
 };
 

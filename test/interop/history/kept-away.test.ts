@@ -92,7 +92,21 @@ const SPEECH = [
   { id: "m3", type: "user", content: "go on", timestamp: "2026-11-22T06:00:02.000Z" },
 ];
 
+const STEPS = [
+  { step_id: 1, source: "user", message: SAID },
+  { step_id: 2, source: "agent", message: "Noted." },
+  { step_id: 3, source: "user", message: "go on" },
+];
+
 const GROWTHS: { readonly [source in (typeof IMPORTED_SOURCES)[number]]: Growth } = {
+  atif: {
+    ...document(
+      "trajectory.json",
+      (steps) => ({ schema_version: "ATIF-v1.7", agent: { name: "a", version: "1" }, steps }),
+      STEPS,
+    ),
+    isNamed: true,
+  },
   "claude-code": grown(
     `.claude/projects/-code-project/${claude.SESSION_ID}.jsonl`,
     [claude.user("q", null, SAID), claude.part("a", "q", "msg_1", claude.text("Noted."))],

@@ -1,10 +1,13 @@
+import { existsSync } from "node:fs";
+import { dirname, relative, resolve, sep } from "node:path";
 import { formatCounted } from "../../../core/facts/number-text.ts";
 import { toPlainJson, toPlainLine } from "../../../core/facts/plain-text.ts";
 import { writeNewFile } from "../../../session/log/new-file.ts";
 import { SessionView } from "../../../session/manager/session-view.ts";
 import type { Command, CommandCall } from "../command.ts";
+import { listAtifAssets } from "../export/atif.ts";
 import { EXPORT_FORMATS, type ExportFormat } from "../export/formats.ts";
-import type { ExportSource } from "../export/source.ts";
+import type { AtifChoices, ExportSource } from "../export/source.ts";
 import type { NamedSession } from "../named-session.ts";
 import { flag, optionalArgument, rare, textOption } from "../parameters.ts";
 import { makeFilePath } from "../session-argument.ts";
@@ -17,25 +20,45 @@ const LEAF = textOption(
 );
 const FULL = flag("--full", "everything: all branches; in a drawing, every entry");
 const IMAGES = rare(flag("--images", "embed images in the Markdown instead of a note"));
+const CONTEXT = rare(flag("--context", "what the model sees in the trajectory, instead of the whole branch"));
+const LOSSLESS = rare(
+  flag("--lossless", "store the session in the trajectory, so that it comes back byte for byte"),
+);
+const ASSETS = rare(textOption("--assets <folder>", "write images of the trajectory to this folder"));
 const FILE = textOption("-o, --output <file>", "write to this new file instead of stdout");
 
 /** `sessiontree export`: writes a session in another form. */
 export const command: Command = {
-  details: `Prints to stdout, or writes a new file. JSONL and Markdown hold the branch that ends at the leaf. The page and the drawing show the whole tree; the drawing joins entries in a straight line into one box unless --full is given.`,
-  parameters: [SESSION, ...EXPORT_FORMATS.map(({ option }) => option), LEAF, FULL, IMAGES, FILE],
+  details: `Prints to stdout, or writes a new file. JSONL, Markdown, and ATIF hold the branch that ends at the leaf. The page and the drawing show the whole tree; the drawing joins entries in a straight line into one box unless --full is given.`,
+  parameters: [
+    SESSION,
+    ...EXPORT_FORMATS.map(({ option }) => option),
+    LEAF,
+    FULL,
+    IMAGES,
+    CONTEXT,
+    LOSSLESS,
+    ASSETS,
+    FILE,
+  ],
   examples: [
     ["export @last --markdown | less", "a transcript of the active branch"],
     ["export @last --html page.html", "all branches as a page, to a new file"],
     ["export @last --jsonl branch.jsonl", "the branch as a session of the same id"],
     ["export session.jsonl --jsonl --full -o copy.jsonl", "the whole session"],
     ["export session.jsonl --markdown --leaf 1a2b3c4d -o notes.md", "another branch, to a file"],
+    ["export @last --atif run.json --assets images", "a trajectory, with its images as files"],
     ["export session.jsonl --mermaid tree.mmd", "a drawing of the tree"],
   ],
   run: async (call) => {
     const { findSession, io, json, out } = call;
     const { format, file } = getFormat(call);
     const path = file === undefined ? undefined : makeFilePath(io.cwd, file);
-    const source = await readExportSource(await findSession(getSessionName(call, format)), format, call);
+    const folder = path === undefined ? io.cwd : dirname(path);
+    const atif = getAtifChoices(call, format, folder);
+    const named = await findSession(getSessionName(call, format));
+    const source = { ...(await readExportSource(named, format, call)), atif };
+    writeAssets(folder, source);
     if (path === undefined) writeOutput(call, format, source);
     else {
       writeNewFile({ path, pieces: format.render(source) });
@@ -70,6 +93,23 @@ function getSessionName({ get }: CommandCall, { name, option }: ExportFormat): s
       ? `Name the session first: "sessiontree export ${given} --${name}"; the file to write follows --${name}`
       : "Name the session to export, such as @last",
   );
+}
+
+/** @throws {UsageError} If choices are made for another format. */
+function getAtifChoices({ get, io }: CommandCall, { name }: ExportFormat, folder: string): AtifChoices {
+  const [isContext, isLossless, assets] = [get(CONTEXT), get(LOSSLESS), get(ASSETS)];
+  if (name !== "atif" && (isContext || isLossless || assets !== undefined))
+    throw new UsageError("--context, --lossless, and --assets belong to --atif; add it, or leave them out.");
+  if (assets === undefined) return { isContext, isLossless };
+  return { isContext, isLossless, assets: relative(folder, resolve(io.cwd, assets)).replaceAll(sep, "/") };
+}
+
+/** Writes the images of a trajectory, which are named after their content: those that are there stay. */
+function writeAssets(folder: string, source: ExportSource): void {
+  for (const { path, bytes } of listAtifAssets(source)) {
+    const target = resolve(folder, path);
+    if (!existsSync(target)) writeNewFile({ path: target, pieces: [bytes] });
+  }
 }
 
 async function readExportSource(

@@ -4,6 +4,7 @@ import { planBranch, writeBranchLines } from "../../../session/manager/fork.ts";
 import { SessionState } from "../../../session/manager/session-state.ts";
 import { makeSessionPage } from "../page/session-page.ts";
 import { optionWithOrWithout, type Parameter } from "../parameters.ts";
+import { writeAtif } from "./atif.ts";
 import { writeMermaid } from "./graph.ts";
 import { writeMarkdown } from "./markdown.ts";
 import type { ExportSource } from "./source.ts";
@@ -38,6 +39,7 @@ export const EXPORT_FORMATS: readonly ExportFormat[] = [
   exportFormat("jsonl", "a session file of the branch; of all branches with --full", false, writeJsonl),
   exportFormat("markdown", "a transcript of the branch", false, writeMarkdown),
   exportFormat("html", "a page for the browser, with all branches", true, writeHtml),
+  exportFormat("atif", "a trajectory of the branch, for evaluation and training", false, writeAtif),
   exportFormat("mermaid", "the tree as a Mermaid flowchart", true, writeMermaid),
 ];
 

@@ -9,6 +9,17 @@ export interface ExportSource {
   /** Whether everything is wanted: all branches, or every entry of a drawing. */
   readonly isFull: boolean;
   readonly withImages: boolean;
+  readonly atif?: AtifChoices;
+}
+
+/** What the caller wants of a document of ATIF. */
+export interface AtifChoices {
+  /** Whether to export what the model sees instead of the whole branch. */
+  readonly isContext?: boolean;
+  /** Whether to store the session itself in the document. */
+  readonly isLossless?: boolean;
+  /** Folder for images, relative to the document. */
+  readonly assets?: string;
 }
 
 /** An entry and its ordinal; without the entry if its body is damaged. */

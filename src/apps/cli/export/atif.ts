@@ -1,0 +1,49 @@
+import { readFileSync } from "node:fs";
+import { SessionError } from "../../../core/format/errors.ts";
+import { encodeParsed } from "../../../core/jsonl/encode.ts";
+import { NONE } from "../../../core/tree/entry-tree.ts";
+import type { AtifAsset } from "../../../interop/atif/content.ts";
+import { type AtifSource, type ExportedTrajectory, exportAtif } from "../../../interop/atif/export-atif.ts";
+import type { SessionView } from "../../../session/manager/session-view.ts";
+import { type ExportSource, readNumberedEntries } from "./source.ts";
+
+/** Writes a branch as a document of the Agent Trajectory Interchange Format. */
+export function* writeAtif(source: ExportSource): Generator<string, void> {
+  yield `${encodeParsed(makeTrajectory(source).trajectory)}\n`;
+}
+
+/** Returns the images of a branch, to write next to its document. */
+export function listAtifAssets(source: ExportSource): readonly AtifAsset[] {
+  return source.atif?.assets === undefined ? [] : makeTrajectory(source).assets;
+}
+
+function makeTrajectory({ session, leaf, atif = {} }: ExportSource): ExportedTrajectory {
+  const { isContext, isLossless, assets } = atif;
+  return exportAtif(toSource(session, leaf), {
+    compacted: isContext ? "context" : "whole",
+    lossless: isLossless ? readText(session) : false,
+    ...(assets !== undefined && { assets }),
+  });
+}
+
+/** Presents a session that is only looked at, with the branch that ends at an entry. */
+function toSource(session: SessionView, leaf: number): AtifSource {
+  const read = (ordinals: Int32Array) =>
+    Array.from(readNumberedEntries(session, ordinals), ({ entry }) => entry ?? []).flat();
+  return {
+    getHeader: () => session.header ?? null,
+    getLeafId: () => (leaf === NONE ? null : session.tree.idAt(leaf)),
+    getEntries: () => read(Int32Array.from(session.tree.ordinals())),
+    getBranch: () => read(session.tree.path(leaf)),
+  };
+}
+
+function readText({ path, bytes, fileName }: SessionView): string {
+  const all = path === undefined ? (bytes ?? new Uint8Array()) : readFileSync(path);
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(all);
+  } catch (error) {
+    const message = `${fileName} has bytes that are not UTF-8, which JSON cannot hold; export it without --lossless.`;
+    throw new SessionError("NOT_A_SESSION", message, { cause: error });
+  }
+}

@@ -1,0 +1,85 @@
+import type { JsonRecord } from "../../core/format/json.ts";
+
+/** Version of ATIF that is written. */
+export const ATIF_VERSION = "ATIF-v1.8";
+
+/** A path of a session as a document of the Agent Trajectory Interchange Format. */
+export interface AtifTrajectory {
+  schema_version: string;
+  session_id?: string;
+  trajectory_id?: string;
+  agent: AtifAgent;
+  steps: AtifStep[];
+  notes?: string;
+  final_metrics?: AtifFinalMetrics;
+  continued_trajectory_ref?: string;
+  extra?: JsonRecord;
+  subagent_trajectories?: AtifTrajectory[];
+}
+
+/** The program that ran. */
+export interface AtifAgent {
+  name: string;
+  version: string;
+  model_name?: string;
+  tool_definitions?: JsonRecord[];
+  extra?: JsonRecord;
+}
+
+/** One step of a trajectory. */
+export interface AtifStep {
+  step_id: number;
+  timestamp?: string;
+  source: "system" | "user" | "agent";
+  message: string | AtifPart[];
+  model_name?: string;
+  reasoning_effort?: string | number;
+  reasoning_content?: string;
+  tool_calls?: AtifCall[];
+  observation?: { results: AtifResult[] };
+  metrics?: AtifMetrics;
+  is_copied_context?: boolean;
+  llm_call_count?: number;
+  extra?: JsonRecord;
+}
+
+/** A tool call of an agent step. */
+export interface AtifCall {
+  tool_call_id: string;
+  function_name: string;
+  arguments: JsonRecord;
+  extra?: JsonRecord;
+}
+
+/** A result, of a call of the same step if it names one. */
+export interface AtifResult {
+  source_call_id?: string;
+  content?: string | AtifPart[];
+  subagent_trajectory_ref?: { trajectory_id: string }[];
+  extra?: JsonRecord;
+}
+
+/** A part of a message or of a result. */
+export type AtifPart =
+  | { type: "text"; text: string }
+  | { type: "image"; source: { media_type: string; path: string } };
+
+/** Tokens and cost of a step. */
+export interface AtifMetrics {
+  /** Tokens of input, including those that a cache served or stored. */
+  prompt_tokens?: number;
+  completion_tokens?: number;
+  cached_tokens?: number;
+  cost_usd?: number;
+  extra?: JsonRecord;
+}
+
+/** Sums of a trajectory, including those of embedded subagents. */
+export interface AtifFinalMetrics {
+  total_prompt_tokens?: number;
+  total_completion_tokens?: number;
+  total_cached_tokens?: number;
+  total_cost_usd?: number;
+  total_steps?: number;
+  extra?: JsonRecord;
+}

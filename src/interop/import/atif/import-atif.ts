@@ -1,0 +1,184 @@
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
+import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
+import { parseJson } from "../../../core/jsonl/decode.ts";
+import { isAtifDocument } from "../../../core/jsonl/foreign-source.ts";
+import { readSession } from "../../../core/jsonl/read-session.ts";
+import { makeCustom, makeSubagentLink, toFilled } from "../entry-bodies.ts";
+import type { ImportedSession } from "../imported-session.ts";
+import { makeSubagentSessionId, makeSubagentSourceId, NO_TIME, SessionBuilder } from "../session-builder.ts";
+import { makeIssue, makeLeftOutIssue, toIsoTime, toNonemptyText } from "../source-text.ts";
+import type { ReadAsset } from "./step-content.ts";
+import { StepReader } from "./step-reader.ts";
+import { findAtifSession, getOwnExtra } from "./stored-lines.ts";
+
+/** A document of ATIF. */
+export interface AtifInput {
+  /** Parsed from JSON. */
+  readonly document: unknown;
+  /** Id of the session, if the document names none. Default: `trajectory`. */
+  readonly sourceId?: string;
+  /** Path of the file. */
+  readonly path?: string;
+  readonly cwd?: string;
+  /** Time of steps before the first one with a time, ISO 8601. */
+  readonly startedAt?: string;
+  /** ISO 8601. */
+  readonly importedAt: string;
+  /** Reads images next to the document. Default: each image that is a file becomes a text. */
+  readonly readAsset?: ReadAsset;
+}
+
+/** Parses the text of a file; undefined if it is not a document of ATIF. */
+export function readAtifText(text: string): JsonRecord | undefined {
+  const value = parseJson(text.replace(/^\uFEFF/, ""))?.value;
+  return isAtifDocument(value) ? value : undefined;
+}
+
+/** Returns the id that a document gives its session; undefined if it gives none. */
+export function findTrajectoryId(document: unknown): string | undefined {
+  const { trajectory_id: id, session_id: sessionId } = toRecord(document);
+  return toNonemptyText(id) ?? toNonemptyText(sessionId);
+}
+
+/** A trajectory, alone or embedded in another one. */
+interface Trajectory {
+  readonly record: JsonRecord;
+  readonly sourceId: string;
+  /** The session that started it, and its id there. */
+  readonly parent?: { readonly sourceId: string; readonly agentId: string };
+}
+
+/**
+ * Converts a document of ATIF, version 1.0 to 1.8, to sessions: its own, followed by those of embedded subagents.
+ *
+ * Lenient: unknown fields are kept in details, and what is not a step is reported. A document that stores the entries of
+ * its session yields these entries. Ids are derived from a step and everything before it.
+ *
+ * @returns Empty if the value is not such a document.
+ * @remarks Cost: O(bytes). Source: docs/import-records.md#atif
+ */
+export function importAtif(input: AtifInput): ImportedSession[] {
+  if (!isAtifDocument(input.document)) return [];
+  const sourceId = findTrajectoryId(input.document) ?? input.sourceId ?? "trajectory";
+  // Subagents are embedded at any depth, which may be deeper than the call stack.
+  const queue: Trajectory[] = [{ record: input.document, sourceId }];
+  const sessions: ImportedSession[] = [];
+  for (const trajectory of queue) {
+    const subagents = findSubagents(trajectory);
+    queue.push(...subagents.values());
+    sessions.push(importStored(input, trajectory) ?? importSteps(input, trajectory, subagents));
+  }
+  return sessions;
+}
+
+/** Returns the embedded trajectories by the id that refers to them. */
+function findSubagents({ record, sourceId }: Trajectory): Map<string, Trajectory> {
+  const found = new Map<string, Trajectory>();
+  for (const value of toArray(record["subagent_trajectories"])) {
+    if (!isJsonRecord(value)) continue;
+    let agentId = findTrajectoryId(value) ?? "agent";
+    while (found.has(agentId)) agentId += "_";
+    found.set(agentId, {
+      record: value,
+      sourceId: makeSubagentSourceId(sourceId, agentId),
+      parent: { sourceId, agentId },
+    });
+  }
+  return found;
+}
+
+function makeBuilder(input: AtifInput, trajectory: Trajectory, startedAt: string | undefined) {
+  const { record, sourceId, parent } = trajectory;
+  const own = getOwnExtra(record);
+  const builder = new SessionBuilder(input, {
+    source: "atif",
+    sourceId,
+    sourceVersion: toNonemptyText(record["schema_version"]),
+    startedAt,
+    folders: [own["cwd"]],
+    startedBy: parent?.sourceId,
+    ...(parent !== undefined && { id: makeSubagentSessionId(parent.sourceId, parent.agentId) }),
+  });
+  if (parent !== undefined)
+    builder.addBehind(
+      `atif agent ${parent.agentId}`,
+      undefined,
+      makeSubagentLink({ agentId: parent.agentId }),
+    );
+  return builder;
+}
+
+/** Imports the entries that a lossless document stores, as they are; undefined if it stores none. */
+function importStored(input: AtifInput, trajectory: Trajectory): ImportedSession | undefined {
+  const text = findAtifSession(trajectory.record);
+  const stored = text === undefined ? undefined : readSession(text);
+  if (stored?.header === undefined) return undefined;
+  const builder = makeBuilder(input, trajectory, stored.header.timestamp);
+  builder.issues.push(...stored.issues);
+  for (const entry of stored.entries) {
+    const { id, parentId, timestamp, ...body } = entry;
+    const parent = parentId === null ? null : builder.findDraft(parentId);
+    builder.add(`atif entry ${id}`, parent, timestamp, body, id);
+    builder.counts.records++;
+  }
+  builder.markLeaf(stored.leafId === null ? undefined : builder.findDraft(stored.leafId));
+  return builder.finish();
+}
+
+function importSteps(
+  input: AtifInput,
+  trajectory: Trajectory,
+  subagents: ReadonlyMap<string, Trajectory>,
+): ImportedSession {
+  const { record } = trajectory;
+  const steps = toArray(record["steps"]);
+  const first = steps
+    .map((step) => toIsoTime(toRecord(step)["timestamp"]))
+    .find((time) => time !== undefined);
+  const builder = makeBuilder(
+    input,
+    trajectory,
+    toIsoTime(getOwnExtra(record)["started_at"]) ?? first ?? input.startedAt ?? NO_TIME,
+  );
+  builder.counts.records = steps.length;
+  if (!Array.isArray(record["steps"])) builder.issues.push(makeLeftOutIssue("The trajectory has no steps."));
+  const rest = getOtherFields(record);
+  if (rest !== undefined)
+    builder.addBehind("atif trajectory", undefined, makeCustom("atif.trajectory", rest));
+  const reader = new StepReader(builder, {
+    agent: toRecord(record["agent"]),
+    state: toArray(getOwnExtra(record)["state"]),
+    readAsset: input.readAsset,
+    getSessionId: (agentId) => {
+      const known = subagents.get(agentId)?.parent;
+      return known && makeSubagentSessionId(known.sourceId, known.agentId);
+    },
+  });
+  for (const [index, step] of steps.entries()) {
+    if (isJsonRecord(step)) reader.read(step, index);
+    else {
+      builder.issues.push(makeIssue("SOURCE_LEFT_OUT", `Step ${index + 1} is not an object.`));
+      builder.drop("step");
+    }
+  }
+  reader.addUsage(toArray(getOwnExtra(record)["usage"]));
+  return builder.finish();
+}
+
+/** Returns the fields of a trajectory that are not part of the conversation; undefined if there are none. */
+function getOtherFields(record: JsonRecord): JsonRecord | undefined {
+  const { agent, schema_version: _, trajectory_id: __, steps: ___, extra, ...fields } = record;
+  const { subagent_trajectories: ____, final_metrics: _____, session_id: id, ...rest } = fields;
+  const { sessiontree: own, ...others } = toRecord(extra);
+  const { tool_definitions: ______, ...named } = toRecord(agent);
+  const parts = {
+    ...rest,
+    ...(id !== undefined && { session_id: id }),
+    ...(toFilled(named) && { agent: named }),
+    ...(toFilled(others) && { extra: others }),
+    ...(typeof toRecord(own)["parent_session"] === "string" && {
+      parent_session: toRecord(own)["parent_session"],
+    }),
+  };
+  return toFilled(parts);
+}

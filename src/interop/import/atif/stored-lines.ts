@@ -1,0 +1,41 @@
+import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
+import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
+import { parseJson } from "../../../core/jsonl/decode.ts";
+import { encodeParsed } from "../../../core/jsonl/encode.ts";
+
+/** Field of `extra` with what sessiontree stores of a trajectory, a step, a call, or a result. */
+export const OWN_EXTRA = "sessiontree";
+
+/** Half of a surrogate pair as JSON escapes it, which other readers refuse even in a value that they pass on. */
+const ESCAPED_SURROGATE = /\\ud[89a-f]/i;
+
+/**
+ * Splits the text of a session file into values to store: a line as its JSON object, or as a string if encoding the object
+ * would change a byte.
+ */
+export function toStoredLines(text: string): unknown[] {
+  return text.split("\n").map((line) => {
+    const value = ESCAPED_SURROGATE.test(line) ? undefined : parseJson(line)?.value;
+    return isJsonRecord(value) && encodeParsed(value) === line ? value : line;
+  });
+}
+
+/**
+ * Returns the session file that a lossless trajectory was made of.
+ *
+ * @param trajectory - A document that `exportAtif` made with `lossless`, parsed from JSON.
+ * @returns The text, byte for byte; undefined if the document stores no session.
+ * @remarks Cost: O(bytes).
+ */
+export function findAtifSession(trajectory: unknown): string | undefined {
+  const { lines } = getOwnExtra(toRecord(trajectory));
+  if (!Array.isArray(lines) || lines.length === 0) return undefined;
+  return toArray(lines)
+    .map((line) => (typeof line === "string" ? line : encodeParsed(line)))
+    .join("\n");
+}
+
+/** Returns what sessiontree stores in a part of a trajectory. */
+export function getOwnExtra(part: JsonRecord): JsonRecord {
+  return toRecord(toRecord(part["extra"])[OWN_EXTRA]);
+}

@@ -1,0 +1,89 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { expect, test } from "vitest";
+import { findAtifSession } from "../../../../src/interop/import/atif/stored-lines.ts";
+import { findAtifProblems } from "../../../interop/atif/support/validate-atif.ts";
+import { cli, temporaryFolder } from "../support/cli.ts";
+import { Scribe } from "../support/sessions.ts";
+
+const PIXEL =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+function written() {
+  const folder = temporaryFolder();
+  const scribe = new Scribe(folder);
+  const root = scribe.user("Where to?");
+  scribe.assistant("Left.");
+  scribe.session.branch(root);
+  const image = { type: "image" as const, mimeType: "image/png", data: PIXEL };
+  scribe.session.appendMessage({ role: "user", content: [image], timestamp: 1 });
+  scribe.assistant("Right.");
+  return { folder, path: scribe.path };
+}
+
+/** Returns the text of all imported sessions. */
+function readImported(folder: string): string {
+  const imported = join(folder, "imported");
+  const names = readdirSync(imported, { recursive: true, encoding: "utf8" });
+  const paths = names.filter((name) => name.endsWith(".jsonl")).map((name) => join(imported, name));
+  return paths.map((path) => readFileSync(path, "utf8")).join("");
+}
+
+test("--atif prints a valid document of the branch", async () => {
+  const { path } = written();
+  const { stdout, code } = await cli(["export", path, "--atif"]);
+  const document = JSON.parse(stdout);
+  expect([code, findAtifProblems(document)]).toEqual([0, []]);
+  const said = document.steps.map(({ message }: { message: unknown }) => message);
+  expect([said[0], said[2]]).toEqual(["Where to?", "Right."]);
+  const context = await cli(["export", path, "--atif", "--context"]);
+  expect(findAtifProblems(JSON.parse(context.stdout))).toEqual([]);
+});
+
+test("--assets writes images next to the document, and import reads them", async () => {
+  const { folder, path } = written();
+  const document = join(folder, "run.json");
+  for (const file of [document, join(folder, "again.json")]) {
+    const { code } = await cli(["export", path, "--atif", file, "--assets", "images"], { cwd: folder });
+    expect(code).toBe(0);
+  }
+  const [name = ""] = readdirSync(join(folder, "images"));
+  expect(readFileSync(join(folder, "images", name)).toString("base64")).toBe(PIXEL);
+  expect(readFileSync(document, "utf8")).toContain(`"images/${name}"`);
+  await cli(["import", document, "--dir", join(folder, "imported")], { cwd: folder });
+  expect(readImported(folder)).toContain(PIXEL);
+});
+
+test("an image outside the document's folder is not read", async () => {
+  const { folder } = written();
+  writeFileSync(join(folder, "secret.png"), "secret");
+  const inner = join(temporaryFolder(), "doc.json");
+  const source = { media_type: "image/png", path: relative(dirname(inner), join(folder, "secret.png")) };
+  const steps = [{ step_id: 1, source: "user", message: [{ type: "image", source }] }];
+  writeFileSync(
+    inner,
+    JSON.stringify({ schema_version: "ATIF-v1.8", agent: { name: "a", version: "1" }, steps }),
+  );
+  await cli(["import", inner, "--dir", join(folder, "imported")]);
+  const text = readImported(folder);
+  expect(text).not.toContain(Buffer.from("secret").toString("base64"));
+  expect(text).toContain("[image: ");
+});
+
+test("--lossless stores the file, byte for byte", async () => {
+  const { folder, path } = written();
+  writeFileSync(path, `${readFileSync(path, "utf8")}{ "type": "custom",  "torn`);
+  const text = readFileSync(path, "utf8");
+  const { stdout } = await cli(["export", path, "--atif", "--lossless"]);
+  expect(findAtifSession(JSON.parse(stdout))).toBe(text);
+  writeFileSync(path, Buffer.concat([Buffer.from(text), Buffer.from([0xff])]));
+  const refused = await cli(["export", path, "--atif", join(folder, "x.json"), "--lossless"]);
+  expect([refused.code, refused.stderr]).toEqual([expect.any(Number), expect.stringContaining("not UTF-8")]);
+  expect([refused.code === 0, existsSync(join(folder, "x.json"))]).toEqual([false, false]);
+});
+
+test("its options are refused for other formats", async () => {
+  const { path } = written();
+  const { code, stderr } = await cli(["export", path, "--markdown", "--lossless"]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("belong to --atif")]);
+});

@@ -1,0 +1,299 @@
+import { expect, test } from "vitest";
+import { encodeRecord } from "../../../src/core/jsonl/encode.ts";
+import { exportAtif } from "../../../src/interop/atif/export-atif.ts";
+import { findAtifSession } from "../../../src/interop/import/atif/stored-lines.ts";
+import { makeSubagentLink } from "../../../src/interop/import/entry-bodies.ts";
+import { SessionManager } from "../../../src/session/manager/session-manager.ts";
+import { assistant, call, toolResult, usage, user } from "../../support/messages.ts";
+import { importBack } from "./support/trajectories.ts";
+import { findAtifProblems } from "./support/validate-atif.ts";
+
+const PIXEL =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+function exportValid(...[session, options]: Parameters<typeof exportAtif>) {
+  const exported = exportAtif(session, options);
+  expect(findAtifProblems(exported.trajectory)).toEqual([]);
+  return exported;
+}
+
+test("an answer and the results of its calls are one step, in the order of the calls, late ones included", () => {
+  const session = SessionManager.inMemory();
+  session.appendMessage(user("look"));
+  session.appendMessage(assistant("ok", {}, call("c1"), call("c2", "read", "a.txt")));
+  session.appendMessage(toolResult("c2", "two", true));
+  session.appendMessage(user("meanwhile"));
+  session.appendMessage(toolResult("c1", "one"));
+  const { trajectory, issues } = exportValid(session);
+  expect(issues).toEqual([]);
+  expect(trajectory.steps.map(({ source, message }) => [source, message])).toEqual([
+    ["user", "look"],
+    ["agent", "ok"],
+    ["user", "meanwhile"],
+  ]);
+  const results = trajectory.steps[1]?.observation?.results;
+  expect(results?.map(({ source_call_id: id, content }) => [id, content])).toEqual([
+    ["c1", "one"],
+    ["c2", "two"],
+  ]);
+  expect(results?.map(({ extra }) => extra?.["is_error"])).toEqual([undefined, true]);
+});
+
+test("a result without its call is an agent step of its own, reported, and comes back as a result", () => {
+  const session = SessionManager.inMemory();
+  session.appendMessage(user("look"));
+  session.appendMessage(toolResult("gone", "found"));
+  const exported = exportValid(session);
+  expect(exported.issues.map(({ code }) => code)).toEqual(["PAIR_REPAIRED"]);
+  expect(exported.trajectory.steps[1]).toMatchObject({ source: "agent", message: "", llm_call_count: 0 });
+  expect(exported.trajectory.steps[1]?.observation?.results[0]).not.toHaveProperty("source_call_id");
+  const [back] = importBack(exported);
+  expect(back?.entries.at(-1)).toMatchObject({ message: { role: "toolResult", isError: false } });
+});
+
+test("tokens include those of caches, and zeros are not invented", () => {
+  const session = SessionManager.inMemory();
+  session.appendMessage(user("look"));
+  session.appendMessage(assistant("silent"));
+  const counted = {
+    ...usage(0, 0.5),
+    input: 1,
+    output: 2,
+    cacheRead: 3,
+    cacheWrite: 4,
+    reasoning: 1,
+    totalTokens: 10,
+  };
+  session.appendMessage(assistant("counted", { usage: counted }));
+  const { steps, final_metrics } = exportValid(session).trajectory;
+  expect(steps[1]).not.toHaveProperty("metrics");
+  expect(steps[2]?.metrics).toEqual({
+    prompt_tokens: 8,
+    completion_tokens: 2,
+    cached_tokens: 3,
+    cost_usd: 0.5,
+    extra: { cache_write_tokens: 4, reasoning_tokens: 1 },
+  });
+  expect(final_metrics).toEqual({
+    total_prompt_tokens: 8,
+    total_completion_tokens: 2,
+    total_cached_tokens: 3,
+    total_cost_usd: 0.5,
+    total_steps: 3,
+  });
+});
+
+test("failed and aborted answers are kept, with their reason", () => {
+  const session = SessionManager.inMemory();
+  session.appendMessage(user("look"));
+  session.appendMessage(assistant("half", { stopReason: "aborted", errorMessage: "stopped" }));
+  const exported = exportValid(session);
+  expect(exported.trajectory.steps[1]).toMatchObject({
+    message: "half",
+    extra: { stop_reason: "aborted", error_message: "stopped" },
+  });
+  const [back] = importBack(exported);
+  expect(back?.entries.at(-1)).toMatchObject({ message: { stopReason: "aborted", errorMessage: "stopped" } });
+});
+
+test("thinking is reasoning, and what the provider withheld or signed is not exported", () => {
+  const session = SessionManager.inMemory();
+  session.appendMessage(user("look"));
+  const thoughts = [
+    { type: "thinking" as const, thinking: "first", thinkingSignature: "sig" },
+    { type: "thinking" as const, thinking: "withheld", redacted: true },
+    { type: "text" as const, text: "a" },
+    { type: "text" as const, text: "b" },
+  ];
+  session.appendMessage(assistant(thoughts));
+  const { steps } = exportValid(session).trajectory;
+  expect(steps[1]).toMatchObject({ reasoning_content: "first", message: "a\n\nb" });
+  expect(JSON.stringify(steps)).not.toMatch(/withheld|sig/);
+});
+
+/** A session with a compaction that keeps the second turn. */
+function compacted() {
+  const session = SessionManager.inMemory();
+  session.appendMessage(user("one"));
+  session.appendMessage(assistant("first", { usage: usage(5) }));
+  const kept = session.appendMessage(user("two"));
+  session.appendMessage(assistant("second", { usage: usage(7) }));
+  session.appendCompaction("so far", kept, 12);
+  session.appendMessage(user("three"));
+  session.appendMessage(assistant("third", { usage: usage(9) }));
+  return session;
+}
+
+test("a whole path has a compaction as a step, and comes back with the same context", () => {
+  const session = compacted();
+  const exported = exportValid(session);
+  expect(exported.trajectory.steps.map(({ message }) => message)).toEqual([
+    "one",
+    "first",
+    "two",
+    "second",
+    "so far",
+    "three",
+    "third",
+  ]);
+  expect(exported.trajectory.steps[4]).toMatchObject({
+    source: "system",
+    extra: { sessiontree: { kind: "compaction", first_kept_step: 3, tokens_before: 12 } },
+  });
+  const [back] = importBack(exported);
+  const names = new Map(back?.entries.map((entry) => [entry.id, entry]));
+  const compaction = back?.entries.find(({ type }) => type === "compaction");
+  expect(names.get(Object(compaction).firstKeptEntryId)).toMatchObject({ message: { content: "two" } });
+});
+
+test("a context begins with the summary, marks kept turns as copied, and leaves them out of the sums", () => {
+  const { steps, final_metrics } = exportValid(compacted(), { compacted: "context" }).trajectory;
+  expect(steps.map(({ source, is_copied_context: isCopied }) => [source, isCopied])).toEqual([
+    ["user", undefined],
+    ["user", true],
+    ["agent", true],
+    ["user", undefined],
+    ["agent", undefined],
+  ]);
+  expect(steps[0]?.message).toContain("so far");
+  expect(final_metrics?.total_prompt_tokens).toBe(9);
+});
+
+test("images are data: URLs, or files named by their digest", () => {
+  const session = SessionManager.inMemory();
+  session.appendMessage({
+    role: "user",
+    content: [
+      { type: "image", mimeType: "image/png", data: PIXEL },
+      { type: "image", mimeType: "image/tiff", data: PIXEL },
+    ],
+    timestamp: 1,
+  });
+  const [step] = exportValid(session).trajectory.steps;
+  expect(Object(step?.message)[0].source.path).toBe(`data:image/png;base64,${PIXEL}`);
+  const { trajectory, assets, issues } = exportValid(session, { assets: "images" });
+  expect(assets.map(({ bytes }) => Buffer.from(bytes).toString("base64"))).toEqual([PIXEL]);
+  expect(Object(trajectory.steps[0]?.message)[0].source.path).toBe(assets[0]?.path);
+  expect(assets[0]?.path).toMatch(/^images\/[0-9a-f]{64}\.png$/);
+  expect(issues.map(({ code }) => code)).toEqual(["CONTENT_REPLACED"]);
+});
+
+test("names, labels, and the state of extensions are exported only if asked", () => {
+  const session = SessionManager.inMemory();
+  session.appendMessage(user("look"));
+  session.appendCustomEntry("todo", { open: "secret plan" });
+  session.appendSessionInfo("my name");
+  expect(JSON.stringify(exportValid(session).trajectory)).not.toMatch(/secret plan|my name/);
+  const [back] = importBack(exportValid(session, { state: true }));
+  expect(back?.entries.slice(-2)).toMatchObject([
+    { type: "custom", customType: "todo", data: { open: "secret plan" } },
+    { type: "session_info", name: "my name" },
+  ]);
+});
+
+test("a subagent's session is embedded, and the result of its call refers to it", () => {
+  const session = SessionManager.inMemory();
+  session.appendMessage(user("look"));
+  session.appendMessage(assistant("", {}, call("task1", "task")));
+  session.appendMessage(toolResult("task1", "done"));
+  const subagent = SessionManager.inMemory();
+  subagent.appendMessage(user("dig"));
+  subagent.appendMessage(assistant("dug", { usage: usage(4) }));
+  const { customType, data } = makeSubagentLink({ agentId: "a1", toolCallId: "task1" });
+  subagent.appendCustomEntry(String(customType), data);
+  const exported = exportValid(session, { subagents: [subagent] });
+  const { steps, subagent_trajectories: embedded, final_metrics } = exported.trajectory;
+  const id = embedded?.[0]?.trajectory_id;
+  expect(steps[1]?.observation?.results[0]?.subagent_trajectory_ref).toEqual([{ trajectory_id: id }]);
+  expect(final_metrics?.total_prompt_tokens).toBe(4);
+  const [main, sub] = importBack(exported);
+  expect(sub?.parent).toEqual({ sourceId: main?.sourceId, relation: "subagent" });
+  expect(main?.entries.at(-1)).toMatchObject({ data: { toolCallId: "task1", sessionId: sub?.header.id } });
+});
+
+test("a fork marks what it copied", () => {
+  const session = SessionManager.inMemory();
+  session.appendMessage(user("old"));
+  const [entry] = session.getEntries();
+  const header = {
+    ...session.getHeader(),
+    parentSession: "/sessions/parent.jsonl",
+    timestamp: "2999-01-01T00:00:00.000Z",
+  };
+  const source = {
+    getHeader: () => Object(header),
+    getLeafId: () => session.getLeafId(),
+    getEntries: () => session.getEntries(),
+    getBranch: () =>
+      [entry, { ...entry, timestamp: "2999-01-02T00:00:00.000Z" }].flatMap((one) => (one ? Object(one) : [])),
+  };
+  const { steps, extra } = exportValid(source).trajectory;
+  expect(steps.map(({ is_copied_context: isCopied }) => isCopied)).toEqual([true, undefined]);
+  expect(extra).toMatchObject({ sessiontree: { parent_session: "/sessions/parent.jsonl" } });
+});
+
+test("lossless stores the entries, on all branches, and a redacted text is in none of it", () => {
+  const session = SessionManager.inMemory();
+  const secret = session.appendMessage(user("my password is hunter2"));
+  session.appendMessage(assistant("left"));
+  session.branch(secret);
+  session.appendMessage(assistant("right"));
+  session.redactEntry(secret);
+  const exported = exportValid(session, { lossless: true, state: true });
+  const text = [session.getHeader(), ...session.getEntries()]
+    .map((one) => `${encodeRecord(one ?? {})}\n`)
+    .join("");
+  expect(findAtifSession(JSON.parse(JSON.stringify(exported.trajectory)))).toBe(text);
+  expect(JSON.stringify(exported.trajectory)).not.toContain("hunter2");
+  const [back] = importBack(exported);
+  const ids = session.getEntries().map(({ id }) => id);
+  expect(back?.entries.filter(({ id }) => ids.includes(id))).toEqual(session.getEntries());
+});
+
+test("lines that encoding would change are stored as strings", () => {
+  const session = SessionManager.inMemory();
+  session.appendMessage(user("look"));
+  const [header, entry] = [session.getHeader(), session.getEntries()[0]].map((one) => JSON.stringify(one));
+  const text = `${header}\n${entry?.replace(":", ": ")}\r\n\nnot JSON\n{"type":"x","text":"\\ud83d"}\n{"2":1,"1":2}`;
+  const { trajectory } = exportValid(session, { lossless: text });
+  expect(findAtifSession(JSON.parse(JSON.stringify(trajectory)))).toBe(text);
+  const { lines } = Object(trajectory.extra?.["sessiontree"]);
+  expect(lines.map((line: unknown) => typeof line)).toEqual(["object", ...Array(5).fill("string")]);
+});
+
+test("halves of surrogate pairs, repeated ids, and arguments that are no object become valid", () => {
+  const session = SessionManager.inMemory();
+  session.appendMessage(user("cut \ud83d"));
+  const odd = [
+    call("c", "f", { deep: [{ text: "\ud83d" }] }),
+    call("c"),
+    { ...call(""), arguments: Object("text") },
+  ];
+  const entry = {
+    type: "message",
+    id: "0000000a",
+    parentId: session.getLeafId(),
+    timestamp: "2026-01-01T00:00:00.000Z",
+  };
+  const message = { ...assistant(""), content: odd };
+  const source = {
+    getHeader: () => session.getHeader(),
+    getLeafId: () => "0000000a",
+    getEntries: () => [],
+    getBranch: () => [...session.getBranch(), { ...entry, message }],
+  };
+  const { steps } = exportValid(source).trajectory;
+  expect(steps[0]?.message).toBe("cut \ufffd");
+  expect(steps[1]?.tool_calls?.map(({ tool_call_id: id }) => id)).toEqual(["c", "c_", "call_2_3"]);
+  expect(JSON.stringify(steps)).not.toMatch(/\\ud/);
+});
+
+test("a session without a message, and unknown options, are refused", () => {
+  const session = SessionManager.inMemory();
+  expect(() => exportAtif(session)).toThrow(expect.objectContaining({ code: "NOT_A_SESSION" }));
+  session.appendMessage(user("look"));
+  expect(() => exportAtif(session, { leafId: "ffffffff" })).toThrow(
+    expect.objectContaining({ code: "ENTRY_NOT_FOUND" }),
+  );
+  expect(() => exportAtif(session, Object({ compacted: "half" }))).toThrow(TypeError);
+});
