@@ -21,7 +21,7 @@ import { listForeignTools } from "./own-tools.ts";
 import { writePi } from "./pi.ts";
 import type { SessionWriter, WriteTarget } from "./session-writer.ts";
 
-const WRITERS: Readonly<Partial<Record<ContinuingAgent, SessionWriter>>> = {
+const WRITERS: Readonly<Record<ContinuingAgent, SessionWriter>> = {
   "claude-code": writeClaudeCode,
   codex: writeCodex,
   gemini: writeGemini,
@@ -49,8 +49,7 @@ export function exportFor(
   session: ReadonlySessionManager,
   options: ExportForOptions = {},
 ): ExportedSession {
-  const write = WRITERS[agent];
-  if (write === undefined)
+  if (!Object.hasOwn(WRITERS, agent))
     throw new TypeError(
       `No session can continue in ${String(agent)}; name one of ${CONTINUING_AGENTS.join(", ")}.`,
     );
@@ -59,7 +58,7 @@ export function exportFor(
   // Of messages that no provider knows, nothing would be left to continue.
   const said = messages.filter(({ role }) => role !== "system");
   if (toAnthropic(said, { dropThinking: true }).messages.length === 0) throw makeNoMessageError();
-  const { issues, ...written } = write(session, target);
+  const { issues, ...written } = WRITERS[agent](session, target);
   const common = agent === "pi" ? [] : listLosses(agent, session, target, messages);
   return { id: target.id, ...written, issues: [...common, ...toExportIssues(issues)] };
 }

@@ -142,6 +142,9 @@ describe("exportFor refuses", () => {
     expect(() => Reflect.apply(exportFor, undefined, ["cursor", session])).toThrow(
       "No session can continue in cursor; name one of claude-code, codex, gemini, opencode, pi.",
     );
+    expect(() => Reflect.apply(exportFor, undefined, ["toString", session])).toThrow(
+      "No session can continue in toString",
+    );
     expect(() => Reflect.apply(exportFor, undefined, ["codex", session, { compacted: "all" }])).toThrow(
       'compacted is "context" or "whole", not "all".',
     );
