@@ -8,6 +8,7 @@ import {
 } from "../../interop/history/import-sessions.ts";
 import type { SourceName } from "../../interop/import/imported-session.ts";
 import { fileStore } from "../../stores/file/file-store.ts";
+import { quoteForShell } from "../text/shell-quoting.ts";
 import type { CommandCall } from "./command.ts";
 import { withProgress } from "./progress.ts";
 import { getScope, resolvePath } from "./session-argument.ts";
@@ -77,7 +78,7 @@ export function toImportJson(one: SessionImport): object {
 }
 
 function writeTallies(
-  { out }: CommandCall,
+  { dir, note, out }: CommandCall,
   tallies: ReadonlyMap<SourceName, Tally>,
   told: readonly (readonly [path: string, issue: string])[],
   isDry: boolean,
@@ -102,4 +103,8 @@ function writeTallies(
   const more = [...tallies.values()].reduce((sum, { issues }) => sum + issues, 0) - told.length;
   if (more > 0) out.prose(`and ${formatCounted(more, "other issue")}; --json tells all.`);
   if (isDry && tallies.size > 0) out.line("Nothing was written.");
+  else if ([...tallies.values()].some((tally) => tally.new + tally.grown > 0)) {
+    const where = dir === undefined ? "--all" : `--dir ${quoteForShell(toPlainLine(dir))}`;
+    note(`To list them: sessiontree list ${where}`);
+  }
 }

@@ -298,8 +298,8 @@ test("bad arguments are told, with code 2, and nothing is written", async () => 
   );
   const kimi = put("kimi.jsonl", '{"role":"_checkpoint","id":0}\n');
   for (const [args, says] of [
-    [["--from", "vim"], /--from takes one of claude-code, cline, codex/],
-    [["--since", "soon"], /--since <time> takes a month/],
+    [["--from", "vim"], /--from takes one of atif, claude-code, cline, codex/],
+    [["--since", "soon"], /--since <time> takes "today", .* a month/],
     [[join(home, "missing.jsonl")], /missing\.jsonl does not exist/],
     [[pi], /is a session of pi: it opens as it is/],
     [[kimi], /of kimi-cli, which Kimi Code has replaced\. This version of sessiontree does not read it/],
@@ -317,7 +317,9 @@ test("a session of pi's version 4 is imported by its name, in either dialect, an
     if (source !== "pi-v4") continue;
     const path = put("four.jsonl", text);
     const done = await imported([path]);
-    expect([done.code, done.stdout, done.stderr]).toEqual([0, "pi-v4: 1 new, 0 grown, 0 unchanged\n", ""]);
+    expect([done.code, done.stdout]).toEqual([0, "pi-v4: 1 new, 0 grown, 0 unchanged\n"]);
+    expect(done.stderr).toMatch(/^To list them: sessiontree list --\w+.*\n$/);
+    expect((await imported([path])).stderr).toBe("");
     expect(readFileSync(path, "utf8")).toBe(text);
     const [file = ""] = filesIn(sessions);
     const verified = await cli(["verify", join(sessions, file)]);
@@ -418,7 +420,7 @@ test("a person sees how far it is", async () => {
   expect(code).toBe(0);
   const shown = errors.join("");
   expect(shown).toMatch(/Importing sessions .*2\/2/);
-  expect(shown.endsWith("\r\u001b[K")).toBe(true);
+  expect(shown.split("\r\u001b[K").at(-1)).toMatch(/^To list them: sessiontree list --\w+.*\n$/);
 });
 
 test("an interrupt ends it with code 130 and what was done is told; the next import goes on", async () => {
@@ -446,7 +448,7 @@ test("a wrong value of --source or --role is a wrong command line, and the messa
     const { code, stdout, stderr } = await cli(args, settings);
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toMatch(
-      /--source takes one of claude-code, cline, codex, .*any|--role takes one of user, assistant, /,
+      /--source takes one of atif, claude-code, cline, codex, .*any|--role takes one of user, assistant, /,
     );
   }
   expect((await cli(["list", "--all", "--source", "messages"], settings)).code).toBe(0);

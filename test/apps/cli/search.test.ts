@@ -101,7 +101,7 @@ describe("--failed", () => {
     const { scribe, settings, ids, result, failed, answer, silent } = failing();
     expect(await ids()).toEqual([result, failed, answer]);
     expect((await ids("--all")).toSorted()).toEqual([result, failed, answer, silent].toSorted());
-    for (const named of [["@last"], [scribe.path], ["", ID(1)]]) {
+    for (const named of [["@last"], [scribe.path], [ID(1)], ["", ID(1)]]) {
       expect(await ids(...named), named.join()).toEqual([result, failed, answer]);
     }
     const { code, lines } = await cli(["search", "--failed"], settings);
@@ -135,6 +135,9 @@ describe("--failed", () => {
     expect((await ids("--regex", "over|make")).toSorted()).toEqual([failed, answer].toSorted());
     expect(await ids("--regex")).toHaveLength(3);
     expect(await ids("12 passing")).toEqual([]);
+    // With --all, or with more words, an id is a text.
+    expect(await ids(ID(1), "--all")).toEqual([]);
+    expect(await ids(`${ID(1)} expected`)).toEqual([]);
   });
 
   test("looks for a text in the name of the tool and in what it was called for, too", async () => {
@@ -154,15 +157,15 @@ describe("--failed", () => {
     expect([code, stderr]).toEqual([1, "No failure found.\n"]);
     const here = await cli(["search", "--failed"], { cwd: folder });
     expect(here.stderr).toMatch(/^No failure found in the sessions of this project\.\n/);
-    const asText = await cli(["search", "--failed", ID(1), "--dir", folder]);
+    const asText = await cli(["search", "--failed", "deadbeef", "--dir", folder]);
     expect(asText.stderr).toContain(
-      `To look into a session of that name: sessiontree search --failed "" ${ID(1)}`,
+      'To look into a session of that name: sessiontree search --failed "" deadbeef',
     );
     const words = await cli(["search", "--failed", "fix me", "--dir", folder]);
     expect(words.stderr).toContain(`sessiontree search --failed "" 'fix me'\n`);
     const expanded = await cli(["search", "--failed", "`id` $HOME", "--dir", folder]);
     expect(expanded.stderr).toContain("--failed \"\" '`id` $HOME'\n");
-    expect(asText.stderr).toContain(`sessiontree search --failed --dir ${ID(1)}\n`);
+    expect(asText.stderr).toContain(`sessiontree search --failed --dir deadbeef\n`);
     for (const args of [["search"], ["search", ""]]) {
       const wrong = await cli(args);
       expect(wrong.code).toBe(2);

@@ -119,7 +119,7 @@ export const command: Command = {
 
 The best come first: more and rarer words, closer together, what was said before what tools wrote, and new before old. A terminal shows the best ${MAX_SHOWN}, unless --limit says otherwise. --sort latest writes each hit as it is found.
 
---failed finds where it went wrong: failed tool calls, commands with an exit code other than 0, and answers that ended in an error. A text is also looked for in the name of the tool and in the arguments of its call. You can leave the text out and name a session as @last or by its path; to name it by id, put an empty text first: search "" 1a2b3c4d --failed.
+--failed finds where it went wrong: failed tool calls, commands with an exit code other than 0, and answers that ended in an error. A text is also looked for in the name of the tool and in the arguments of its call. You can leave the text out and name a session as @last, by its path, or by its id or the beginning of it.
 
 Roles are ${SEARCHED_ROLES.slice(0, -1).join(", ")} and ${SEARCHED_ROLES.at(-1)}.
 
@@ -136,6 +136,7 @@ In a pipe: one line per entry, with tabs between the session's id, the entry's i
     ["search --path src/login.ts --all", "which sessions touched this file"],
     ["search password @last", "only in the latest session"],
     ["search --failed @last", "what failed in the latest session"],
+    ["search --failed 1a2b3c4d", "what failed in the session with this id"],
     ["search timeout --failed --all", "failures in all projects that mention it"],
     ["search TODO --case --role user,assistant --all", "only what was said, in all projects"],
     ["search 'fix(es|ed)?_#\\d+' --regex --limit 5", "with a regular expression"],
@@ -148,13 +149,13 @@ async function runSearch(call: CommandCall): Promise<ExitCode> {
   const { out, json, note } = call;
   const { hits, ...asked } = await startSearch(call);
   const isLaidOut = !json && out.isLaidOut;
-  const limit = getLimit(call);
+  const limit = getLimit(call, asked.text);
   let number = 0;
   let first: FoundEntry | undefined;
   let session: ListedRow | undefined;
   let sessions = 0;
   let missing: readonly string[] | undefined;
-  for await (const hit of isLaidOut && isRanked(call) ? bySession(hits) : hits) {
+  for await (const hit of isLaidOut && isRanked(call, asked.text) ? bySession(hits) : hits) {
     number++;
     first ??= hit;
     missing = intersect(missing, hit.missing ?? []);
@@ -192,13 +193,13 @@ function intersect(all: readonly string[] | undefined, some: readonly string[]):
 }
 
 /** Whether the best hits come first; without words none is better than another. */
-function isRanked(call: CommandCall): boolean {
+function isRanked(call: CommandCall, text: string): boolean {
   if (call.get(ANY)) return true;
-  return (call.get(SORT) ?? (readArguments(call).text === "" ? "latest" : "score")) === "score";
+  return (call.get(SORT) ?? (text === "" ? "latest" : "score")) === "score";
 }
 
-function getLimit(call: CommandCall): number | undefined {
-  const isCut = !call.json && call.out.isLaidOut && isRanked(call);
+function getLimit(call: CommandCall, text: string): number | undefined {
+  const isCut = !call.json && call.out.isLaidOut && isRanked(call, text);
   return call.get(LIMIT) ?? (isCut ? MAX_SHOWN : undefined);
 }
 
@@ -220,13 +221,13 @@ interface Asked {
 /** Looks where the call says: into a session, into those of a database, or into files. */
 async function startSearch(call: CommandCall): Promise<Asked & { hits: AsyncIterable<FoundEntry> }> {
   const { get, stored } = call;
-  const { text: first, name } = readArguments(call);
+  const { text: first, name } = await withSessionId(call, readArguments(call));
   if (name !== undefined && get(ALL)) throw new UsageError("Name one session, or give --all.");
   const session = name === undefined ? undefined : await findSessionOrWord(name, first, call);
   const text = name === undefined || session !== undefined ? first : `${first} ${name}`;
   if (text !== first)
     call.note(`No session is called ${toPlainLine(name ?? "")}: looking for ${toPlainLine(text)}.`);
-  const options = searchOptions(call);
+  const options = searchOptions(call, text);
   checkQuestion(call);
   await asUsage(() => (get(ANY) ? parseQuestion(text) : parseQuery(text, options)));
   if (session === undefined) {
@@ -238,6 +239,19 @@ async function startSearch(call: CommandCall): Promise<Asked & { hits: AsyncIter
   const { log } = await read();
   const hits = path === undefined ? searchLines(log, text, options) : searchSession(path, text, options);
   return { text, name, hits: addLocations(location.json, hits) };
+}
+
+/** Shorter beginnings of ids are words that failures may hold. */
+const MIN_ID_LENGTH = 4;
+
+/** Takes a word after --failed for a session if the session's id begins with it. */
+async function withSessionId(call: CommandCall, asked: Asked): Promise<Asked> {
+  const { text, name } = asked;
+  const isWord = name === undefined && text.length >= MIN_ID_LENGTH && !/\s/.test(text);
+  if (!call.get(FAILED) || call.get(ALL) || !isWord) return asked;
+  const session = await findSessionOrWord(text, " ", call);
+  const id = session && (await session.read()).header?.id;
+  return id?.startsWith(text) === true ? { text: "", name: text } : asked;
 }
 
 /** @throws {UsageError} If a question is asked with an option that is not for questions. */
@@ -305,7 +319,7 @@ async function* searchStored(
   text: string,
 ): AsyncGenerator<FoundEntry, void, undefined> {
   const cwd = getProject(call) ?? (call.get(ALL) ? undefined : call.io.cwd);
-  const options = { ...searchOptions(call), ...(cwd !== undefined && { cwd }) };
+  const options = { ...searchOptions(call, text), ...(cwd !== undefined && { cwd }) };
   for await (const { session, ...hit } of (await stored.store()).search(text, options))
     yield { ...hit, session: { ...session, ...stored.getLocation(session.id).json } };
 }
@@ -315,7 +329,7 @@ function searchFiles(call: CommandCall, text: string): AsyncIterable<SearchHit> 
   const isAll = call.get(ALL);
   if (cwd !== undefined && isAll) throw new UsageError("Give --all or --project, not both.");
   const scope = { ...getScope(call, isAll), ...(cwd !== undefined && { cwd }) };
-  return searchSessions(text, { ...scope, ...searchOptions(call), latestFirst: !isRanked(call) });
+  return searchSessions(text, { ...scope, ...searchOptions(call, text), latestFirst: !isRanked(call, text) });
 }
 
 function getProject({ get, io }: CommandCall): string | undefined {
@@ -323,9 +337,9 @@ function getProject({ get, io }: CommandCall): string | undefined {
   return project === undefined ? undefined : resolvePath(io.cwd, project);
 }
 
-function searchOptions(call: CommandCall): SearchSessionOptions {
+function searchOptions(call: CommandCall, text: string): SearchSessionOptions {
   const { get } = call;
-  const limit = getLimit(call);
+  const limit = getLimit(call, text);
   const [roles, path, source, branch] = [get(ROLE), get(PATH), get(SOURCE), get(BRANCH)];
   const tools = get(TOOL)
     ?.split(",")
@@ -335,7 +349,7 @@ function searchOptions(call: CommandCall): SearchSessionOptions {
     regex: get(REGEX),
     caseSensitive: get(CASE),
     failed: get(FAILED),
-    ranked: isRanked(call),
+    ranked: isRanked(call, text),
     ...getSpan(call, SINCE, UNTIL, false),
     ...(limit !== undefined && { limit }),
     ...(roles !== undefined && { roles }),
