@@ -1,4 +1,4 @@
-import { isStoredMessage, toRecord } from "../../core/context/entry-fields.ts";
+import { getMessageFields, isStoredMessage, toRecord } from "../../core/context/entry-fields.ts";
 import { makeEntryPath } from "../../core/context/entry-path.ts";
 import { toText } from "../../core/context/message-parts.ts";
 import { projectPath } from "../../core/context/session-context.ts";
@@ -181,11 +181,13 @@ class TrajectoryWriter {
     }
   }
 
-  /** Returns whether an entry is a copy of the parent's: it is older than the session. */
-  #isInherited({ timestamp }: AnySessionEntry): boolean {
+  /** Returns whether an entry is a copy: it is older than a fork, or was imported as copied context. */
+  #isInherited(entry: AnySessionEntry): boolean {
+    const { atif } = toRecord(getMessageFields(entry)["details"]);
+    if (toRecord(atif)["is_copied_context"] === true) return true;
     const header = this.#session.getHeader();
     if (header?.parentSession === undefined) return false;
-    return Date.parse(timestamp) < Date.parse(header.timestamp);
+    return Date.parse(entry.timestamp) < Date.parse(header.timestamp);
   }
 
   #makeAgent(): AtifAgent {

@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
+import { exportAtif } from "../../../../src/interop/atif/export-atif.ts";
 import { importAtif } from "../../../../src/interop/import/atif/import-atif.ts";
 import { detectSource } from "../../../../src/interop/import/detect-source.ts";
 import fc from "../../../support/fast-check.ts";
+import { readSource } from "../../atif/support/trajectories.ts";
 import { brief, readView } from "../support/session-view.ts";
 
 const importedAt = "2027-01-01T00:00:00.000Z";
@@ -77,13 +79,15 @@ test("the only result of a step with one call is its result, and what was seen w
 });
 
 test("usage of copied context is not counted, and is kept in details", () => {
-  const { messages } = view([
+  const { messages, text } = view([
     { step_id: 1, source: "agent", message: "old", is_copied_context: true, metrics: { prompt_tokens: 9 } },
   ]);
   expect(messages[0]).toMatchObject({
     usage: { totalTokens: 0 },
     details: { atif: { is_copied_context: true, metrics: { prompt_tokens: 9 } } },
   });
+  // An export marks it again.
+  expect(exportAtif(readSource(text)).trajectory.steps[0]?.is_copied_context).toBe(true);
 });
 
 test("unknown fields are kept, of steps, of results, and of the document", () => {
