@@ -31,7 +31,7 @@ describe("keep", () => {
       ]),
     );
     const first = await keep("--yes");
-    expect(first).toMatchObject({ code: 0, stderr: "" });
+    expect(first).toMatchObject({ code: 0, stderr: "To list them: sessiontree list --all\n" });
     expect(first.stdout).toContain("deletes sessions 99 days after their last use (cleanupPeriodDays)\n");
     expect(first.stdout).toContain("1 session, 1 to import; last import: none\n");
     expect(first.stdout).toContain("claude-code: 1 new");
