@@ -65,7 +65,7 @@ export function continueIn(
   const model = agent === "opencode" ? findOpenCodeModel(env, env["HOME"] || homedir()) : undefined;
   const found = { ...(project !== undefined && { project }), ...(model !== undefined && { model }) };
   const exported = exportFor(agent, session, { ...found, ...options, cwd });
-  // Whoever shares the folder for temporary files cannot look into one of our own.
+  // Other users share the folder for temporary files, and cannot look into one of our own.
   const place = agent === "opencode" ? join(folder, `sessiontree-${exported.id}`) : folder;
   const files = exported.files.map(({ path, bytes }) => ({ path: join(place, path), pieces: [bytes] }));
   for (const { path } of files) assertFree(path, realFileSystem);
@@ -86,7 +86,7 @@ export function continueIn(
 function findFolder(agent: ContinuingAgent, env: Environment): string {
   const path = toAbsolutePath(FOLDERS[agent]?.(env, env["HOME"] || homedir()) ?? "");
   if (agent === "pi" || existsSync(path)) return path;
-  const message = `${agent} has no folder ${path} here; run it once, or set the variable that names its folder.`;
+  const message = `The folder of ${agent}, ${path}, does not exist; run ${agent} once, or set the variable that names its folder.`;
   throw new SessionError("PROGRAM_MISSING", message, { details: { agent, path } });
 }
 
@@ -98,6 +98,6 @@ function makeCwdError(cwd: string): SessionError {
 function listFileLosses(session: ReadonlySessionManager, cwd: string): ExportIssue[] {
   const before = session.getCwd();
   if (toAbsolutePath(before) === cwd) return [];
-  const message = `The session was in ${before}: what it names may not be in ${cwd}.`;
+  const message = `The session ran in ${before}; files that it refers to may not exist in ${cwd}.`;
   return [{ code: "FILES_NOT_THERE", index: -1, message }];
 }

@@ -1,11 +1,11 @@
 import { toArray, toRecord } from "../../core/context/entry-fields.ts";
-import { formatCounted } from "../../core/facts/number-text.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import type { AgentMessage } from "../../core/format/message.ts";
 import type { ReadonlySessionManager } from "../../session/manager/session-manager.ts";
 import { toAnthropic } from "../convert/anthropic/to-anthropic.ts";
 import { isImageLost } from "../convert/request-content.ts";
 import { readSteps } from "../convert/session/session-steps.ts";
+import { listBranchLosses } from "./branch-losses.ts";
 import { writeClaudeCode } from "./claude-code.ts";
 import { writeCodex } from "./codex.ts";
 import {
@@ -92,16 +92,7 @@ function listLosses(
   const foreign = listForeignTools(agent, messages.flatMap(listCalledTools));
   if (foreign.length > 0)
     report("TOOLS_FOREIGN", `Calls name tools that the program may lack: ${foreign.join(", ")}.`);
-  const path = new Set(session.getBranch(leafId).map(({ id }) => id));
-  const others = session.getEntries().filter(({ type, id }) => type === "message" && !path.has(id));
-  if (others.length > 0) {
-    const count = formatCounted(others.length, "message");
-    report(
-      "BRANCHES_LEFT_OUT",
-      `Left out ${count} that ${others.length === 1 ? "is" : "are"} not on this path.`,
-    );
-  }
-  return losses;
+  return [...losses, ...listBranchLosses(session, leafId)];
 }
 
 function listCalledTools(message: AgentMessage): string[] {

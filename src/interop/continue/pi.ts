@@ -4,6 +4,8 @@ import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
 import { encodeParsed } from "../../core/jsonl/encode.ts";
 import { joinProjectFolder, makeSessionFileName } from "../../session/log/session-paths.ts";
 import type { ReadonlySessionManager } from "../../session/manager/session-manager.ts";
+import { listBranchLosses } from "./branch-losses.ts";
+import type { ExportIssue } from "./exported-session.ts";
 import { toPiEntries } from "./pi-entry.ts";
 import type { SessionWriter, WriteTarget } from "./session-writer.ts";
 
@@ -21,16 +23,26 @@ export const writePi: SessionWriter = (session, target) => {
       issues: [],
     };
   const { id, cwd, now } = target;
-  const records = [makeForkHeader(session, target), ...listForkEntries(session, target.leafId)];
+  const entries = listForkEntries(session, target.leafId);
+  const records = [makeForkHeader(session, target), ...entries];
   const text = records.map((record) => `${encodeParsed(record)}\n`).join("");
   const folder = joinProjectFolder("sessions", cwd).replaceAll("\\", "/");
   const path = `${folder}/${makeSessionFileName(new Date(now).toISOString(), id)}`;
   return {
     files: [{ path, bytes: new TextEncoder().encode(text) }],
     commands: [["pi", "--session", "{}"]],
-    issues: [],
+    issues: [...listBranchLosses(session, target.leafId), ...listDropped(session, target.leafId)],
   };
 };
+
+/** Reports the entries of a path that pi cannot read. */
+function listDropped(session: ReadonlySessionManager, leafId: string): ExportIssue[] {
+  return session.getBranch(leafId).flatMap((entry, index): ExportIssue[] => {
+    if (toPiEntries(entry, new Set()).length > 0) return [];
+    const message = "Dropped an entry that pi cannot read.";
+    return [{ code: "MESSAGE_DROPPED", index, message, entryId: entry.id }];
+  });
+}
 
 /** Returns the file of a session if pi would continue in it at the leaf, in the working directory. */
 function findOwnFile(session: ReadonlySessionManager, { leafId, cwd }: WriteTarget): string | undefined {

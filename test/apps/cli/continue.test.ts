@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { IS_WINDOWS } from "../../support/platform.ts";
@@ -105,6 +105,29 @@ describe("continue", () => {
     expect(called).toBe(` resume ${findId(stdout)}\n`);
   });
 
+  test.skipIf(IS_WINDOWS)("leaves no temporary file where OpenCode has imported it", async () => {
+    const { folder, run } = makeProject();
+    const bin = join(folder, "bin");
+    mkdirSync(bin);
+    const temporary = join(folder, "temporary");
+    mkdirSync(temporary);
+    writeFileSync(join(bin, "opencode"), `#!/bin/sh\nls '${temporary}' >> '${join(folder, "seen")}'\n`);
+    chmodSync(join(bin, "opencode"), 0o755);
+    vi.stubEnv("PATH", `${bin}${delimiter}${process.env["PATH"]}`);
+    vi.stubEnv("TMPDIR", temporary);
+    expect((await run(["--in", "opencode", "--run"])).code).toBe(0);
+    // There for the import, and gone when the session continues.
+    expect(readFileSync(join(folder, "seen"), "utf8")).toMatch(/^sessiontree-ses_\w+\n$/);
+    expect(readdirSync(temporary)).toEqual([]);
+  });
+
+  test("prints a folder with several spaces as it is", async () => {
+    const { folder, run } = makeProject();
+    mkdirSync(join(folder, "two  spaces"));
+    const { stdout } = await run(["--in", "codex", "--cwd", "two  spaces", "--dry-run"]);
+    expect(stdout).toContain(`cd '${join(folder, "two  spaces")}' && codex resume`);
+  });
+
   test("says so if the program cannot be run", async () => {
     const { folder, run } = makeProject();
     vi.stubEnv("PATH", join(folder, "nothing"));
@@ -129,7 +152,7 @@ describe("continue", () => {
     const { folder, run } = makeProject();
     const missing = await run(["--in", "claude-code"]);
     expect(missing).toMatchObject({ code: 1, stdout: "" });
-    expect(missing.stderr).toContain(`claude-code has no folder ${join(folder, ".claude")} here`);
+    expect(missing.stderr).toContain(`The folder of claude-code, ${join(folder, ".claude")}, does not exist`);
     expect(await run(["--in", "codex", "--leaf", "ffffffff"])).toMatchObject({ code: 1, stdout: "" });
   });
 });

@@ -41,6 +41,13 @@ test("every command accepts the ids that a list shows, whatever other projects h
   expect((await cli(["show", id], { cwd: "/", env })).code).toBe(0);
 });
 
+test("ids are as long as all sessions need, however few are shown", async () => {
+  const { sessions } = twoProjects();
+  const { lines } = await cli(["list", "--pretty", "--dir", sessions, "--limit", "1"]);
+  const [id = ""] = lines[1]?.split(" ") ?? [];
+  expect((await cli(["show", id, "--dir", sessions])).code).toBe(0);
+});
+
 /** Two sessions of one project: a cheap one of today, and one of last year with a stated and an estimated cost. */
 function twoCosts() {
   const dir = temporaryFolder();

@@ -181,6 +181,10 @@ describe("stats across sessions", () => {
     const verified = await cli(["verify", "--all", "--dir", folder]);
     expect(verified).toMatchObject({ code: 1, stdout: expect.stringContaining(path) });
     expect(verified.stdout).not.toContain("main.jsonl");
+    // A file without its header is listed nowhere else.
+    writeFileSync(join(folder, "headless.jsonl"), readFileSync(path, "utf8").split("\n").slice(1).join("\n"));
+    const { stdout } = await cli(["verify", "--all", "--dir", folder]);
+    expect(stdout).toMatch(/NOT_A_SESSION .*headless\.jsonl/);
   });
 
   test("refuses a session, and prices that are none", async () => {

@@ -64,7 +64,7 @@ describe("what is written", () => {
   test("is reported to lack files, if the folder is not the session's", () => {
     const { session, options } = makeHome(".codex");
     const { issues } = continueIn("codex", session, options);
-    const message = `The session was in /project: what it names may not be in ${options.cwd}.`;
+    const message = `The session ran in /project; files that it refers to may not exist in ${options.cwd}.`;
     expect(issues).toEqual([{ code: "FILES_NOT_THERE", index: -1, message }]);
   });
 });

@@ -40,6 +40,7 @@ describe("a file of its own", () => {
       `sessions/--project--/2026-11-28T05-00-00-000Z_${ID}.jsonl`,
     ]);
     expect(exported.commands).toEqual([["pi", "--session", "{}"]]);
+    expect(exported.issues.map(({ code }) => code)).toEqual(["BRANCHES_LEFT_OUT"]);
     expect(readLines(exported)).toEqual([
       {
         type: "session",

@@ -1,4 +1,6 @@
-import { toPlainLine } from "../../../core/facts/plain-text.ts";
+import { rmSync } from "node:fs";
+import { dirname } from "node:path";
+import { toPlainLine, toPlainText } from "../../../core/facts/plain-text.ts";
 import { type Continuation, continueIn } from "../../../interop/continue/continue-in.ts";
 import {
   CONTINUING_AGENTS,
@@ -17,7 +19,7 @@ import { UsageError } from "../usage-error.ts";
 const SESSION = argument("<session>", "the session");
 const AGENT = choiceOption("--in <agent>", "the program to continue in", CONTINUING_AGENTS);
 const LEAF = textOption("--leaf <entry>", "continue at this entry instead of the leaf: its id or label");
-const WHOLE = flag("--whole", "export the whole path, also what a compaction summarized");
+const WHOLE = flag("--whole", "export the whole path, including what compactions summarized");
 const CWD = textOption("--cwd <folder>", "continue in this folder; default: that of the session");
 const DRY_RUN = flag("--dry-run", "write nothing; print what would be written");
 const RUN = flag("--run", "run the program");
@@ -46,7 +48,7 @@ async function continueSession(call: CommandCall): Promise<ExitCode> {
   if (isRun && json) throw new UsageError("Give --json or --run, not both.");
   const continuation = await writeContinuation(call, agent);
   if (!json) printContinuation(call, continuation);
-  return isRun ? runCommands(call, continuation) : EXIT_CODES.ok;
+  return isRun ? runCommands(call, agent, continuation) : EXIT_CODES.ok;
 }
 
 async function writeContinuation(call: CommandCall, agent: ContinuingAgent): Promise<Continuation> {
@@ -88,7 +90,8 @@ function printContinuation(
   out.prose("Continue with:");
   const place = cwd === io.cwd ? [] : [["cd", cwd]];
   const words = [...place, ...commands].map((command) => command.map(quoteForShell).join(" "));
-  out.line(toPlainLine(words.join(" && ")));
+  // Not as a plain line, which has single spaces: a folder may have more.
+  out.line(toPlainText(words.join(" && ")));
 }
 
 /** Returns the first issue of each code, and how many there are. */
@@ -101,12 +104,17 @@ function countIssues(issues: readonly ExportIssue[]): (readonly [first: ExportIs
   });
 }
 
-/** Runs the commands until one fails. */
-async function runCommands(call: CommandCall, { commands, cwd }: Continuation): Promise<ExitCode> {
+/** Runs the commands until one fails. What a program imports from a temporary file need not stay there. */
+async function runCommands(
+  call: CommandCall,
+  agent: ContinuingAgent,
+  { commands, cwd, paths: [path] }: Continuation,
+): Promise<ExitCode> {
   await call.out.flush();
   for (const command of commands) {
     const code = await startProgram(call, command, cwd);
     if (code !== EXIT_CODES.ok) return code;
+    if (agent === "opencode" && path !== undefined) rmSync(dirname(path), { recursive: true, force: true });
   }
   return EXIT_CODES.ok;
 }

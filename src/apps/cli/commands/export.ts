@@ -2,10 +2,13 @@ import { existsSync } from "node:fs";
 import { dirname, relative, resolve, sep } from "node:path";
 import { formatCounted } from "../../../core/facts/number-text.ts";
 import { toPlainJson, toPlainLine } from "../../../core/facts/plain-text.ts";
-import { writeNewFile } from "../../../session/log/new-file.ts";
+import { groupBy } from "../../../core/format/group-by.ts";
+import type { ExportedTrajectory } from "../../../interop/atif/export-atif.ts";
+import { realFileSystem } from "../../../session/fs/file-system.ts";
+import { assertFree, writeNewFile } from "../../../session/log/new-file.ts";
 import { SessionView } from "../../../session/manager/session-view.ts";
 import type { Command, CommandCall } from "../command.ts";
-import { listAtifAssets } from "../export/atif.ts";
+import { makeTrajectory } from "../export/atif.ts";
 import { EXPORT_FORMATS, type ExportFormat } from "../export/formats.ts";
 import type { AtifChoices, ExportSource } from "../export/source.ts";
 import type { NamedSession } from "../named-session.ts";
@@ -57,8 +60,11 @@ export const command: Command = {
     const folder = path === undefined ? io.cwd : dirname(path);
     const atif = getAtifChoices(call, format, folder);
     const named = await findSession(getSessionName(call, format));
-    const source = { ...(await readExportSource(named, format, call)), atif };
-    writeAssets(folder, source);
+    const chosen = { ...(await readExportSource(named, format, call)), atif };
+    if (path !== undefined) assertFree(path, realFileSystem);
+    const exported = format.name === "atif" ? makeTrajectory(chosen) : undefined;
+    const source = { ...chosen, ...(exported !== undefined && { exported }) };
+    if (exported !== undefined) writeAssets(folder, exported, call);
     if (path === undefined) writeOutput(call, format, source);
     else {
       writeNewFile({ path, pieces: format.render(source) });
@@ -104,12 +110,14 @@ function getAtifChoices({ get, io }: CommandCall, { name }: ExportFormat, folder
   return { isContext, isLossless, assets: relative(folder, resolve(io.cwd, assets)).replaceAll(sep, "/") };
 }
 
-/** Writes the images of a trajectory, which are named after their content: those that are there stay. */
-function writeAssets(folder: string, source: ExportSource): void {
-  for (const { path, bytes } of listAtifAssets(source)) {
+/** Writes the images of a trajectory, which are named after their content: those that are there stay. Warns of losses. */
+function writeAssets(folder: string, { assets, issues }: ExportedTrajectory, { warn }: CommandCall): void {
+  for (const { path, bytes } of assets) {
     const target = resolve(folder, path);
     if (!existsSync(target)) writeNewFile({ path: target, pieces: [bytes] });
   }
+  for (const [message, all] of groupBy(issues, (issue) => issue.message))
+    warn(`${message}${all.length === 1 ? "" : ` (${all.length} times)`}`);
 }
 
 async function readExportSource(

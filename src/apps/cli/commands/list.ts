@@ -80,6 +80,8 @@ In a pipe: one line per session, with tabs between id, time of the last message,
         (words === undefined || hasAllWords(one, words)) && (since === undefined || one.modified >= since),
     );
     const isByCost = get(SORT) === "cost";
+    if (isByCost && stored !== undefined)
+      throw new UsageError("--sort cost reads files; for a store, use stats --by session --sort cost.");
     const isTable = out.isLaidOut && !json && !get(PATH);
     const costs = isByCost || isTable ? await readCosts(call) : NO_COSTS;
     const getCost = (session: ListedRow) => getDollars(costs.get(session.path ?? "") ?? NOTHING);
@@ -89,7 +91,7 @@ In a pipe: one line per session, with tabs between id, time of the last message,
     else if (sessions.length === 0) await writeNothing(call, isAll);
     else if (get(PATH)) for (const session of sessions) out.path(session.path ?? session.store ?? session.id);
     else if (isTable)
-      writeTable(call, sessions, { withProject: isAll, costs, idLength: await measureIds(call, sessions) });
+      writeTable(call, sessions, { withProject: isAll, costs, idLength: await measureIds(call, found) });
     else for (const session of sessions) out.line(formatRow(session));
   },
 };

@@ -9,6 +9,8 @@ import type { SessionIssue } from "../../../core/format/issue.ts";
 import { findStoredMessageProblems } from "../../../core/format/message-check.ts";
 import { validateEntry } from "../../../core/format/validate.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
+import { findSessionFiles } from "../../../session/files/session-files.ts";
+import { Pace } from "../../../session/files/time-slices.ts";
 import { realFileSystem } from "../../../session/fs/file-system.ts";
 import { readBlobImage } from "../../../session/log/blob-images.ts";
 import type { SessionView } from "../../../session/manager/session-view.ts";
@@ -67,11 +69,10 @@ export const command: Command = {
 async function verifyAll(call: CommandCall, names: readonly string[]): Promise<ExitCode> {
   if (names.length > 0) throw new UsageError("Name sessions, or check all with --all, not both.");
   if (call.stored !== undefined) throw new UsageError("--all checks files; leave --store out.");
-  const { listSessions } = await import("../../../catalog/list/list-sessions.ts");
-  const sessions = await listSessions({ ...getScope(call, true), onSkipped: warnOfSkipped(call) });
+  const { files } = await findSessionFiles(getScope(call, true), warnOfSkipped(call), new Pace());
   let failed = 0;
-  for (const { path } of sessions) if (!(await verifyOne(call, path, true))) failed++;
-  call.note(`${formatCounted(sessions.length, "session")}, ${formatCount(failed)} with issues.`);
+  for (const { path } of files) if (!(await verifyOne(call, path, true))) failed++;
+  call.note(`${formatCounted(files.length, "file")}, ${formatCount(failed)} with issues.`);
   return failed === 0 ? EXIT_CODES.ok : EXIT_CODES.failed;
 }
 

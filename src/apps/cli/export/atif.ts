@@ -2,22 +2,17 @@ import { readFileSync } from "node:fs";
 import { SessionError } from "../../../core/format/errors.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
-import type { AtifAsset } from "../../../interop/atif/content.ts";
 import { type AtifSource, type ExportedTrajectory, exportAtif } from "../../../interop/atif/export-atif.ts";
 import type { SessionView } from "../../../session/manager/session-view.ts";
 import { type ExportSource, readNumberedEntries } from "./source.ts";
 
 /** Writes a branch as a document of the Agent Trajectory Interchange Format. */
 export function* writeAtif(source: ExportSource): Generator<string, void> {
-  yield `${encodeParsed(makeTrajectory(source).trajectory)}\n`;
+  yield `${encodeParsed((source.exported ?? makeTrajectory(source)).trajectory)}\n`;
 }
 
-/** Returns the images of a branch, to write next to its document. */
-export function listAtifAssets(source: ExportSource): readonly AtifAsset[] {
-  return source.atif?.assets === undefined ? [] : makeTrajectory(source).assets;
-}
-
-function makeTrajectory({ session, leaf, atif = {} }: ExportSource): ExportedTrajectory {
+/** Converts a branch to a document of ATIF. */
+export function makeTrajectory({ session, leaf, atif = {} }: ExportSource): ExportedTrajectory {
   const { isContext, isLossless, assets } = atif;
   return exportAtif(toSource(session, leaf), {
     compacted: isContext ? "context" : "whole",

@@ -1,4 +1,5 @@
 import type { AnySessionEntry } from "../../../core/format/entry.ts";
+import type { ExportedTrajectory } from "../../../interop/atif/export-atif.ts";
 import type { SessionView } from "../../../session/manager/session-view.ts";
 
 /** What is exported, and how: a session that was read, and what the caller wants of it. */
@@ -10,6 +11,8 @@ export interface ExportSource {
   readonly isFull: boolean;
   readonly withImages: boolean;
   readonly atif?: AtifChoices;
+  /** The document of ATIF, once it is made. */
+  readonly exported?: ExportedTrajectory;
 }
 
 /** What the caller wants of a document of ATIF. */

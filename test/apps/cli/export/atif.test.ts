@@ -54,6 +54,21 @@ test("--assets writes images next to the document, and import reads them", async
   expect(readImported(folder)).toContain(PIXEL);
 });
 
+test("nothing is written next to a document that exists, and losses are reported", async () => {
+  const { folder, path } = written();
+  const document = join(folder, "run.json");
+  writeFileSync(document, "mine");
+  const refused = await cli(["export", path, "--atif", document, "--assets", "images"], { cwd: folder });
+  expect(refused.code).toBe(1);
+  expect([existsSync(join(folder, "images")), readFileSync(document, "utf8")]).toEqual([false, "mine"]);
+  const scribe = new Scribe(temporaryFolder());
+  const image = { type: "image" as const, mimeType: "image/svg+xml", data: "PHN2Zy8+" };
+  scribe.session.appendMessage({ role: "user", content: [image], timestamp: 1 });
+  scribe.assistant("Seen.");
+  const { code, stderr } = await cli(["export", scribe.path, "--atif"]);
+  expect([code, stderr]).toEqual([0, expect.stringMatching(/^sessiontree: .*image/)]);
+});
+
 test("an image outside the document's folder is not read", async () => {
   const { folder } = written();
   writeFileSync(join(folder, "secret.png"), "secret");
