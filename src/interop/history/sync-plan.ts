@@ -1,3 +1,4 @@
+import { getTexts } from "../../core/context/content-text.ts";
 import { getMessageFields, toArray, toRecord } from "../../core/context/entry-fields.ts";
 import { type AnySessionEntry, LEAF_CUSTOM_TYPE, type UnknownEntry } from "../../core/format/entry.ts";
 import { SessionError } from "../../core/format/errors.ts";
@@ -425,9 +426,20 @@ export function getEntryIds({ index: { tree } }: LineSource): Set<string> {
   return new Set(Array.from(tree.ordinals(), (ordinal) => tree.idAt(ordinal)));
 }
 
-/** Redacts what was redacted in an entry where a compaction behind it repeats it, to be sent again. */
+/** Characters of the shortest redacted text that is looked for inside of longer ones. */
+const MIN_CONTAINED = 8;
+
+/** Characters at the beginning of a redacted text by which a shortened copy of it is recognized. */
+const MIN_BEGINNING = 64;
+
+/**
+ * Redacts copies of redacted messages in later compactions.
+ *
+ * Programs may join the texts of a message there, add others, or shorten them. A message that may be a copy is redacted.
+ */
 export class RedactedCopies {
   readonly #contents: ReadonlySet<string>;
+  readonly #kept: ReadonlySet<string>;
 
   /**
    * @param redacted - The redacted entries, with what they held.
@@ -438,6 +450,7 @@ export class RedactedCopies {
       getContents(toRecord(message ?? { content }));
     const others = new Set(kept.flatMap((entry) => getEntryContents({ ...entry })));
     const contents = redacted.flatMap((entry) => getEntryContents({ ...entry }));
+    this.#kept = others;
     this.#contents = new Set(contents.filter((content) => !others.has(content)));
   }
 
@@ -445,8 +458,7 @@ export class RedactedCopies {
   without(entry: AnySessionEntry): AnySessionEntry {
     if (this.#contents.size === 0 || !("retainedTail" in entry)) return entry;
     const tail = toArray(entry.retainedTail);
-    const isCopy = (message: unknown) =>
-      getContents(toRecord(message)).some((one) => this.#contents.has(one));
+    const isCopy = (message: unknown) => getContents(toRecord(message)).some((one) => this.#isRedacted(one));
     if (!tail.some(isCopy)) return entry;
     const { details: _, ...fields }: UnknownEntry = { ...entry };
     const retainedTail = tail.map((message) =>
@@ -454,13 +466,25 @@ export class RedactedCopies {
     );
     return { ...fields, retainedTail };
   }
+
+  #isRedacted(content: string): boolean {
+    if (this.#contents.has(content)) return true;
+    if (this.#kept.has(content)) return false;
+    for (const removed of this.#contents) {
+      if (removed.length >= MIN_CONTAINED && content.includes(removed)) return true;
+      if (removed.length >= MIN_BEGINNING && content.startsWith(removed.slice(0, MIN_BEGINNING))) return true;
+    }
+    return false;
+  }
 }
 
-/** Returns the texts of a message, and the arguments of its calls. */
+/** Returns the texts of a message, each and joined as Codex does, and the arguments of its calls. */
 function getContents({ content, command, output }: { readonly [field: string]: unknown }): string[] {
   const blocks = Array.isArray(content) ? content.map(toRecord) : [];
   const inside = blocks.map(({ text, thinking, data, arguments: args }) => text ?? thinking ?? data ?? args);
-  return [content, command, output, ...inside].flatMap((one) => {
+  const texts = getTexts(content).filter((text) => text !== "");
+  const joined = texts.length > 1 ? [texts.join("\n")] : [];
+  return [content, command, output, ...inside, ...joined].flatMap((one) => {
     if (typeof one === "string") return one.trim() === "" ? [] : [one];
     return isJsonRecord(one) && Object.keys(one).length > 0 ? [encodeParsed(one)] : [];
   });

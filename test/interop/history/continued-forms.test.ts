@@ -221,6 +221,57 @@ test("a compaction in the program does not bring back what was redacted in what 
   expect(JSON.stringify(open(path).getEntries().at(-1))).toContain("There.");
 });
 
+describe("a compaction of Codex does not bring back a redacted prompt", () => {
+  const LONG = `hello hunter2pw ${"and so on ".repeat(20)}`;
+  const SHORT_SECRET = "pw1";
+
+  /** Redacts a prompt of some parts after it was exported, and returns the last entry after a compaction kept texts. */
+  async function compactAfterRedaction(parts: readonly string[], kept: readonly string[]): Promise<string> {
+    const places = new Places();
+    const path = await makeOriginal(places);
+    const session = SessionManager.open(path);
+    const content = parts.map((one) => ({ type: "text" as const, text: one }));
+    const id = session.appendMessage({ role: "user", content, timestamp: Date.UTC(2026, 10, 22, 6) });
+    session.appendMessage({ role: "user", content: "and hello again", timestamp: Date.UTC(2026, 10, 22, 7) });
+    await session.close();
+    const continuation = exportFrom(places, "codex", path);
+    const again = SessionManager.open(path);
+    again.redactEntry(id);
+    await again.close();
+    continuation.addTurn("There.");
+    const history = [...kept, "In short: a tap."].map((one) => ({
+      type: "message",
+      role: "user",
+      content: [{ type: "input_text", text: one }],
+    }));
+    const payload = { message: "In short: a tap.", replacement_history: history };
+    continuation.append([{ timestamp: "2026-11-23T22:00:00.000Z", type: "compacted", payload }]);
+    await importAll(places);
+    const last = open(path).getEntries().at(-1);
+    expect(last?.type).toBe("compaction");
+    return JSON.stringify(last);
+  }
+
+  test.each([
+    ["with its parts joined", ["hello hunter2pw", "second part"], "hello hunter2pw\nsecond part"],
+    ["with short parts joined", [SHORT_SECRET, "a", ""], `${SHORT_SECRET}\na`],
+    ["inside of another text", ["hello hunter2pw", "second part"], "Before: hello hunter2pw; after"],
+    ["that was shortened", [LONG], `${LONG.slice(0, 100)}…25 tokens truncated…${LONG.slice(-20)}`],
+    ["of joined parts, shortened", [SHORT_SECRET, LONG], `${SHORT_SECRET}\n${LONG.slice(0, 80)}…`],
+  ])("%s", async (_name, parts, kept) => {
+    const text = await compactAfterRedaction(parts, [kept, "There."]);
+    expect(text).not.toMatch(/hunter2pw|pw1/);
+    expect(text).toContain("There.");
+  });
+
+  test("and keeps what contains it only by chance, or was not redacted", async () => {
+    const text = await compactAfterRedaction(["hello"], ["and hello again", "hello there"]);
+    expect(text).toContain("and hello again");
+    expect(text).toContain("hello there");
+    expect(await compactAfterRedaction(["and hello"], ["and hello again"])).toContain("and hello again");
+  });
+});
+
 describe("Gemini CLI, which lists the history again when it resumes,", () => {
   /** Resumes a session as the program does: it lists its own context, and then all messages. */
   function resume(continuation: Continuation, context: string): void {
