@@ -234,7 +234,10 @@ function formatNames(groups: readonly UsageGroup[], by: readonly UsageKey[]): st
     });
   });
   const widths = by.map((_, i) =>
-    Math.min(MAX_KEY_WIDTH, Math.max(...texts.map((row) => measureWidth(row[i] ?? "")))),
+    Math.min(
+      MAX_KEY_WIDTH,
+      texts.reduce((width, row) => Math.max(width, measureWidth(row[i] ?? "")), 0),
+    ),
   );
   return texts.map((row) =>
     row.map((text, i) => (i < row.length - 1 ? fitColumn(text, widths[i] ?? 0) : text)).join("  "),

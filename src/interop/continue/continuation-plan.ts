@@ -16,7 +16,7 @@ import type { WriteTarget } from "./session-writer.ts";
 /** Characters of the longest id of a call that any provider accepts. */
 const MAX_CALL_ID = 64;
 
-/** Makes ids of calls that any provider accepts, whoever made the originals. */
+/** Returns a mapper from call ids of any provider to ids that all providers accept. */
 export function makePortableIds(): ToolIds {
   return new ToolIds({ maxLength: MAX_CALL_ID, fitOwn: normalizeName });
 }

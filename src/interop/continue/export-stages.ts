@@ -53,7 +53,7 @@ function readStage(session: ReadonlySessionManager, leafId: string): ExportStage
   return { sources, compaction, keptCount: after === -1 ? sources.length : after };
 }
 
-/** Returns when a message was said, ISO 8601; at the time of the export if nothing tells. */
+/** Returns the time of a message, ISO 8601; the time of the export if neither the message nor its entry has one. */
 export function getMessageTime(source: ExportedMessage | undefined, now: number): string {
   const { timestamp } = source?.message ?? {};
   const saidMs = typeof timestamp === "number" && timestamp > 0 ? timestamp : source?.entry.timestamp;

@@ -222,7 +222,7 @@ export async function previewImport(options: ImportSessionsOptions): Promise<Imp
     .map(([, group]) => group);
 }
 
-/** Tells whether a session is an export of one that is here, or was deleted here, and was not continued since. */
+/** Returns whether a session is an export, not continued since, of a session that is or was in the target. */
 async function isOnlyExported({ files }: SourceSession, target: ImportTarget): Promise<boolean> {
   const [first, ...others] = files.map(({ facts }) => facts.exported);
   if (first === undefined || others.includes(undefined)) return false;

@@ -158,7 +158,7 @@ export class SessionImporter {
     if (this.#facts.isDryRun)
       return { known, status: await compareSession(this.#target, location, session), issues };
     const { isAgain } = this.#facts;
-    // Before it is there: whoever deletes it from then on marks it.
+    // Before it is written: a later deletion marks it again.
     if (isAgain) unmarkDeletedImport(imported);
     const mayMake = () => !isJoined && (isAgain || !isDeleted(imported));
     const status = await syncSession(this.#target, location, header, session, mayMake);
@@ -265,7 +265,7 @@ function makeHeader(
 
 type SourceLink = Pick<ImportedSession, "source" | "sourceId" | "parent" | "continued">;
 
-/** Tells whether a session, or the one of ours that it continues, was deleted here. */
+/** Returns whether a session, or the exported session that it continues, was deleted from the target. */
 function isDeleted({ source, sourceId, continued }: SourceLink): boolean {
   const origins = [{ source, sourceId }, ...(continued ? [makeOwnOrigin(continued.sessionId)] : [])];
   return origins.some(isDeletedImport);

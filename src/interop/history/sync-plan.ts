@@ -116,7 +116,7 @@ function readEntries(session: LineSource): AnySessionEntry[] {
   return entries;
 }
 
-/** Tells whether a torn line is what a killed import or a power cut left of a line. */
+/** Returns whether a torn line is what a killed import or a power cut left of a line. */
 function isCutOff(rest: string, line = ""): boolean {
   return line.startsWith(rest.replace(/\0+\s*$/, ""));
 }
@@ -284,7 +284,7 @@ class PlanBeside {
     return moved;
   }
 
-  /** Makes the entry that keeps the leaf of whoever went on here, or moves it to that of the source. */
+  /** Returns the entry that keeps the leaf of a session continued here, or moves it to the leaf of the source. */
   #leafMarker(): AnySessionEntry | undefined {
     const before = this.#known.at(-1)?.entry;
     const end = this.#added.at(-1) ?? before;
@@ -296,7 +296,7 @@ class PlanBeside {
     return makeLeafMarker(makeMovedKey(leafId, { ...end }), leafId, { ...end });
   }
 
-  /** Tells whether the leaf goes where the source's program goes on: nobody has continued the session here. */
+  /** Returns whether the leaf moves to the end of the source: the session was not continued here. */
   #isFollowed({ id }: UnknownEntry): boolean {
     if (this.#exportLeafId === undefined) return this.#known.every((one) => this.#isOfImport(one));
     const leafId = this.#settled(id);
@@ -304,7 +304,7 @@ class PlanBeside {
     return this.#added.length > 0 && !isMoved;
   }
 
-  /** Tells whether an import made an entry, or it does not continue the conversation. */
+  /** Returns whether an import made an entry, or it does not continue the conversation. */
   #isOfImport({ entry, text }: KnownEntry): boolean {
     const { id } = entry;
     if (this.#ids.has(id) || isNote(entry)) return true;
@@ -334,7 +334,7 @@ class PlanBeside {
   }
 }
 
-/** Tells whether the latest name that no import made is one. */
+/** Returns whether the latest name that no import made is one. */
 function isNamedBeside(known: readonly KnownEntry[], importedIds: ReadonlySet<string>): boolean {
   const own = known.findLast(({ entry }) => isNameType(entry.type) && !importedIds.has(entry.id));
   return own !== undefined && findSessionName(parseRecord(own.text) ?? {}) !== undefined;
@@ -345,7 +345,7 @@ function makeVersionId({ id }: AnySessionEntry, number: number): string {
   return inventEntryId(`${id} version ${number + 1}`, 0, 0);
 }
 
-/** Tells whether a message has more parts than before: it was not complete. */
+/** Returns whether a message has more parts than before: it was not complete. */
 function hasMore(entry: AnySessionEntry, { text }: KnownEntry): boolean {
   return countParts(entry) > countParts(parseRecord(text));
 }
@@ -355,7 +355,7 @@ function countParts(entry: unknown): number {
   return Array.isArray(content) ? content.length : 0;
 }
 
-/** Tells whether an entry does not continue a conversation: names, labels, usage, moves of the leaf, records of redactions. */
+/** Returns whether an entry does not continue a conversation: names, labels, usage, moves of the leaf, records of redactions. */
 function isNote({ type, customType }: UnknownEntry): boolean {
   return (
     COMMUTING_TYPES.includes(type) || customType === LEAF_CUSTOM_TYPE || customType === REDACTION_CUSTOM_TYPE

@@ -17,6 +17,7 @@ import type { SessionImport } from "../../../src/interop/history/import-sessions
 import { findLost } from "../../../src/interop/history/lost-sessions.ts";
 import { findSourceSessions } from "../../../src/interop/history/source-query.ts";
 import { SourceReader } from "../../../src/interop/history/source-reader.ts";
+import { OPENCODE } from "../../../src/interop/history/sources/opencode.ts";
 import { canReadDatabases } from "../../../src/interop/history/sqlite.ts";
 import { purgeCache } from "../../../src/session/files/cache-files.ts";
 import { makeTemporaryPath } from "../../../src/session/fs/temporary-files.ts";
@@ -425,4 +426,12 @@ test("without node:sqlite, one line names the export, and everything else is imp
   const found = await places.import({ onSkipped: (_path, error) => skipped.push(String(error)) });
   expect(found.map(({ source }) => source)).toEqual(["claude-code"]);
   expect(skipped).toEqual([expect.stringMatching(/Node 22\.13.*opencode export/)]);
+});
+
+test("reads the facts of a document with more messages than a call takes arguments", () => {
+  const messages = Array.from({ length: 200_000 }, (_, i) => ({ info: { time: { created: i + 1 } } }));
+  const { info } = makeDocument([]);
+  expect(OPENCODE.readFacts(JSON.stringify({ info, messages }), "a.json")).toMatchObject([
+    { sessionId: "ses_one" },
+  ]);
 });

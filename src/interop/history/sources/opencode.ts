@@ -42,7 +42,8 @@ export const OPENCODE: SourceProgram = {
     const value = toRecord(parseJson(text)?.value);
     const { info = value, messages = readFirstMessage(path) } = value;
     const times = toArray(messages).map((one) => getCreatedMs({ info: getMember(toRecord(one), "info") }));
-    return makeFacts(toRecord(info), times[0] ?? 0, Math.max(...times));
+    const lastMs = times.reduce((last, one) => Math.max(last, one), Number.NEGATIVE_INFINITY);
+    return makeFacts(toRecord(info), times[0] ?? 0, lastMs);
   },
   factsInDatabase: readTableFacts,
   lookups: OPENCODE_LOOKUPS,

@@ -65,7 +65,7 @@ export function importAtif(input: AtifInput): ImportedSession[] {
   const sessions: ImportedSession[] = [];
   for (const trajectory of queue) {
     const subagents = findSubagents(trajectory);
-    queue.push(...subagents.values());
+    for (const subagent of subagents.values()) queue.push(subagent);
     sessions.push(importStored(input, trajectory) ?? importSteps(input, trajectory, subagents));
   }
   return sessions;
@@ -114,7 +114,7 @@ function importStored(input: AtifInput, trajectory: Trajectory): ImportedSession
   const stored = text === undefined ? undefined : readSession(text);
   if (stored?.header === undefined) return undefined;
   const builder = makeBuilder(input, trajectory, stored.header.timestamp);
-  builder.issues.push(...stored.issues);
+  for (const issue of stored.issues) builder.issues.push(issue);
   for (const entry of stored.entries) {
     const { id, parentId, timestamp, ...body } = entry;
     const parent = parentId === null ? null : builder.findDraft(parentId);

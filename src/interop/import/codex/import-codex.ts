@@ -107,7 +107,7 @@ class ThreadImport {
     const builder = this.#builder;
     let state: ThreadState = THREAD_START;
     for (const rollout of this.#own) {
-      builder.issues.push(...rollout.text.issues);
+      for (const issue of rollout.text.issues) builder.issues.push(issue);
       builder.drop("repeated", rollout.repeated);
       builder.counts.records += rollout.repeated;
       state = this.#read(rollout);

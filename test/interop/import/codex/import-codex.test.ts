@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { readSourceText } from "../../../../src/interop/import/source-text.ts";
 import {
   call,
   compacted,
@@ -533,4 +534,11 @@ test("items and records without an envelope, as the first versions wrote them, a
 test("a file without a conversation is no session", () => {
   expect(importThread([[meta()]])).toBeUndefined();
   expect(importThread([])).toBeUndefined();
+});
+
+test("reports more damaged lines than a call takes arguments", () => {
+  const own = rollout([meta(), ...turn("hello")]);
+  const { issues } = readSourceText("not JSON\n".repeat(200_000));
+  const session = importThread([], { rollouts: [{ ...own, issues }] });
+  expect(session?.issues).toHaveLength(200_000);
 });
