@@ -1,7 +1,9 @@
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { hashText } from "../../../core/format/ids.ts";
+import { isSystemError } from "../../../session/files/skipped-files.ts";
 import { findTrajectoryId, importAtif, readAtifText } from "../../import/atif/import-atif.ts";
+import type { ReadAsset } from "../../import/atif/step-content.ts";
 import { readSourceAsText } from "../source-file.ts";
 import type { SourceProgram } from "../source-program.ts";
 
@@ -24,7 +26,7 @@ export const ATIF: SourceProgram = {
     if (file === undefined) return [];
     const { path } = file;
     const document = readAtifText(readSourceAsText(path));
-    const readAsset = (name: string) => readAssetBeside(dirname(path), name);
+    const readAsset = makeAssetReader(dirname(path));
     return importAtif({ document, sourceId, path, cwd, startedAt: begunAt, importedAt, readAsset });
   },
 };
@@ -36,14 +38,43 @@ function makeSourceId(path: string): string {
 /** Size of the largest image that is read. */
 const MAX_ASSET_BYTES = 32 * 1024 ** 2;
 
+/** Size of all images of a document, each counted as often as it is referred to. */
+const MAX_TOTAL_BYTES = 64 * 1024 ** 2;
+
 const MAX_ASSET_NAME = 255;
 
-/** Reads an image below the folder of its document as base64; undefined for every other path, since the document is not trusted. */
-function readAssetBeside(folder: string, name: string): string | undefined {
+/** First bytes of the image types that ATIF allows, as Latin-1. */
+const BEGINNINGS: ReadonlyMap<unknown, RegExp> = new Map([
+  ["image/jpeg", /^\xff\xd8\xff/],
+  ["image/png", /^\x89PNG\r\n\x1a\n/],
+  ["image/gif", /^GIF8[79]a/],
+  ["image/webp", /^RIFF[^]{4}WEBP/],
+]);
+
+/** Returns a reader of the images of one document, which stops at a total size. */
+function makeAssetReader(folder: string): ReadAsset {
+  let left = MAX_TOTAL_BYTES;
+  return (name, mediaType) => {
+    const bytes = readAssetBeside(folder, name, left);
+    if (bytes === undefined || !BEGINNINGS.get(mediaType)?.test(bytes.toString("latin1", 0, 12)))
+      return undefined;
+    left -= bytes.length;
+    return bytes.toString("base64");
+  };
+}
+
+/** Reads a file below the folder of its document; undefined for every other path, since the document is not trusted. */
+function readAssetBeside(folder: string, name: string, maxBytes: number): Buffer | undefined {
   if (name.length > MAX_ASSET_NAME || name.includes("\0")) return undefined;
   const path = join(folder, name);
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats === undefined || !stats.isFile() || stats.size > MAX_ASSET_BYTES) return undefined;
-  if (!realpathSync(path).startsWith(realpathSync(folder) + sep)) return undefined;
-  return readFileSync(path).toString("base64");
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (!stats?.isFile() || stats.size > Math.min(MAX_ASSET_BYTES, maxBytes)) return undefined;
+    if (!realpathSync(path).startsWith(realpathSync(folder) + sep)) return undefined;
+    return readFileSync(path);
+  } catch (error) {
+    // One image that cannot be read, such as a loop of links, is a missing image.
+    if (isSystemError(error)) return undefined;
+    throw error;
+  }
 }

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { expect, test } from "vitest";
 import { findAtifSession } from "../../../../src/interop/import/atif/stored-lines.ts";
@@ -68,6 +68,41 @@ test("an image outside the document's folder is not read", async () => {
   const text = readImported(folder);
   expect(text).not.toContain(Buffer.from("secret").toString("base64"));
   expect(text).toContain("[image: ");
+});
+
+/** Imports a document with a prompt of images, and returns the text of its session. */
+async function importImages(folder: string, sources: readonly object[]): Promise<string> {
+  const message = sources.map((source) => ({ type: "image", source }));
+  const steps = [{ step_id: 1, source: "user", message }];
+  const document = { schema_version: "ATIF-v1.8", agent: { name: "a", version: "1" }, steps };
+  writeFileSync(join(folder, "doc.json"), JSON.stringify(document));
+  await cli(["import", join(folder, "doc.json"), "--dir", join(folder, "imported")]);
+  return readImported(folder);
+}
+
+test("only a file that begins as its type does is read as an image, and a loop of links is a missing one", async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "id_rsa"), "PRIVATE KEY");
+  writeFileSync(join(folder, "pixel.png"), Buffer.from(PIXEL, "base64"));
+  symlinkSync("loop.png", join(folder, "loop.png"));
+  const text = await importImages(folder, [
+    { media_type: "image/png", path: "id_rsa" },
+    { media_type: "image/gif", path: "pixel.png" },
+    { media_type: "image/png", path: "loop.png" },
+    { media_type: "image/png", path: "pixel.png" },
+  ]);
+  expect(text).not.toContain(Buffer.from("PRIVATE KEY").toString("base64"));
+  expect([text.split(PIXEL).length - 1, text.split("[image: ").length - 1]).toEqual([1, 3]);
+});
+
+test("images beyond 64 MB of a document become texts", async () => {
+  const folder = temporaryFolder();
+  const bytes = Buffer.alloc(24 * 1024 ** 2);
+  bytes.set(Buffer.from(PIXEL, "base64"));
+  writeFileSync(join(folder, "big.png"), bytes);
+  const source = { media_type: "image/png", path: "big.png" };
+  const text = await importImages(folder, [source, source, source]);
+  expect(text.split("[image: ").length - 1).toBe(1);
 });
 
 test("--lossless stores the file, byte for byte", async () => {
