@@ -105,6 +105,21 @@ test("images beyond 64 MB of a document become texts", async () => {
   expect(text.split("[image: ").length - 1).toBe(1);
 });
 
+test("runs that share a session_id are sessions of their own, and a grown file is the same session", async () => {
+  const folder = temporaryFolder();
+  const step = { step_id: 1, source: "user", message: "same" };
+  const run = { schema_version: "ATIF-v1.8", session_id: "run", agent: { name: "a", version: "1" } };
+  const names = ["trajectory.json", "trajectory.cont-1.json"].map((name) => join(folder, name));
+  for (const steps of [[step], [step, { ...step, step_id: 2, message: "more" }]])
+    for (const name of names) {
+      writeFileSync(name, JSON.stringify({ ...run, steps }));
+      await cli(["import", name, "--dir", join(folder, "imported")]);
+    }
+  const text = readImported(folder);
+  expect(text.match(/"type":"session",/g)).toHaveLength(2);
+  expect(text.split('"more"').length - 1).toBe(2);
+});
+
 test("--lossless stores the file, byte for byte", async () => {
   const { folder, path } = written();
   writeFileSync(path, `${readFileSync(path, "utf8")}{ "type": "custom",  "torn`);
