@@ -18,6 +18,7 @@ import { encodeRecord } from "../../core/jsonl/encode.ts";
 import { getPackageVersion } from "../../session/fs/package-version.ts";
 import { type ConversionIssue, ConversionIssues } from "../convert/conversion-issue.ts";
 import { OWN_EXTRA, toStoredLines } from "../import/atif/stored-lines.ts";
+import { DistinctIds } from "../import/distinct-ids.ts";
 import { type AtifAsset, ContentWriter } from "./content.ts";
 import { sumMetrics, toMetrics } from "./metrics.ts";
 import { StepWriter } from "./step-writer.ts";
@@ -106,6 +107,8 @@ class TrajectoryWriter {
   readonly #steps: StepWriter;
   readonly #path: readonly AnySessionEntry[];
   readonly #subagents: AtifTrajectory[] = [];
+  /** Ids of this trajectory and of those embedded in it. */
+  readonly #ids = new DistinctIds();
 
   constructor(
     session: AtifSource,
@@ -127,14 +130,13 @@ class TrajectoryWriter {
     else for (const entry of this.#path) this.#steps.addEntry(entry, this.#isInherited(entry));
     if (this.#steps.steps.length === 0)
       throw new SessionError("NOT_A_SESSION", "The session has no message; name another one.", {});
+    this.#ids.take(this.#id);
   }
 
   /** Embeds a subagent's session, and refers to it in the result of the call that started it. */
   embed(subagent: TrajectoryWriter): void {
     const trajectory = subagent.finish();
-    const taken = new Set([this.#id, ...this.#subagents.map(({ trajectory_id: id }) => id)]);
-    let id = subagent.#id;
-    while (taken.has(id)) id += "_";
+    const id = this.#ids.take(subagent.#id);
     trajectory.trajectory_id = id;
     this.#subagents.push(trajectory);
     const callId = findSubagentCall(subagent.#path, this.#path, subagent.#session.getHeader()?.id);

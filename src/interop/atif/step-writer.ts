@@ -12,6 +12,7 @@ import type { AgentMessage } from "../../core/format/message.ts";
 import { toWellFormedText } from "../../core/format/well-formed-text.ts";
 import type { ConversionIssues } from "../convert/conversion-issue.ts";
 import { OWN_EXTRA } from "../import/atif/stored-lines.ts";
+import { DistinctIds } from "../import/distinct-ids.ts";
 import { toIsoTime } from "../import/source-text.ts";
 import type { ContentWriter } from "./content.ts";
 import { findMetrics } from "./metrics.ts";
@@ -163,12 +164,10 @@ export class StepWriter {
 
   /** Writes the calls of an answer; ids are made unique within the step. */
   #writeCalls(step: AtifStep, message: JsonRecord): AtifCall[] {
-    const taken = new Set<string>();
+    const ids = new DistinctIds();
     const calls = getMessageParts(message).filter((part) => part.kind === "toolCall");
     return calls.map(({ id, name, arguments: args }, index) => {
-      let newId = toWellFormedText(id) || `call_${step.step_id}_${index + 1}`;
-      while (taken.has(newId)) newId += "_";
-      taken.add(newId);
+      const newId = ids.take(toWellFormedText(id) || `call_${step.step_id}_${index + 1}`);
       const call: AtifCall = { tool_call_id: newId, function_name: toWellFormedText(name), arguments: {} };
       if (isJsonRecord(args)) call.arguments = toWellFormedJson(args);
       else if (args !== undefined) call.extra = { [OWN_EXTRA]: { arguments: args } };
@@ -267,14 +266,26 @@ function makeAnswerExtra(message: JsonRecord): JsonRecord | undefined {
   return Object.keys(extra).length === 0 ? undefined : extra;
 }
 
+/** The place of each call of a step, computed once. */
+const ORDERS = new WeakMap<readonly AtifCall[], ReadonlyMap<string, number>>();
+
+function getCallOrder(calls: readonly AtifCall[] = []): ReadonlyMap<string, number> {
+  const known = ORDERS.get(calls);
+  if (known !== undefined) return known;
+  const order = new Map(calls.map(({ tool_call_id: id }, index) => [id, index]));
+  ORDERS.set(calls, order);
+  return order;
+}
+
 /** Adds a result in the order of the calls. */
 function addResult(step: AtifStep, result: AtifResult): AtifResult {
   step.observation ??= { results: [] };
   const { results } = step.observation;
-  const order = step.tool_calls?.map(({ tool_call_id: id }) => id) ?? [];
-  const place = (one: AtifResult) => order.indexOf(one.source_call_id ?? "");
-  const after = results.findIndex((other) => place(other) > place(result));
-  results.splice(after === -1 ? results.length : after, 0, result);
+  const order = getCallOrder(step.tool_calls);
+  const place = (one: AtifResult) => order.get(one.source_call_id ?? "") ?? -1;
+  // Results mostly come in the order of the calls, so that the last one is the one before.
+  const before = results.findLastIndex((other) => place(other) <= place(result));
+  results.splice(before + 1, 0, result);
   return result;
 }
 

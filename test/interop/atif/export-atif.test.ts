@@ -284,7 +284,7 @@ test("halves of surrogate pairs, repeated ids, and arguments that are no object 
   };
   const { steps } = exportValid(source).trajectory;
   expect(steps[0]?.message).toBe("cut \ufffd");
-  expect(steps[1]?.tool_calls?.map(({ tool_call_id: id }) => id)).toEqual(["c", "c_", "call_2_3"]);
+  expect(steps[1]?.tool_calls?.map(({ tool_call_id: id }) => id)).toEqual(["c", "c_2", "call_2_3"]);
   expect(JSON.stringify(steps)).not.toMatch(/\\ud/);
 });
 

@@ -1,7 +1,11 @@
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
+import { toRecord } from "../../../core/context/entry-fields.ts";
 import { hashText } from "../../../core/format/ids.ts";
-import { findTrajectoryId, importAtif, readAtifText } from "../../import/atif/import-atif.ts";
+import { callUnlessRefused } from "../../../session/files/skipped-files.ts";
+import { importAtif, readAtifText } from "../../import/atif/import-atif.ts";
+import type { ReadAsset } from "../../import/atif/step-content.ts";
+import { toNonemptyText } from "../../import/source-text.ts";
 import { readSourceAsText } from "../source-file.ts";
 import type { SourceProgram } from "../source-program.ts";
 
@@ -12,7 +16,8 @@ export const ATIF: SourceProgram = {
   // Those in a program's folder are exports of sessions that it has in its own form.
   isOnlyNamed: true,
   readFacts: (text, path) => {
-    const sessionId = findTrajectoryId(readAtifText(text)) ?? makeSourceId(path);
+    const { trajectory_id: id, session_id: runId } = toRecord(readAtifText(text));
+    const sessionId = toNonemptyText(id) ?? makeSourceId(path, toNonemptyText(runId));
     return [{ source: "atif", sessionId, cwd: dirname(path) }];
   },
   makeKey: ({ path }) => path,
@@ -24,26 +29,51 @@ export const ATIF: SourceProgram = {
     if (file === undefined) return [];
     const { path } = file;
     const document = readAtifText(readSourceAsText(path));
-    const readAsset = (name: string) => readAssetBeside(dirname(path), name);
+    const readAsset = makeAssetReader(dirname(path));
     return importAtif({ document, sourceId, path, cwd, startedAt: begunAt, importedAt, readAsset });
   },
 };
 
-function makeSourceId(path: string): string {
-  return `${basename(path).replace(/\.[^.]*$/, "")}-${hashText(path).slice(0, 8)}`;
+/** Makes an id of the path, since runs and their continuations may share a `session_id`. */
+function makeSourceId(path: string, runId = basename(path).replace(/\.[^.]*$/, "")): string {
+  return `${runId}-${hashText(path).slice(0, 8)}`;
 }
 
 /** Size of the largest image that is read. */
 const MAX_ASSET_BYTES = 32 * 1024 ** 2;
 
+/** Size of all images of a document, each counted as often as it is referred to. */
+const MAX_TOTAL_BYTES = 64 * 1024 ** 2;
+
 const MAX_ASSET_NAME = 255;
 
-/** Reads an image below the folder of its document as base64; undefined for every other path, since the document is not trusted. */
-function readAssetBeside(folder: string, name: string): string | undefined {
+/** First bytes of the image types that ATIF allows, in hexadecimal. */
+const BEGINNINGS: ReadonlyMap<unknown, RegExp> = new Map([
+  ["image/jpeg", /^ffd8ff/],
+  ["image/png", /^89504e470d0a1a0a/],
+  ["image/gif", /^474946383[79]61/],
+  ["image/webp", /^52494646.{8}57454250/],
+]);
+
+/** Returns a reader of the images of one document, which stops at a total size. */
+function makeAssetReader(folder: string): ReadAsset {
+  let left = MAX_TOTAL_BYTES;
+  return (name, mediaType) => {
+    const bytes = readAssetBeside(folder, name, left);
+    if (bytes === undefined || !BEGINNINGS.get(mediaType)?.test(bytes.toString("hex", 0, 12)))
+      return undefined;
+    left -= bytes.length;
+    return bytes.toString("base64");
+  };
+}
+
+/** Reads a file below the folder of its document; undefined for every other path, since the document is not trusted. */
+function readAssetBeside(folder: string, name: string, maxBytes: number): Buffer | undefined {
   if (name.length > MAX_ASSET_NAME || name.includes("\0")) return undefined;
   const path = join(folder, name);
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats === undefined || !stats.isFile() || stats.size > MAX_ASSET_BYTES) return undefined;
-  if (!realpathSync(path).startsWith(realpathSync(folder) + sep)) return undefined;
-  return readFileSync(path).toString("base64");
+  return callUnlessRefused(() => {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (!stats?.isFile() || stats.size > Math.min(MAX_ASSET_BYTES, maxBytes)) return undefined;
+    return realpathSync(path).startsWith(realpathSync(folder) + sep) ? readFileSync(path) : undefined;
+  });
 }

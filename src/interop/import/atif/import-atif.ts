@@ -3,6 +3,7 @@ import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
 import { isAtifDocument } from "../../../core/jsonl/foreign-source.ts";
 import { readSession } from "../../../core/jsonl/read-session.ts";
+import { DistinctIds } from "../distinct-ids.ts";
 import { makeCustom, makeSubagentLink, toFilled } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
 import { makeSubagentSessionId, makeSubagentSourceId, NO_TIME, SessionBuilder } from "../session-builder.ts";
@@ -15,7 +16,7 @@ import { findAtifSession, getOwnExtra } from "./stored-lines.ts";
 export interface AtifInput {
   /** Parsed from JSON. */
   readonly document: unknown;
-  /** Id of the session, if the document names none. Default: `trajectory`. */
+  /** Id of the session, if the document has no `trajectory_id`. Default: its `session_id`, which runs may share. */
   readonly sourceId?: string;
   /** Path of the file. */
   readonly path?: string;
@@ -35,7 +36,7 @@ export function readAtifText(text: string): JsonRecord | undefined {
 }
 
 /** Returns the id that a document gives its session; undefined if it gives none. */
-export function findTrajectoryId(document: unknown): string | undefined {
+function findTrajectoryId(document: unknown): string | undefined {
   const { trajectory_id: id, session_id: sessionId } = toRecord(document);
   return toNonemptyText(id) ?? toNonemptyText(sessionId);
 }
@@ -59,7 +60,8 @@ interface Trajectory {
  */
 export function importAtif(input: AtifInput): ImportedSession[] {
   if (!isAtifDocument(input.document)) return [];
-  const sourceId = findTrajectoryId(input.document) ?? input.sourceId ?? "trajectory";
+  const { trajectory_id: id } = input.document;
+  const sourceId = toNonemptyText(id) ?? input.sourceId ?? findTrajectoryId(input.document) ?? "trajectory";
   // Subagents are embedded at any depth, which may be deeper than the call stack.
   const queue: Trajectory[] = [{ record: input.document, sourceId }];
   const sessions: ImportedSession[] = [];
@@ -74,10 +76,10 @@ export function importAtif(input: AtifInput): ImportedSession[] {
 /** Returns the embedded trajectories by the id that refers to them. */
 function findSubagents({ record, sourceId }: Trajectory): Map<string, Trajectory> {
   const found = new Map<string, Trajectory>();
+  const ids = new DistinctIds();
   for (const value of toArray(record["subagent_trajectories"])) {
     if (!isJsonRecord(value)) continue;
-    let agentId = findTrajectoryId(value) ?? "agent";
-    while (found.has(agentId)) agentId += "_";
+    const agentId = ids.take(findTrajectoryId(value) ?? "agent");
     found.set(agentId, {
       record: value,
       sourceId: makeSubagentSourceId(sourceId, agentId),

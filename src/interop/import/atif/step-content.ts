@@ -6,7 +6,7 @@ import type { UserBlock } from "../../convert/dialect.ts";
 import { makePlaceholder, parseDataUrl, toImage } from "../../convert/images.ts";
 
 /** Returns a file that a document refers to, as base64; undefined if it is not there or may not be read. */
-export type ReadAsset = (path: string) => string | undefined;
+export type ReadAsset = (path: string, mediaType: unknown) => string | undefined;
 
 /** Content of a message or of a result. */
 export interface StepContent {
@@ -39,5 +39,5 @@ function convertPart(part: JsonRecord, readAsset: ReadAsset | undefined): UserBl
 function convertImage(source: JsonRecord, readAsset: ReadAsset | undefined): ImageContent | undefined {
   const { media_type: mediaType, path } = source;
   if (typeof path !== "string") return undefined;
-  return parseDataUrl(path) ?? toImage(mediaType, readAsset?.(path));
+  return parseDataUrl(path) ?? toImage(mediaType, readAsset?.(path, mediaType));
 }

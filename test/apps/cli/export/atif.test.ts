@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { expect, test } from "vitest";
 import { findAtifSession } from "../../../../src/interop/import/atif/stored-lines.ts";
@@ -83,6 +83,56 @@ test("an image outside the document's folder is not read", async () => {
   const text = readImported(folder);
   expect(text).not.toContain(Buffer.from("secret").toString("base64"));
   expect(text).toContain("[image: ");
+});
+
+/** Imports a document with a prompt of images, and returns the text of its session. */
+async function importImages(folder: string, sources: readonly object[]): Promise<string> {
+  const message = sources.map((source) => ({ type: "image", source }));
+  const steps = [{ step_id: 1, source: "user", message }];
+  const document = { schema_version: "ATIF-v1.8", agent: { name: "a", version: "1" }, steps };
+  writeFileSync(join(folder, "doc.json"), JSON.stringify(document));
+  await cli(["import", join(folder, "doc.json"), "--dir", join(folder, "imported")]);
+  return readImported(folder);
+}
+
+test("only a file that begins as its type does is read as an image, and a loop of links is a missing one", async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "id_rsa"), "PRIVATE KEY");
+  writeFileSync(join(folder, "pixel.png"), Buffer.from(PIXEL, "base64"));
+  symlinkSync("loop.png", join(folder, "loop.png"));
+  const text = await importImages(folder, [
+    { media_type: "image/png", path: "id_rsa" },
+    { media_type: "image/gif", path: "pixel.png" },
+    { media_type: "image/png", path: "loop.png" },
+    { media_type: "image/png", path: "pixel.png" },
+  ]);
+  expect(text).not.toContain(Buffer.from("PRIVATE KEY").toString("base64"));
+  expect([text.split(PIXEL).length - 1, text.split("[image: ").length - 1]).toEqual([1, 3]);
+});
+
+test("images beyond 64 MB of a document become texts", async () => {
+  const folder = temporaryFolder();
+  const bytes = Buffer.alloc(24 * 1024 ** 2);
+  bytes.set(Buffer.from(PIXEL, "base64"));
+  writeFileSync(join(folder, "big.png"), bytes);
+  const source = { media_type: "image/png", path: "big.png" };
+  const text = await importImages(folder, [source, source, source]);
+  expect(text.split("[image: ").length - 1).toBe(1);
+});
+
+test("runs that share a session_id are sessions of their own, and a grown file is the same session", async () => {
+  const folder = temporaryFolder();
+  const step = { step_id: 1, source: "user", message: "same" };
+  const run = { schema_version: "ATIF-v1.8", session_id: "run", agent: { name: "a", version: "1" } };
+  const names = ["trajectory.json", "trajectory.cont-1.json"].map((name) => join(folder, name));
+  for (const steps of [[step], [step, { ...step, step_id: 2, message: "more" }]])
+    for (const name of names) {
+      writeFileSync(name, JSON.stringify({ ...run, steps }));
+      await cli(["import", name, "--dir", join(folder, "imported")]);
+    }
+  const text = readImported(folder);
+  expect(text.match(/"type":"session",/g)).toHaveLength(2);
+  expect(text.split('"more"').length - 1).toBe(2);
 });
 
 test("--lossless stores the file, byte for byte", async () => {

@@ -1,0 +1,14 @@
+import { expect, test } from "vitest";
+import { DistinctIds } from "../../../src/interop/import/distinct-ids.ts";
+
+test("repeated ids are numbered, also if an id looks like a number of another one", () => {
+  const ids = new DistinctIds();
+  expect(["a", "a_2", "a", "a", "a_2", "b"].map((id) => ids.take(id))).toEqual([
+    "a",
+    "a_2",
+    "a_3",
+    "a_4",
+    "a_2_2",
+    "b",
+  ]);
+});
