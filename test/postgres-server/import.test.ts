@@ -52,7 +52,7 @@ test("sessions of other programs are imported into a server, once, grow there, a
   expect(await imported()).toEqual({
     code: 0,
     lines: ["claude-code: 1 new, 0 grown, 0 unchanged"],
-    errors: "",
+    errors: expect.stringMatching(/^To list them: sessiontree list --all --store postgres:.*\n$/),
   });
   expect((await imported()).lines).toEqual(["claude-code: 0 new, 0 grown, 1 unchanged"]);
   const session = await store.open(SESSION_ID);

@@ -78,7 +78,7 @@ export function toImportJson(one: SessionImport): object {
 }
 
 function writeTallies(
-  { dir, note, out }: CommandCall,
+  { dir, note, out, stored }: CommandCall,
   tallies: ReadonlyMap<SourceName, Tally>,
   told: readonly (readonly [path: string, issue: string])[],
   isDry: boolean,
@@ -104,7 +104,8 @@ function writeTallies(
   if (more > 0) out.prose(`and ${formatCounted(more, "other issue")}; --json tells all.`);
   if (isDry && tallies.size > 0) out.line("Nothing was written.");
   else if ([...tallies.values()].some((tally) => tally.new + tally.grown > 0)) {
-    const where = dir === undefined ? "--all" : `--dir ${quoteForShell(toPlainLine(dir))}`;
-    note(`To list them: sessiontree list ${where}`);
+    const [option, place] = stored === undefined ? ["--dir", dir] : ["--store", stored.address];
+    const where = place === undefined ? "" : ` ${option} ${quoteForShell(toPlainLine(place))}`;
+    note(`To list them: sessiontree list --all${where}`);
   }
 }
