@@ -1,4 +1,4 @@
-import { closeFile, openToScan, type ScannedFile, toFileMark } from "../../session/files/file-mark.ts";
+import { closeFile, openToScan, type ScannedFile } from "../../session/files/file-mark.ts";
 import type { SessionFile } from "../../session/files/session-files.ts";
 import type { FileRow } from "../../session/files/session-row.ts";
 import { reportSkipped } from "../../session/files/skipped-files.ts";
@@ -12,7 +12,7 @@ import { getStem } from "../query/words.ts";
 import { QuestionSearch } from "./question-search.ts";
 import { type FoundHit, findAtOffsets, type HitBranch, mayHoldRequired } from "./search-file.ts";
 import { isFrom, mayHold } from "./searched-files.ts";
-import { type ReadTable, TableThread } from "./table-thread.ts";
+import { TableThread } from "./table-thread.ts";
 import { TermTableReader } from "./term-tables.ts";
 
 /** A hit in a file. */
@@ -126,23 +126,13 @@ class FileTables {
       const known = cache.getTable(file, file);
       const kept = known && parseTermTable(known);
       if (kept !== undefined) return kept;
-      const read = (await this.#thread?.take(file)) ?? (await this.#readWhole(file));
+      const read = (await this.#thread?.take(file)) ?? (await this.#reader.readPath(file.path));
       if (read === undefined) return undefined;
       cache.putTable(file, read.mark, read.bytes);
       return new TermTable(read.bytes);
     } catch (error) {
       reportSkipped(file.path, error, report);
       return undefined;
-    }
-  }
-
-  async #readWhole({ path }: SessionFile): Promise<ReadTable | undefined> {
-    const open = openToScan(path);
-    try {
-      const table = await this.#reader.readFile(open);
-      return table && { mark: toFileMark(open), bytes: table.bytes };
-    } finally {
-      closeFile(open);
     }
   }
 

@@ -2,21 +2,15 @@ import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { Worker } from "node:worker_threads";
-import type { FileMark } from "../../session/files/file-mark.ts";
 import type { SessionFile } from "../../session/files/session-files.ts";
 import { findBuiltProgram } from "../../session/fs/built-program.ts";
+import type { ReadTable } from "./term-tables.ts";
 
 /** Program of the thread, next to the built file; a host's bundle has none. */
 const PROGRAM = "./sessiontree-search-worker.js";
 
 /** Fewer bytes are read sooner than a thread starts. */
 const MIN_BYTES = 16 * 1024 * 1024;
-
-/** The words of a file, and its state when they were read. */
-export interface ReadTable {
-  readonly mark: FileMark;
-  readonly bytes: Uint8Array;
-}
 
 /** Files that two threads read, one from the front and the other from the end. */
 export interface SharedFiles {

@@ -4,7 +4,13 @@ import { getRecordTime } from "../../core/format/timestamps.ts";
 import { CURRENT_SESSION_VERSION } from "../../core/format/version.ts";
 import { decodeRecord } from "../../core/jsonl/decode.ts";
 import type { LineSource } from "../../core/jsonl/line-source.ts";
-import type { ScannedFile } from "../../session/files/file-mark.ts";
+import {
+  closeFile,
+  type FileMark,
+  openToScan,
+  type ScannedFile,
+  toFileMark,
+} from "../../session/files/file-mark.ts";
 import type { Pace } from "../../session/files/time-slices.ts";
 import { readInto, realFileSystem } from "../../session/fs/file-system.ts";
 import { decodeFoundEntry, readEntries, readSource } from "../list/read-entries.ts";
@@ -32,6 +38,12 @@ export function getRoleNumber(role: string): number {
   return ROLES.get(role) ?? -1;
 }
 
+/** The words of a file, and its state when they were read. */
+export interface ReadTable {
+  readonly mark: FileMark;
+  readonly bytes: Uint8Array;
+}
+
 /** Reads session files into tables of their words, one after another. */
 export class TermTableReader {
   readonly #builder = new TermTableBuilder();
@@ -41,6 +53,17 @@ export class TermTableReader {
 
   constructor(pace: Pace) {
     this.#pace = pace;
+  }
+
+  /** Returns the words of all entries of the file at a path, and its state; undefined if it is not a session. */
+  async readPath(path: string): Promise<ReadTable | undefined> {
+    const open = openToScan(path);
+    try {
+      const table = await this.readFile(open);
+      return table && { mark: toFileMark(open), bytes: table.bytes };
+    } finally {
+      closeFile(open);
+    }
   }
 
   /** Returns the words of all entries of a file; undefined if it is not a session. */

@@ -53,19 +53,25 @@ export async function collectUsage(options: UsageOptions = {}): Promise<UsageRep
   return { ...groupCalls(sessions, options), damaged };
 }
 
-/** Gathers the calls of the sessions of a scope, and of parents outside it from which forks have inherited calls. */
+/**
+ * Gathers the calls of the sessions of a scope, and of parents outside it from which forks have inherited calls.
+ *
+ * @param onProgress - Called after each file with the number of files read, and of all.
+ */
 export async function collectCalls(
   options: CatalogOptions,
+  onProgress?: (loaded: number, total: number) => void,
 ): Promise<{ readonly sessions: readonly CallsOfSession[]; readonly damaged: readonly string[] }> {
   const run = await CatalogRun.start(options, true);
   const sessions: CallsOfSession[] = [];
   const damaged: string[] = [];
   try {
-    for (const file of run.files) {
+    for (const [at, file] of run.files.entries()) {
       const looked = run.readCalls(file);
       const found = looked instanceof Promise ? await looked : looked;
       if (found !== undefined) sessions.push(found);
       if (found?.row.issueCount !== undefined) damaged.push(found.row.path);
+      onProgress?.(at + 1, run.files.length);
       if (run.pace.isDue) await run.pace.rest();
     }
   } finally {

@@ -244,7 +244,7 @@ function toToolDefinition({ name, description, parameters }: ToolDeclaration): J
   return { type: "function", function: pickDefined({ name, description, parameters }) };
 }
 
-/** Returns the id of the call that started a subagent: its session tells, or a link in the session of the call. */
+/** Returns the id of the call that started a subagent: from its session, or from a link in the session of the call. */
 function findSubagentCall(
   path: readonly AnySessionEntry[],
   callerPath: readonly AnySessionEntry[],

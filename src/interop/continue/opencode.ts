@@ -96,7 +96,7 @@ function makeDocumentTitle(session: ReadonlySessionManager, turns: readonly Cont
   return Array.from(line).slice(0, MAX_TITLE).join("") || "Continued session";
 }
 
-/** Returns a time for each message, rising by at least 1 ms, none after `now`: the program tells messages apart by them. */
+/** Returns a time for each message, rising by at least 1 ms, none after `now`: the program distinguishes messages by them. */
 function spreadTimes(turns: readonly ContinuedTurn[], now: number): number[] {
   const times: number[] = [];
   for (const { timestamp } of turns) times.push(Math.max(Date.parse(timestamp), (times.at(-1) ?? 0) + 1));

@@ -1,6 +1,6 @@
 import type { ContinuingAgent } from "./exported-session.ts";
 
-/** Names of the tools that each program offers to its model, beside those of MCP servers; pi continues its own sessions. */
+/** Names of the tools that each program offers to its model, next to those of MCP servers; pi continues its own sessions. */
 const OWN_TOOLS: Readonly<Record<Exclude<ContinuingAgent, "pi">, ReadonlySet<string>>> = {
   "claude-code": new Set([
     ...["Agent", "AskUserQuestion", "Bash", "BashOutput", "Edit", "EnterPlanMode", "ExitPlanMode", "Glob"],

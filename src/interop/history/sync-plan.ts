@@ -168,7 +168,7 @@ function withOldProvenance(
   return [{ ...first, data }, ...rest];
 }
 
-/** Options for planning new entries beside others. */
+/** Options for planning new entries next to others. */
 interface BesideOptions {
   /** Whether an older mapping made the session: then only what follows the last known entry is new. */
   readonly isOld?: boolean;

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
+import type { CatalogOptions } from "../../../catalog/list/catalog-run.ts";
 import { readImportOrigin } from "../../../catalog/list/deleted-imports.ts";
 import { formatKinship } from "../../../catalog/list/lineage.ts";
 import { listSessions } from "../../../catalog/list/list-sessions.ts";
@@ -11,6 +12,7 @@ import { getShortIdLength, WHOLE_ID } from "../../../core/facts/short-id-length.
 import { formatAgo, formatIsoTime } from "../../../core/facts/times.ts";
 import { formatCost, getDollars, makeEmptySpent, type Spent } from "../../../core/facts/usage-tally.ts";
 import { SOURCE_NAMES } from "../../../interop/import/imported-session.ts";
+import { compareRows, type FileRow } from "../../../session/files/session-row.ts";
 import type { SkippedFile } from "../../../session/files/skipped-files.ts";
 import { quoteForShell } from "../../text/shell-quoting.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
@@ -72,18 +74,20 @@ In a pipe: one line per session, with tabs between id, time of the last message,
   run: async (call) => {
     const { get, out, json, stored } = call;
     const isAll = stored === undefined ? getScope(call, get(ALL)).cwd === undefined : get(ALL);
-    const found = stored === undefined ? await listFiles(call) : await listStored(call, stored);
+    const isByCost = get(SORT) === "cost";
+    if (isByCost && stored !== undefined)
+      throw new UsageError("--sort cost reads files; for a store, use stats --by session --sort cost.");
+    const isTable = out.isLaidOut && !json && !get(PATH);
+    const { rows: found, costs } =
+      stored === undefined
+        ? await listFiles(call, isByCost || isTable)
+        : { rows: await listStored(call, stored), costs: NO_COSTS };
     const words = get(WORDS);
     const { since } = getSpan(call, SINCE, undefined, false);
     const fitting = found.filter(
       (one) =>
         (words === undefined || hasAllWords(one, words)) && (since === undefined || one.modified >= since),
     );
-    const isByCost = get(SORT) === "cost";
-    if (isByCost && stored !== undefined)
-      throw new UsageError("--sort cost reads files; for a store, use stats --by session --sort cost.");
-    const isTable = out.isLaidOut && !json && !get(PATH);
-    const costs = isByCost || isTable ? await readCosts(call) : NO_COSTS;
     const getCost = (session: ListedRow) => getDollars(costs.get(session.path ?? "") ?? NOTHING);
     const sorted = isByCost ? fitting.toSorted((a, b) => getCost(b) - getCost(a)) : fitting;
     const sessions = sorted.slice(0, get(LIMIT));
@@ -99,15 +103,6 @@ In a pipe: one line per session, with tabs between id, time of the last message,
 const NO_COSTS: ReadonlyMap<string, Spent> = new Map();
 const NOTHING = makeEmptySpent();
 
-/** Adds up what each session used, its subagents included, by path; empty for sessions in a store. */
-async function readCosts(call: CommandCall): Promise<ReadonlyMap<string, Spent>> {
-  if (call.stored !== undefined) return NO_COSTS;
-  const { collectUsage } = await import("../../../catalog/usage/collect-usage.ts");
-  const options = { ...getScope(call, call.get(ALL)), by: ["session" as const], prices: makeTablePrices() };
-  const { groups } = await collectUsage(options);
-  return new Map(groups.map((group) => [group.by.session?.path ?? "", group]));
-}
-
 /** Returns how many characters of an id every command accepts, whatever sessions other projects have. */
 async function measureIds(call: CommandCall, shown: readonly ListedRow[]): Promise<number> {
   const isWhole = call.stored !== undefined || getScope(call, call.get(ALL)).cwd === undefined;
@@ -115,22 +110,47 @@ async function measureIds(call: CommandCall, shown: readonly ListedRow[]): Promi
   return getShortIdLength(new Set([...shown, ...all].map(({ id }) => id)), WHOLE_ID);
 }
 
-async function listFiles(call: CommandCall): Promise<readonly ListedRow[]> {
+interface FoundFiles {
+  readonly rows: readonly ListedRow[];
+  /** What each session used, its subagents included, by path; empty unless it was asked for. */
+  readonly costs: ReadonlyMap<string, Spent>;
+}
+
+/** Lists session files, with what they cost if that is wanted, in one walk over the files. */
+async function listFiles(call: CommandCall, withCosts: boolean): Promise<FoundFiles> {
   const { get, json } = call;
   const skipped: SkippedFile[] = [];
   const source = get(SOURCE);
   const otherDirs = get(ALL) || source === OPENCLAW || source === "any" ? listOtherFolders(call) : [];
-  const found = await withProgress(call, "Reading sessions", (onProgress) =>
-    listSessions({
-      ...getScope(call, get(ALL)),
-      otherDirs,
-      onProgress,
-      onSkipped: (file) => skipped.push(file),
-    }),
+  const onSkipped = (file: SkippedFile) => skipped.push(file);
+  const scope = { ...getScope(call, get(ALL)), otherDirs, onSkipped };
+  const found = await withProgress(call, "Reading sessions", async (onProgress) =>
+    withCosts
+      ? listWithCosts(scope, onProgress)
+      : { rows: await listSessions({ ...scope, onProgress }), costs: NO_COSTS },
   );
   // Only now, since the line that shows how far it is stands on stderr, too.
   skipped.forEach(warnOfSkipped(call));
-  return withSources(found, source, json, otherDirs);
+  return { ...found, rows: withSources(found.rows, source, json, otherDirs) };
+}
+
+async function listWithCosts(
+  scope: CatalogOptions,
+  onProgress: ((loaded: number, total: number) => void) | undefined,
+): Promise<{ readonly rows: readonly FileRow[]; readonly costs: ReadonlyMap<string, Spent> }> {
+  const [{ collectCalls }, { groupCalls }] = await Promise.all([
+    import("../../../catalog/usage/collect-usage.ts"),
+    import("../../../catalog/usage/usage-groups.ts"),
+  ]);
+  const { sessions } = await collectCalls(scope, onProgress);
+  const { groups } = groupCalls(sessions, { by: ["session"], prices: makeTablePrices() });
+  const rows = sessions.flatMap(({ row, isOutside = false }) =>
+    row.path === undefined || isOutside ? [] : { ...row, path: row.path },
+  );
+  return {
+    rows: rows.sort(compareRows),
+    costs: new Map(groups.map((group) => [group.by.session?.path ?? "", group])),
+  };
 }
 
 async function listStored({ get, io }: CommandCall, stored: StoredSessions): Promise<ListedRow[]> {

@@ -124,7 +124,7 @@ class ItemWriter {
   readonly #answered: ReadonlySet<string>;
   readonly #called = new Set<string>();
 
-  /** Whether calls of custom tools are written as such, whoever made them, and nothing has the id of an item. */
+  /** Whether calls of custom tools are written as such, from any model, and nothing has the id of an item. */
   readonly #isPortable: boolean;
 
   constructor(plan: RequestPlan, isPortable: boolean) {

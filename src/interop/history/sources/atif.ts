@@ -1,28 +1,22 @@
 import { readFileSync, realpathSync, statSync } from "node:fs";
-import { basename, dirname, join, sep } from "node:path";
+import { dirname, join, sep } from "node:path";
 import { toRecord } from "../../../core/context/entry-fields.ts";
-import { hashText } from "../../../core/format/ids.ts";
 import { callUnlessRefused } from "../../../session/files/skipped-files.ts";
 import { importAtif, readAtifText } from "../../import/atif/import-atif.ts";
 import type { ReadAsset } from "../../import/atif/step-content.ts";
 import { toNonemptyText } from "../../import/source-text.ts";
 import { readSourceAsText } from "../source-file.ts";
 import type { SourceProgram } from "../source-program.ts";
+import { makePathId, NAMED_FILES } from "./named-files.ts";
 
 /** Documents of the Agent Trajectory Interchange Format, in files that the caller names. */
 export const ATIF: SourceProgram = {
+  ...NAMED_FILES,
   name: "atif",
-  folders: () => [],
-  // Those in a program's folder are exports of sessions that it has in its own form.
-  isOnlyNamed: true,
   readFacts: (text, path) => {
     const { trajectory_id: id, session_id: runId } = toRecord(readAtifText(text));
-    const sessionId = toNonemptyText(id) ?? makeSourceId(path, toNonemptyText(runId));
+    const sessionId = toNonemptyText(id) ?? makePathId(path, toNonemptyText(runId));
     return [{ source: "atif", sessionId, cwd: dirname(path) }];
-  },
-  makeKey: ({ path }) => path,
-  beside: () => {
-    return ({ mtimeMs }) => ({ startedAt: new Date(mtimeMs).toISOString() });
   },
   read: ({ files, sourceId, cwd, startedAt }, { importedAt, begunAt = startedAt }) => {
     const [file] = files;
@@ -33,11 +27,6 @@ export const ATIF: SourceProgram = {
     return importAtif({ document, sourceId, path, cwd, startedAt: begunAt, importedAt, readAsset });
   },
 };
-
-/** Makes an id of the path, since runs and their continuations may share a `session_id`. */
-function makeSourceId(path: string, runId = basename(path).replace(/\.[^.]*$/, "")): string {
-  return `${runId}-${hashText(path).slice(0, 8)}`;
-}
 
 /** Size of the largest image that is read. */
 const MAX_ASSET_BYTES = 32 * 1024 ** 2;

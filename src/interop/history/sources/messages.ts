@@ -1,25 +1,18 @@
-import { basename, dirname } from "node:path";
+import { dirname } from "node:path";
 import { SessionError } from "../../../core/format/errors.ts";
-import { hashText } from "../../../core/format/ids.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
 import { findConversationId, importMessages } from "../../import/messages/import-messages.ts";
 import { readSourceAsText } from "../source-file.ts";
 import type { SourceProgram } from "../source-program.ts";
+import { makePathId, NAMED_FILES } from "./named-files.ts";
 
 /** Arrays of messages, in files that the caller names; a file's folder is the working directory. */
 export const MESSAGES: SourceProgram = {
+  ...NAMED_FILES,
   name: "messages",
-  folders: () => [],
-  // Those in a program's folder are not its sessions.
-  isOnlyNamed: true,
   readFacts: (text, path) => {
-    const name = basename(path).replace(/\.[^.]*$/, "");
-    const sessionId = findConversationId(parseJson(text)?.value) ?? `${name}-${hashText(path).slice(0, 8)}`;
+    const sessionId = findConversationId(parseJson(text)?.value) ?? makePathId(path);
     return [{ source: "messages", sessionId, cwd: dirname(path) }];
-  },
-  makeKey: ({ path }) => path,
-  beside: () => {
-    return ({ mtimeMs }) => ({ startedAt: new Date(mtimeMs).toISOString() });
   },
   read: ({ files, sourceId, cwd, startedAt }, { importedAt, begunAt = startedAt }) => {
     const [file] = files;

@@ -1,0 +1,22 @@
+import { basename } from "node:path";
+import { hashText } from "../../../core/format/ids.ts";
+import type { SourceProgram } from "../source-program.ts";
+
+/** What sources have in common whose files only the caller names: those in a program's folder are not sessions of its own. */
+export const NAMED_FILES: Pick<SourceProgram, "folders" | "isOnlyNamed" | "makeKey" | "beside"> = {
+  folders: () => [],
+  isOnlyNamed: true,
+  makeKey: ({ path }) => path,
+  beside: () => {
+    return ({ mtimeMs }) => ({ startedAt: new Date(mtimeMs).toISOString() });
+  },
+};
+
+/**
+ * Makes the id of a session from the path of its file, since two files may name one session.
+ *
+ * @param name - Default: the file's name without its extension.
+ */
+export function makePathId(path: string, name = basename(path).replace(/\.[^.]*$/, "")): string {
+  return `${name}-${hashText(path).slice(0, 8)}`;
+}
