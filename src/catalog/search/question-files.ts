@@ -59,7 +59,7 @@ async function readTables(
     if (run.pace.isDue) await run.pace.rest();
   }
   try {
-    await tables.startThread(files);
+    tables.startThread(files);
     for (const file of files) {
       run.pace.check();
       const table = await tables.read(file);
@@ -108,10 +108,10 @@ class FileTables {
   }
 
   /** Starts a thread that reads the files whose words are not known, if there are many. */
-  async startThread(files: readonly SessionFile[]): Promise<void> {
+  startThread(files: readonly SessionFile[]): void {
     if (!this.#isWhole) return;
     const unknown = files.filter((file) => this.#run.cache.getTable(file, file) === undefined);
-    this.#thread = await TableThread.start(unknown);
+    this.#thread = TableThread.start(unknown);
   }
 
   async stopThread(): Promise<void> {

@@ -63,17 +63,18 @@ export class TableThread {
    *
    * @returns Undefined if there are too few bytes, or no thread can be started.
    */
-  static async start(
+  static start(
     files: readonly SessionFile[],
     program: URL | undefined = findBuiltProgram(PROGRAM),
-  ): Promise<TableThread | undefined> {
+  ): TableThread | undefined {
     const bytes = files.reduce((sum, { size }) => sum + size, 0);
     if (bytes < MIN_BYTES || availableParallelism() < 2) return undefined;
     if (program?.protocol !== "file:" || !existsSync(fileURLToPath(program))) return undefined;
     const claims = new Int32Array(new SharedArrayBuffer(files.length * Int32Array.BYTES_PER_ELEMENT));
     const workerData: SharedFiles = { paths: files.map(({ path }) => path), claims };
     try {
-      const { Worker } = await import("node:worker_threads");
+      // Loaded only now, and not by an import, which bundlers for browsers refuse.
+      const { Worker } = process.getBuiltinModule("node:worker_threads");
       // Without the options of this process, which may apply only to its own program.
       return new TableThread(new Worker(program, { workerData, execArgv: [] }), claims, files);
     } catch (error) {

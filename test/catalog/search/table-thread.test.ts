@@ -27,8 +27,8 @@ function makeFiles(): SessionFile[] {
   return [...files, ...gone].map((file) => ({ ...file, size: 8 * 1024 * 1024 }));
 }
 
-async function start(files: readonly SessionFile[], from: URL | undefined = program) {
-  const thread = await TableThread.start(files, from);
+function start(files: readonly SessionFile[], from: URL | undefined = program) {
+  const thread = TableThread.start(files, from);
   onTestFinished(() => thread?.stop());
   return thread;
 }
@@ -43,7 +43,7 @@ async function readHere({ path }: SessionFile) {
 describe("a thread that reads words", () => {
   test("reads what this thread reads, and leaves what it cannot read", async () => {
     const files = makeFiles();
-    const thread = await start(files);
+    const thread = start(files);
     await thread?.ended;
     const read = await Promise.all(files.map((file) => thread?.take(file)));
     const [a, b, c, d] = await Promise.all(files.slice(0, 4).map(readHere));
@@ -53,7 +53,7 @@ describe("a thread that reads words", () => {
 
   test("reads no file that the caller has claimed, or that it does not know", async () => {
     const files = makeFiles().slice(0, 3);
-    const thread = await start(files);
+    const thread = start(files);
     const [first] = files;
     await thread?.ended;
     expect(first && (await thread?.take({ ...first }))).toBeUndefined();
@@ -67,9 +67,9 @@ describe("a thread that reads words", () => {
 
   test("is not started for a few bytes, or without its program", async () => {
     const files = makeFiles();
-    expect(await start(files.slice(0, 1))).toBeUndefined();
-    expect(await start(files, new URL("missing.js", program))).toBeUndefined();
-    expect(await start(files, new URL("https://example.com/program.js"))).toBeUndefined();
+    expect(start(files.slice(0, 1))).toBeUndefined();
+    expect(start(files, new URL("missing.js", program))).toBeUndefined();
+    expect(start(files, new URL("https://example.com/program.js"))).toBeUndefined();
   });
 
   test("leaves the rest to the caller if it fails", async () => {
@@ -81,7 +81,7 @@ describe("a thread that reads words", () => {
       throw new Error("no memory");`,
     );
     const files = makeFiles();
-    const thread = await start(files, pathToFileURL(path));
+    const thread = start(files, pathToFileURL(path));
     const [, second] = files;
     expect(second && (await thread?.take(second))).toBeUndefined();
   });
