@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } fro
 import { dirname, join, relative } from "node:path";
 import { expect, test } from "vitest";
 import { findAtifSession } from "../../../../src/interop/import/atif/stored-lines.ts";
+import { makeSubagentLink } from "../../../../src/interop/import/entry-bodies.ts";
 import { findAtifProblems } from "../../../interop/atif/support/validate-atif.ts";
 import { cli, temporaryFolder } from "../support/cli.ts";
 import { Scribe } from "../support/sessions.ts";
@@ -67,6 +68,27 @@ test("nothing is written next to a document that exists, and losses are reported
   scribe.assistant("Seen.");
   const { code, stderr } = await cli(["export", scribe.path, "--atif"]);
   expect([code, stderr]).toEqual([0, expect.stringMatching(/^sessiontree: .*image/)]);
+});
+
+test("sessions of subagents, and of theirs, are embedded; those of other sessions are not", async () => {
+  const { folder, path } = written();
+  const start = (parent: string, agentId: string) => {
+    const scribe = new Scribe(folder, `0198bbbb-${agentId}`, folder, parent);
+    const { customType, data } = makeSubagentLink({ agentId });
+    scribe.session.appendCustomEntry(String(customType), data);
+    scribe.user(`dig as ${agentId}`);
+    scribe.assistant("dug");
+    return scribe.path;
+  };
+  start(start(path, "a1"), "a2");
+  start(written().path, "b1");
+  const { stdout, code } = await cli(["export", path, "--atif"]);
+  const document = JSON.parse(stdout);
+  expect([code, findAtifProblems(document)]).toEqual([0, []]);
+  const texts = document.subagent_trajectories.map(
+    ({ steps }: { steps: { message: string }[] }) => steps[0]?.message,
+  );
+  expect(texts).toEqual(["dig as a1", "dig as a2"]);
 });
 
 test("an image outside the document's folder is not read", async () => {
