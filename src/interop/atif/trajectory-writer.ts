@@ -150,12 +150,13 @@ export class TrajectoryWriter {
   }
 
   #makeExtra(): JsonRecord {
-    const { usage, state } = this.#steps;
+    const { usage, state, steps } = this.#steps;
     const header = this.#session.getHeader();
     const own = pickDefined({
       started_at: header?.timestamp,
       cwd: header?.cwd || undefined,
       leaf_id: this.#path.at(-1)?.id,
+      steps: steps.length,
       parent_session: header?.parentSession,
       usage: usage.length === 0 ? undefined : usage,
       state: this.#options.state === true && state.length > 0 ? state : undefined,
