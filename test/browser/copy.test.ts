@@ -60,11 +60,11 @@ test("where a browser refuses, an older way copies, or the page says that it cou
   await page.locator(".toast.is-shown:has-text('does not let the page copy')").waitFor();
 });
 
-test("state entries in a row are one line, which opens by a click, and by a link to one of them", async () => {
+test("program records in a row are one line, which opens by a click, and by a link to one of them", async () => {
   const { text } = session();
   const { page } = await open(text);
   const line = page.locator(".folded-line.is-states");
-  expect(await line.textContent()).toContain("3 state entries");
+  expect(await line.textContent()).toContain("3 program records");
   expect(await page.locator(".entry:has-text('todo')").count()).toBe(0);
   await line.click();
   expect(await page.locator(".entry:has-text('todo')").count()).toBe(3);

@@ -187,7 +187,7 @@ function openChildren(
   for (const one of opened.reverse()) open.push(one);
 }
 
-/** Of a session of so many entries, at most runs of state entries are folded. */
+/** Of a session of so many entries, at most runs of program records are folded. */
 export const DRAWN_WHOLE = 40;
 
 /** What of a session decides which rows are drawn. */

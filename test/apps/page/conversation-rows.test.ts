@@ -82,7 +82,7 @@ test("what was compacted is one line with what never counts in it, until it is o
   expect(rowsOf(makeModel(lines), true)).toEqual(["a", "3 compacted, 1 failed", "b", "c", "d(e)", "f", "g"]);
 });
 
-test("state entries that follow one another are one line until it is opened, unless one says more", () => {
+test("program records that follow one another are one line until it is opened, unless one says more", () => {
   const state = { type: "custom", customType: "todo", data: {} };
   const lines: Line[] = [
     ["a", null, state],

@@ -16,12 +16,12 @@ export interface EntryRow {
   readonly results: ReadonlyMap<string, ConversationItem>;
 }
 
-/** The line that stands for entries that a compaction left out, or for state entries that follow one another. */
+/** The line that stands for entries that a compaction left out, or for program records that follow one another. */
 export interface FoldedRow {
   readonly kind: "compacted" | "states";
   /** The first of them. */
   readonly ordinal: number;
-  /** How many the model no longer sees, or how many state entries there are. */
+  /** How many the model no longer sees, or how many program records there are. */
   readonly size: number;
   /** How many of them failed. */
   readonly failed: number;
@@ -39,7 +39,7 @@ export interface ConversationRows<R extends ConversationRow = ConversationRow> {
 
 /**
  * Lays a conversation out in rows: results stand with their calls, and what was compacted is one line until it is opened, as are
- * state entries that follow one another.
+ * program records that follow one another.
  *
  * A result stands with its call if no other answer of the model lies between the two.
  *

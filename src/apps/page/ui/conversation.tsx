@@ -211,7 +211,7 @@ function EmptyConversation({ isModel }: { isModel: boolean }) {
   );
 }
 
-/** One line that stands for what was compacted, or for state entries, and opens it. */
+/** One line that stands for what was compacted, or for program records, and opens it. */
 function FoldedLine({ row, onToggle }: { row: FoldedRow; onToggle: () => void }) {
   const { kind, size, failed, isOpen } = row;
   return (
@@ -219,7 +219,7 @@ function FoldedLine({ row, onToggle }: { row: FoldedRow; onToggle: () => void })
       <ChevronIcon />
       <span>
         {kind === "states"
-          ? formatCounted(size, "state entry", "state entries")
+          ? formatCounted(size, "program record")
           : `${formatCounted(size, "entry", "entries")} compacted: ${COMPACTED_HINT}`}
         {failed > 0 && <span class="chip is-failed">{formatCount(failed)} failed</span>}
       </span>
