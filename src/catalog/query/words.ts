@@ -94,13 +94,18 @@ export function readWords(text: string, take: WordTaker): void {
  * Returns whether a piece of a text neither begins nor ends within a word. Scripts without spaces have no words to be
  * within.
  */
-export function isWhole(text: string, { start, length }: { readonly start: number; readonly length: number }): boolean {
+export function isWhole(
+  text: string,
+  { start, length }: { readonly start: number; readonly length: number },
+): boolean {
   return !isWithinWord(text, start) && !isWithinWord(text, start + length);
 }
 
 function isWithinWord(text: string, at: number): boolean {
   // A character has two units at most.
-  return ENDS_IN_WORD.test(text.slice(Math.max(0, at - 2), at)) && BEGINS_IN_WORD.test(text.slice(at, at + 2));
+  return (
+    ENDS_IN_WORD.test(text.slice(Math.max(0, at - 2), at)) && BEGINS_IN_WORD.test(text.slice(at, at + 2))
+  );
 }
 
 /** Returns the beginning that all forms of a word share, whatever their case. */

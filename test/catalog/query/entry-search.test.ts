@@ -107,7 +107,10 @@ describe("the score", () => {
   });
 
   test("puts whole words before parts of words, whatever else counts", () => {
-    const [part, whole] = fresh(() => [said("Tests, tests, untested!"), wrote(`${"tests ".repeat(100)}test`)]);
+    const [part, whole] = fresh(() => [
+      said("Tests, tests, untested!"),
+      wrote(`${"tests ".repeat(100)}test`),
+    ]);
     expect(ranked("test")).toEqual([whole, part]);
     // A phrase is whole if both of its ends are.
     const [longer, exact] = fresh(() => [said("exit code 12"), wrote("exit code 1")]);
