@@ -15,7 +15,8 @@ import { findErrorLine } from "../model/entry-text.ts";
 import type { Position } from "../model/navigation.ts";
 import { COMPACTED_HINT, type PathView } from "../model/path-items.ts";
 import type { Finder } from "../model/search.ts";
-import { getKindAt, isStateEntry, type SessionModel } from "../model/session-model.ts";
+import { getKindAt, isHiddenRecord, type SessionModel } from "../model/session-model.ts";
+import { listShownItems } from "../model/shown-items.ts";
 import { EntryCard } from "./entry-card.tsx";
 import { FoldsContext } from "./fold.tsx";
 import { ChevronIcon } from "./icons.tsx";
@@ -35,7 +36,7 @@ export function Conversation({ path, position, sight }: ConversationProps) {
   const { find, session, go } = usePage();
   const folds = useContext(FoldsContext);
   const { focus, reveal, view, end } = position;
-  const items: readonly ConversationItem[] = view === "model" ? path.modelItems : path.items;
+  const items = useShownItems(path, position);
   const [version, redraw] = useState(0);
   // What is looked at is never hidden in a fold, nor does the fold close when the reader looks elsewhere.
   const isOpen = (kind: FoldedRow["kind"], ordinals: readonly number[]) => {
@@ -43,9 +44,8 @@ export function Conversation({ path, position, sight }: ConversationProps) {
     if (focus !== NONE && ordinals.includes(focus)) folds.set(first, kind, true);
     return folds.isOpen(first, kind);
   };
-  const isState = ({ ordinal }: ConversationItem) => isStateEntry(session, ordinal);
   const { rows, rowByOrdinal } = useMemo(
-    () => makeConversationRows(items, isState, isOpen),
+    () => makeConversationRows(items, isOpen),
     [items, version, folds.areAllOpen, focus],
   );
   const jump = useMemo(
@@ -123,6 +123,22 @@ export function Conversation({ path, position, sight }: ConversationProps) {
   );
 }
 
+/** Returns what is shown of the path, or all that the model gets of it; a record that the reader was led to stays shown. */
+function useShownItems(
+  path: PathView,
+  { view, focus, areRecordsShown = false }: Position,
+): readonly ConversationItem[] {
+  const { session } = usePage();
+  const { current: revealed } = useRef(new Set<number>());
+  if (focus !== NONE && isHiddenRecord(session, focus)) revealed.add(focus);
+  const { size } = revealed;
+  return useMemo(
+    () =>
+      view === "model" ? path.modelItems : listShownItems(session, path.items, { areRecordsShown, revealed }),
+    [session, path, view, areRecordsShown, size],
+  );
+}
+
 /** Finds matches in what an entry shows itself, not in the results that stand with its calls. */
 function findEntryRanges(shown: Element, find: Parameters<typeof findRanges>[1]): Range[] {
   const isResult = shown.matches(".tool-use");
@@ -187,7 +203,7 @@ const CHARACTERS_PER_LINE = 90;
 
 /** Guesses the height of a row, in pixels. */
 export function estimateHeight(session: SessionModel, row: ConversationRow): number {
-  if (row.kind !== "entry") return row.kind === "states" ? SMALL : COMPACTED_HEIGHT;
+  if (row.kind !== "entry") return COMPACTED_HEIGHT;
   const { item, results } = row;
   if (getKindAt(session, item.ordinal).tone === "quiet") return SMALL;
   return getItemParts(item).reduce(
@@ -211,16 +227,14 @@ function EmptyConversation({ isModel }: { isModel: boolean }) {
   );
 }
 
-/** One line that stands for what was compacted, or for state entries, and opens it. */
+/** One line that stands for what was compacted, and opens it. */
 function FoldedLine({ row, onToggle }: { row: FoldedRow; onToggle: () => void }) {
   const { kind, size, failed, isOpen } = row;
   return (
     <button type="button" class={`folded-line is-${kind}`} aria-expanded={isOpen} onClick={onToggle}>
       <ChevronIcon />
       <span>
-        {kind === "states"
-          ? formatCounted(size, "state entry", "state entries")
-          : `${formatCounted(size, "entry", "entries")} compacted: ${COMPACTED_HINT}`}
+        {formatCounted(size, "entry", "entries")} compacted: {COMPACTED_HINT}
         {failed > 0 && <span class="chip is-failed">{formatCount(failed)} failed</span>}
       </span>
       <span class="folded-action">{isOpen ? "Fold" : "Show"}</span>
