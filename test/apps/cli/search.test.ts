@@ -119,11 +119,15 @@ describe("--failed", () => {
     const { stdout, stderr } = await cli(["search", "--failed", "@last", "--pretty"], settings);
     expect(stdout).toContain(`  ${failed} command         $ make (exit code 2): a.c:1: error: no main\n`);
     expect(stderr).toBe(
-      `The first one in full: sessiontree show @last ${result}\nWhat the model saw before it: sessiontree context @last --before ${result} --tail 10\nWhat it had cost up to there: sessiontree stats @last --leaf ${result}\n`,
+      `The first one in full, and what came of it: sessiontree show @last ${result} --after 5\nWhat the model saw before it: sessiontree context @last --before ${result} --tail 10\nWhat it had cost up to there: sessiontree stats @last --leaf ${result}\n`,
     );
     const all = await cli(["search", "--failed", "--dir", scribe.session.getSessionDir()], settings);
-    expect(all.stderr).toMatch(/^The first one in full: sessiontree show \/\S+ \w{8}\n/);
-    expect((await cli(["search", "--failed"], settings)).stderr).toContain(`show ${ID(1)} ${result}\n`);
+    expect(all.stderr).toMatch(
+      /^The first one in full, and what came of it: sessiontree show \/\S+ \w{8} --after 5\n/,
+    );
+    expect((await cli(["search", "--failed"], settings)).stderr).toContain(
+      `show ${ID(1)} ${result} --after 5\n`,
+    );
     expect((await cli(["search", "--failed", "--json"], settings)).stderr).toBe("");
   });
 

@@ -107,6 +107,9 @@ const MAX_ID_WIDTH = 18;
 /** Hits that a terminal shows, unless it is told how many. */
 const MAX_SHOWN = 50;
 
+/** So many entries after a failure are shown: what the model tried next, and how that went. */
+const MAX_ENTRIES_AFTER = 5;
+
 /** So many messages before a failure are shown: enough to see what led to it, and few enough for a screen. */
 const MAX_MESSAGES_BEFORE = 10;
 
@@ -467,7 +470,9 @@ function writeNextSteps(
   name = dir === undefined ? id : path,
 ): void {
   const [session, entry] = [quoteForShell(toPlainLine(name)), quoteForShell(toPlainLine(entryId))];
-  note(`The first one in full: sessiontree show ${session} ${entry}`);
+  note(
+    `The first one in full, and what came of it: sessiontree show ${session} ${entry} --after ${MAX_ENTRIES_AFTER}`,
+  );
   note(
     `What the model saw before it: sessiontree context ${session} --before ${entry} --tail ${MAX_MESSAGES_BEFORE}`,
   );
