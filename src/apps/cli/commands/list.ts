@@ -193,7 +193,9 @@ async function writeNothing(call: CommandCall, isAll: boolean): Promise<void> {
   const where = ofStore ?? (ofFiles === undefined ? "" : ` in ${ofFiles}`);
   note(`No sessions${toPlainLine(`.${which}${where}`).slice(1)}.`);
   if (words !== undefined)
-    note(`To find what was said: sessiontree search ${quoteForShell(toPlainLine(words))}`);
+    note(
+      `To find what was said: sessiontree search ${words.split(/\s+/).map(toPlainLine).map(quoteForShell).join(" ")}`,
+    );
   if (!isAll) note("sessiontree list --all lists those of all projects.");
   if (stored === undefined && call.dir === undefined && words === undefined) await noteOthers(call);
 }
