@@ -1,4 +1,6 @@
 import { getTexts } from "../../core/context/content-text.ts";
+import { getSessionTitle } from "../../core/facts/session-title.ts";
+import { readUserText } from "../../core/facts/user-text.ts";
 import type { ImageContent, TextContent, ToolCall } from "../../core/format/content.ts";
 import { UNKNOWN_NAME } from "../../core/format/message.ts";
 import { encodeParsed } from "../../core/jsonl/encode.ts";
@@ -91,9 +93,11 @@ export const writeOpenCode: SessionWriter = (session, target) => {
 function makeDocumentTitle(session: ReadonlySessionManager, turns: readonly ContinuedTurn[]): string {
   const name = session.getSessionName();
   if (name !== undefined) return name;
-  const prompt = turns.find(({ item }) => item.kind === "user")?.item;
-  const [line = ""] = (prompt === undefined ? "" : getTexts(prompt.content).join(" ")).trim().split("\n", 1);
-  return Array.from(line).slice(0, MAX_TITLE).join("") || "Continued session";
+  const firstMessage = turns
+    .flatMap(({ item }) => (item.kind === "user" ? getTexts(item.content).join(" ") : []))
+    .find((text) => readUserText(text).kind === "prompt");
+  const title = firstMessage === undefined ? "" : getSessionTitle({ firstMessage });
+  return Array.from(title).slice(0, MAX_TITLE).join("") || "Continued session";
 }
 
 /** Returns a time for each message, rising by at least 1 ms, none after `now`: the program distinguishes messages by them. */

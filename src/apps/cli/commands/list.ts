@@ -7,7 +7,7 @@ import { listSessions } from "../../../catalog/list/list-sessions.ts";
 import { hasAllWords } from "../../../catalog/list/resolve-session.ts";
 import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
 import { joinTabs, toPlainLine } from "../../../core/facts/plain-text.ts";
-import { getFolderName, getSessionTitle } from "../../../core/facts/session-title.ts";
+import { getFolderName } from "../../../core/facts/session-title.ts";
 import { getShortIdLength, WHOLE_ID } from "../../../core/facts/short-id-length.ts";
 import { formatAgo, formatIsoTime } from "../../../core/facts/times.ts";
 import { formatCost, getDollars, makeEmptySpent, type Spent } from "../../../core/facts/usage-tally.ts";
@@ -295,12 +295,7 @@ function writeTable(
       return colors.red(front) + (name === undefined ? rest : colors.bold(rest));
     };
     out.line(
-      formatTextAfter(
-        `${facts}${origin}`,
-        `${mark}${formatKinship(session)}${getSessionTitle(session)}`,
-        out,
-        paint,
-      ),
+      formatTextAfter(`${facts}${origin}`, `${mark}${formatKinship(session)}${session.title}`, out, paint),
     );
   });
 }

@@ -24,7 +24,7 @@ function session(number: number, name = "", firstMessage = `Message ${number}`):
     modified,
     messageCount: 7,
   };
-  return { ...facts, name, firstMessage };
+  return { ...facts, name, firstMessage, title: name || firstMessage };
 }
 
 function picker(number: number, more: Partial<PickerState> = {}): PickerState {
