@@ -3,7 +3,7 @@ import { findByName, getOnlyOne } from "../../catalog/list/resolve-session.ts";
 import type { PriceFunction } from "../../catalog/usage/usage-groups.ts";
 import { formatCount, joinNonempty as joinedBy } from "../../core/facts/number-text.ts";
 import { toShortLine } from "../../core/facts/plain-text.ts";
-import { getSessionTitle } from "../../core/facts/session-title.ts";
+import { findTitleText, getSessionTitle } from "../../core/facts/session-title.ts";
 import { parseMoment } from "../../core/facts/times.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";
 import { Answer, type Block, DEFAULT_BYTES, MAX_ANSWER_BYTES, MIN_ANSWER_BYTES } from "./answer.ts";
@@ -182,8 +182,7 @@ export class Recall {
       this.cleaner.hidesSecrets && stored === ""
         ? await this.settings.source.readFirstMessage(row, this.time.signal)
         : (row.firstMessage ?? "");
-    const isFirst =
-      stored !== "" || path === undefined || getSessionTitle({ firstMessage: message }) === known;
+    const isFirst = stored !== "" || path === undefined || findTitleText(known, message) !== undefined;
     if (!isFirst) return toShortLine(this.cleaner.cleanText(withoutCutWord(known)), MAX_TITLE);
     const [name, firstMessage = ""] = this.cleaner.cleanTexts([stored, message]);
     const createdMs = created.getTime();

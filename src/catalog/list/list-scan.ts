@@ -126,9 +126,6 @@ interface ScannedBefore {
 /** Stands in each entry that says what a model used. */
 const USAGE = BytePattern.of(`"usage"`);
 
-/** Stands in each answer that was aborted. */
-const ABORTED = BytePattern.of(`"aborted"`);
-
 type OneLine = Pick<ScannedLine, "bytes" | "start" | "end" | "offset" | "terminated">;
 
 /** From this version on entries name their parents, so that appended lines differ from repeated ones. */
@@ -158,7 +155,7 @@ let spareIds: IdIndex | undefined;
  * continue an earlier one if the entries there follow each other, as long as each new entry follows the last known one
  * or another new one: such an entry cannot be an old one again.
  *
- * @remarks Cost: O(bytes) looked at. Parsed are the header, names, the user messages up to the first prompt, the latest
+ * @remarks Cost: O(bytes) looked at. Parsed are the header, names, the messages up to the first prompt that is answered, the latest
  *   message of each piece, and lines in an unusual spelling. Keys that are spelled with escapes or given twice are not seen.
  */
 export class ListScan implements LineSink {
@@ -272,17 +269,10 @@ export class ListScan implements LineSink {
     const isWanted =
       role === undefined ||
       (role === "user" && (summarizer.lacksFirstMessage || !this.#openings.isSettled)) ||
-      (role === "assistant" && this.#openings.isOpen && !this.#takesAnswer(line));
+      (role === "assistant" && this.#openings.isOpen);
     // A line that began in the piece before stands elsewhere, and cannot wait.
     if (isWanted || line.offset < this.#pieceOffset) this.#takeContent(summarizer, "message", line);
     else this.#addCandidate(line.start, line.end, head.timestampMs, bodyMs);
-  }
-
-  /** Takes an answer to a prompt, which need not be parsed; returns false for one that may have been aborted. */
-  #takesAnswer({ bytes, start, end }: OneLine): boolean {
-    if (ABORTED.find(bytes, start, end) !== -1) return false;
-    this.#openings.addAnswer();
-    return true;
   }
 
   /** Takes what a counted entry's line holds, whose head was just read. */

@@ -63,17 +63,12 @@ export class OpeningFinder {
     else if (type === "custom_message") this.#addNote(getMessageText({ content }) ?? "");
   }
 
-  /** Notes an answer that says something. */
-  addAnswer(): void {
-    if (this.isOpen) this.#opening = { ...this.#opening, state: "settled" };
-  }
-
   #addMessage(message: JsonRecord): void {
     if (this.isSettled) return;
     if (message["role"] === "user") this.#addUserText(getMessageText(message) ?? "");
     else if (message["role"] === "assistant") {
       if (isAbortedAnswer(message)) this.#abort();
-      else this.addAnswer();
+      else this.#settle();
     }
   }
 
@@ -90,8 +85,12 @@ export class OpeningFinder {
       this.#opening = { text: line, state: "command" };
     if (kind !== "prompt") return;
     // A second prompt adds to one that is not answered yet.
-    if (this.isOpen) this.addAnswer();
+    if (this.isOpen) this.#settle();
     else this.#opening = { text: line, state: "open" };
+  }
+
+  #settle(): void {
+    if (this.isOpen) this.#opening = { ...this.#opening, state: "settled" };
   }
 
   #abort(): void {
@@ -167,6 +166,12 @@ export function getSessionTitle(facts: TitleFacts): string {
   const { name, opening, firstMessage, fileName = "", createdMs } = facts;
   const begun = opening?.text ?? toTitleLine(readUserText(firstMessage ?? "").text);
   return toPlainLine(name ?? "") || begun || nameByFile(fileName) || nameByTime(createdMs ?? Number.NaN);
+}
+
+/** Returns the whole text of the first message if a title is how that begins; undefined if it was made of anything else. */
+export function findTitleText(title: string, firstMessage: string): string | undefined {
+  const { text } = readUserText(firstMessage);
+  return text !== "" && toTitleLine(text) === title ? text : undefined;
 }
 
 function nameByFile(fileName: string): string {

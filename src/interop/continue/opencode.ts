@@ -1,6 +1,6 @@
 import { getTexts } from "../../core/context/content-text.ts";
-import { getSessionTitle } from "../../core/facts/session-title.ts";
-import { readUserText } from "../../core/facts/user-text.ts";
+import { toRecord } from "../../core/context/entry-fields.ts";
+import { OpeningFinder } from "../../core/facts/session-title.ts";
 import type { ImageContent, TextContent, ToolCall } from "../../core/format/content.ts";
 import { UNKNOWN_NAME } from "../../core/format/message.ts";
 import { encodeParsed } from "../../core/jsonl/encode.ts";
@@ -73,7 +73,7 @@ export const writeOpenCode: SessionWriter = (session, target) => {
     slug: `sessiontree-${target.id.slice(0, 8)}`,
     projectID: "global",
     directory: target.cwd,
-    title: makeDocumentTitle(session, plan.turns),
+    title: makeDocumentTitle(session),
     version: VERSION,
     metadata: { [CONTINUED_SESSION_TYPE]: continued },
     time: { created: times[0] ?? target.now, updated: target.now },
@@ -90,14 +90,12 @@ export const writeOpenCode: SessionWriter = (session, target) => {
   };
 };
 
-function makeDocumentTitle(session: ReadonlySessionManager, turns: readonly ContinuedTurn[]): string {
+function makeDocumentTitle(session: ReadonlySessionManager): string {
   const name = session.getSessionName();
   if (name !== undefined) return name;
-  const firstMessage = turns
-    .flatMap(({ item }) => (item.kind === "user" ? getTexts(item.content).join(" ") : []))
-    .find((text) => readUserText(text).kind === "prompt");
-  const title = firstMessage === undefined ? "" : getSessionTitle({ firstMessage });
-  return Array.from(title).slice(0, MAX_TITLE).join("") || "Continued session";
+  const finder = new OpeningFinder();
+  for (const entry of session.getEntries()) if (!finder.isSettled) finder.add(entry.type, toRecord(entry));
+  return Array.from(finder.opening.text).slice(0, MAX_TITLE).join("") || "Continued session";
 }
 
 /** Returns a time for each message, rising by at least 1 ms, none after `now`: the program distinguishes messages by them. */

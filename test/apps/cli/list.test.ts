@@ -130,6 +130,7 @@ test("--json gives one object per session, with the names of the library", async
     path: foreign.path,
     cwd: other,
     name: "Poetry",
+    title: "Poetry",
     created: "2026-02-03T22:01:00.000Z",
     modified: "2026-02-03T22:03:00.000Z",
     messageCount: 2,

@@ -7,7 +7,7 @@ import { listSessions } from "../../../catalog/list/list-sessions.ts";
 import { hasAllWords } from "../../../catalog/list/resolve-session.ts";
 import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
 import { joinTabs, toPlainLine } from "../../../core/facts/plain-text.ts";
-import { getFolderName } from "../../../core/facts/session-title.ts";
+import { findTitleText, getFolderName } from "../../../core/facts/session-title.ts";
 import { getShortIdLength, WHOLE_ID } from "../../../core/facts/short-id-length.ts";
 import { formatAgo, formatIsoTime } from "../../../core/facts/times.ts";
 import { formatCost, getDollars, makeEmptySpent, type Spent } from "../../../core/facts/usage-tally.ts";
@@ -61,7 +61,7 @@ const AGE_WIDTH = 10;
 export const command: Command = {
   details: `Without options: the sessions of the project in the current folder. With --dir: all sessions in that folder, whatever their project.
 
-In a pipe: one line per session, with tabs between id, time of the last message, number of messages, number of issues, project folder, name or first message, path, and with --source the program, and "gone" if the file it was imported from is.`,
+In a pipe: one line per session, with tabs between id, time of the last message, number of messages, number of issues, project folder, name or title, path, and with --source the program, and "gone" if the file it was imported from is.`,
   parameters: [WORDS, ALL, SOURCE, SINCE, SORT, LIMIT, PATH, PRETTY],
   examples: [
     ["list", "the sessions of this project"],
@@ -219,7 +219,7 @@ async function noteOthers({ io, note }: CommandCall): Promise<void> {
 }
 
 function formatRow(session: ListedRow): string {
-  const { id, modified, messageCount, issueCount = 0, cwd, name, firstMessage, source } = session;
+  const { id, modified, messageCount, issueCount = 0, cwd, name, title, firstMessage = "", source } = session;
   const time = formatIsoTime(modified.getTime());
   return joinTabs([
     id,
@@ -227,7 +227,7 @@ function formatRow(session: ListedRow): string {
     messageCount,
     issueCount,
     cwd,
-    name ?? firstMessage ?? "",
+    name ?? findTitleText(title, firstMessage) ?? title,
     session.path ?? session.store ?? "",
     ...(source === undefined ? [] : [source]),
     ...(session.sourceGone === true ? ["gone"] : []),

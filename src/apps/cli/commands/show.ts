@@ -95,7 +95,7 @@ function showSession(
     return EXIT_CODES.ok;
   }
   const facts: Facts = [
-    [name === undefined ? "title" : "name", title],
+    name === undefined ? ["title", title] : ["name", name],
     ["id", header?.id ?? ""],
     getLocationFact(location),
     ["size", `${formatBytes(size)}, version ${version}`],

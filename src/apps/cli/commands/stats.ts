@@ -143,7 +143,7 @@ function writeStats(stats: ShownStats, nowMs: number, out: Output): void {
   const byRole = Object.entries(messages.byRole).sort(([, a], [, b]) => b - a);
   writeFacts(
     [
-      [stats.sessionName === undefined ? "title" : "name", stats.title],
+      stats.sessionName === undefined ? ["title", stats.title] : ["name", stats.sessionName],
       ["id", stats.sessionId],
       getLocationFact(location),
       ["created", created.startsWith(age) ? created : `${created}, ${age}`],
