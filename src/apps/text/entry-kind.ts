@@ -65,7 +65,12 @@ const BY_TYPE: ReadonlyMap<string, EntryKind> = new Map([
 export function getEntryKind(entry: AnySessionEntry | undefined): EntryKind {
   if (entry === undefined) return KINDS.damaged;
   if (entry.type === "message") return getMessageKind(toRecord(entry)["message"]);
-  return BY_TYPE.get(entry.type) ?? makeOtherKind(entry.type);
+  return getTypeKind(entry.type);
+}
+
+/** Returns the kind of entries of a type other than `message`, unless their bodies are damaged. */
+export function getTypeKind(type: string): EntryKind {
+  return BY_TYPE.get(type) ?? makeOtherKind(type);
 }
 
 /** Tells a message's kind by its role. */

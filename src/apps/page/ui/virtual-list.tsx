@@ -19,9 +19,11 @@ interface VirtualListProps<T> {
   readonly label: string;
   readonly items: readonly T[];
   readonly getKey: (item: T) => string | number;
-  /** Guesses the height of an item, in pixels. */
+  /** Returns the estimated height of an item, in pixels; called once for each item of a list. */
   readonly estimate: (item: T) => number;
   readonly render: (item: T, index: number) => ComponentChildren;
+  /** Returns the index of an item of the list as it was before, so that the list can change around what is in sight; -1 for none. */
+  readonly findIndex?: (item: T) => number;
   readonly jump?: Jump | undefined;
   /** Told which items are in sight. */
   readonly onRange?: (first: number, last: number) => void;
@@ -36,20 +38,21 @@ interface VirtualListProps<T> {
   };
 }
 
+type ListVirtualizer = Virtualizer<HTMLDivElement, HTMLDivElement>;
+
 /** Pixels below the last item. */
 const END_PADDING = 24;
 
-/** A list of which only what is in sight is in the document, so that 10,000 items scroll like ten. */
+/** A list of which only what is in sight is in the document, so that 100,000 items scroll like ten. */
 export function VirtualList<T>(props: VirtualListProps<T>) {
-  const { items, getKey, estimate, render, jump, onRange, onDrawn } = props;
+  const { items, render, jump, onRange, onDrawn } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const [, redraw] = useState(0);
-  const made = useRef<Virtualizer<HTMLDivElement, HTMLDivElement> | null>(null);
+  const made = useRef<ListVirtualizer | null>(null);
   const options = {
     count: items.length,
     getScrollElement: () => scroller.current,
-    estimateSize: (index: number) => withItem(items, index, estimate, 0),
-    getItemKey: (index: number) => withItem(items, index, getKey, index),
+    ...useSizes(props),
     observeElementRect,
     observeElementOffset,
     scrollToFn: elementScroll,
@@ -63,9 +66,11 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
   };
   made.current ??= new Virtualizer(options);
   const virtualizer = made.current;
+  const keepPlace = usePlace(virtualizer, props);
   virtualizer.setOptions(options);
   useLayoutEffect(() => virtualizer._didMount(), [virtualizer]);
   useLayoutEffect(() => virtualizer._willUpdate());
+  useLayoutEffect(keepPlace);
   useLayoutEffect(() => {
     if (jump !== undefined && jump.index >= 0) virtualizer.scrollToIndex(jump.index, { align: jump.align });
   }, [virtualizer, jump]);
@@ -110,6 +115,42 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
       </div>
     </Frame>
   );
+}
+
+/** The functions that tell of all items: the same ones as long as the items are the same, since others have every item measured. */
+function useSizes<T>({ items, getKey, estimate }: VirtualListProps<T>) {
+  return useMemo(() => {
+    const heights = new Float64Array(items.length);
+    const estimateSize = (index: number) => {
+      heights[index] ||= withItem(items, index, estimate, 0);
+      return heights[index] ?? 0;
+    };
+    return { estimateSize, getItemKey: (index: number) => withItem(items, index, getKey, index) };
+  }, [items]);
+}
+
+/**
+ * Keeps what is in sight in its place when items change above it.
+ *
+ * @returns What does so, once the changed list is in the document.
+ */
+function usePlace<T>(
+  virtualizer: ListVirtualizer,
+  { items, findIndex, jump }: VirtualListProps<T>,
+): () => void {
+  const before = useRef({ items, jump });
+  const { items: old, jump: oldJump } = before.current;
+  before.current = { items, jump };
+  const offset = virtualizer.scrollOffset ?? 0;
+  // At the very beginning there is nothing above, and a jump decides by itself.
+  if (old === items || jump !== oldJump || findIndex === undefined || offset === 0) return () => undefined;
+  const first = virtualizer.getVirtualItemForOffset(offset);
+  return () => {
+    const index = first === undefined ? -1 : withItem(old, first.index, findIndex, -1);
+    const start = index === -1 ? undefined : virtualizer.measurementsCache[index]?.start;
+    if (first === undefined || start === undefined || start === first.start) return;
+    virtualizer.scrollElement?.scrollBy(0, start - first.start);
+  };
 }
 
 function withItem<T, R>(items: readonly T[], index: number, use: (item: T) => R, otherwise: R): R {

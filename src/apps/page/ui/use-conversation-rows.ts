@@ -1,0 +1,45 @@
+import { useRef } from "preact/hooks";
+import { NONE } from "../../../core/tree/entry-tree.ts";
+import {
+  type ConversationItem,
+  type ConversationRows,
+  type FoldedRow,
+  makeConversationRows,
+} from "../model/conversation-rows.ts";
+import type { Folds } from "./fold.tsx";
+
+/** What decides which rows a conversation has. */
+interface RowSource {
+  readonly items: readonly ConversationItem[];
+  readonly isState: (item: ConversationItem) => boolean;
+  readonly folds: Folds;
+  /** The entry that is looked at, which no fold hides; NONE for none. */
+  readonly focus: number;
+  /** Changes whenever the reader opens or closes a fold. */
+  readonly version: number;
+}
+
+/** Lays out the rows of a conversation: once for its items and the folds that are open, whatever entry is looked at. */
+export function useConversationRows(source: RowSource): ConversationRows {
+  const { items, isState, folds, focus, version } = source;
+  const laid = useRef<{ readonly key: readonly unknown[]; readonly rows: ConversationRows } | undefined>(
+    undefined,
+  );
+  const lay = () => makeConversationRows(items, isState, (kind, first) => folds.isOpen(first, kind));
+  const key = [items, folds, folds.areAllOpen, version];
+  const isKnown = laid.current?.key.every((one, index) => one === key[index]) === true;
+  let rows = isKnown && laid.current ? laid.current.rows : lay();
+  // A fold can hide another one. Neither closes when the reader looks elsewhere.
+  for (let fold = findHiding(rows, focus); fold !== undefined; fold = findHiding(rows, focus)) {
+    folds.set(fold.ordinal, fold.kind, true);
+    rows = lay();
+  }
+  laid.current = { key, rows };
+  return rows;
+}
+
+/** Finds the closed fold that hides an entry; undefined if none does. */
+function findHiding({ rows, rowByOrdinal }: ConversationRows, ordinal: number): FoldedRow | undefined {
+  const row = rows[rowByOrdinal.get(ordinal) ?? NONE];
+  return row === undefined || row.kind === "entry" || row.isOpen ? undefined : row;
+}
