@@ -43,11 +43,14 @@ export function measureContext(
 
 /** Returns the entries of a context after the last compaction or edit on its path. */
 function listUnchanged(
-  { tree }: SessionModel,
+  { tree, entryAt }: SessionModel,
   { ordinals, indices }: IndexedPath,
   choice: ContextChoice,
 ): readonly number[] {
-  const changedAt = ordinals.findLastIndex((ordinal) => CHANGES.has(tree.typeAt(ordinal)));
+  // One with a damaged body changes nothing.
+  const isChange = (ordinal: number) =>
+    CHANGES.has(tree.typeAt(ordinal)) && CHANGES.has(entryAt(ordinal)?.type ?? "");
+  const changedAt = ordinals.findLastIndex(isChange);
   if (changedAt === -1) return choice.ordinals;
   const isBefore = (ordinal: number) => (indices.get(ordinal) ?? -1) <= changedAt;
   return choice.ordinals.slice(choice.ordinals.findLastIndex(isBefore) + 1);
