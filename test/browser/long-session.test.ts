@@ -112,11 +112,11 @@ test("what is in sight stays in its place when the rest of the session is known"
   await list.evaluate((one) => one.scrollTo(0, one.scrollHeight / 2));
   await settle(page);
   await settle(page);
-  /** The first message of the user in sight, and where it stands. */
+  /** The first entry in sight that is no result, and where it stands. */
   const look = () =>
     list.evaluate((one) => {
       const { top } = one.getBoundingClientRect();
-      const shown = [...one.querySelectorAll(".entry.tone-user")].map((entry) => ({
+      const shown = [...one.querySelectorAll(".entry:not(.tone-tool)")].map((entry) => ({
         id: entry.getAttribute("data-entry"),
         at: Math.round(entry.getBoundingClientRect().top - top),
       }));

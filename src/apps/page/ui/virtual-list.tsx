@@ -66,11 +66,12 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
   };
   made.current ??= new Virtualizer(options);
   const virtualizer = made.current;
-  const keepPlace = usePlace(virtualizer, props);
+  const place = usePlace(virtualizer, props);
   virtualizer.setOptions(options);
+  place.move();
   useLayoutEffect(() => virtualizer._didMount(), [virtualizer]);
   useLayoutEffect(() => virtualizer._willUpdate());
-  useLayoutEffect(keepPlace);
+  useLayoutEffect(place.moveElement);
   useLayoutEffect(() => {
     if (jump !== undefined && jump.index >= 0) virtualizer.scrollToIndex(jump.index, { align: jump.align });
   }, [virtualizer, jump]);
@@ -129,28 +130,54 @@ function useSizes<T>({ items, getKey, estimate }: VirtualListProps<T>) {
   }, [items]);
 }
 
+/** Items in sight among which one is looked for that is still an item after a change. */
+const MAX_TRIED = 50;
+
 /**
  * Keeps what is in sight in its place when items change above it.
  *
- * @returns What does so, once the changed list is in the document.
+ * @returns What moves the virtualizer, once it knows the changed items, and the element, once they are in the document.
  */
-function usePlace<T>(
-  virtualizer: ListVirtualizer,
-  { items, findIndex, jump }: VirtualListProps<T>,
-): () => void {
-  const before = useRef({ items, jump });
-  const { items: old, jump: oldJump } = before.current;
-  before.current = { items, jump };
+function usePlace<T>(virtualizer: ListVirtualizer, props: VirtualListProps<T>) {
+  const before = useRef(props);
+  const old = before.current;
+  before.current = props;
   const offset = virtualizer.scrollOffset ?? 0;
   // At the very beginning there is nothing above, and a jump decides by itself.
-  if (old === items || jump !== oldJump || findIndex === undefined || offset === 0) return () => undefined;
-  const first = virtualizer.getVirtualItemForOffset(offset);
-  return () => {
-    const index = first === undefined ? -1 : withItem(old, first.index, findIndex, -1);
-    const start = index === -1 ? undefined : virtualizer.measurementsCache[index]?.start;
-    if (first === undefined || start === undefined || start === first.start) return;
-    virtualizer.scrollElement?.scrollBy(0, start - first.start);
+  const isKept = old.items !== props.items && old.jump === props.jump && offset > 0;
+  const kept = isKept ? findKept(virtualizer, old, props) : undefined;
+  return {
+    move: () => {
+      if (kept === undefined) return;
+      virtualizer.getTotalSize();
+      const start = virtualizer.measurementsCache[kept.index]?.start ?? kept.start;
+      virtualizer.scrollOffset = offset + start - kept.start;
+    },
+    moveElement: () => {
+      const { scrollElement, scrollOffset } = virtualizer;
+      if (kept !== undefined && scrollElement !== null && scrollOffset !== null)
+        scrollElement.scrollTop = scrollOffset;
+    },
   };
+}
+
+/** Finds the first item in sight that is still one: where it started before, and its index now. */
+function findKept<T>(
+  virtualizer: ListVirtualizer,
+  { items: old, getKey }: VirtualListProps<T>,
+  { items, findIndex }: VirtualListProps<T>,
+): { readonly start: number; readonly index: number } | undefined {
+  const first = virtualizer.getVirtualItemForOffset(virtualizer.scrollOffset ?? 0);
+  if (first === undefined || findIndex === undefined) return undefined;
+  for (const { start, index: at } of virtualizer.measurementsCache.slice(
+    first.index,
+    first.index + MAX_TRIED,
+  )) {
+    const index = withItem(old, at, findIndex, -1);
+    if (index !== -1 && withItem(items, index, getKey, "") === withItem(old, at, getKey, 0))
+      return { start, index };
+  }
+  return undefined;
 }
 
 function withItem<T, R>(items: readonly T[], index: number, use: (item: T) => R, otherwise: R): R {
