@@ -176,7 +176,13 @@ function toMarkdownParts(text: string): ContentPart[] {
 }
 
 function toDataParts(title: string, value: unknown): ContentPart[] {
-  return value === undefined || value === null ? [] : [{ kind: "data", title, value }];
+  return isEmptyData(value) ? [] : [{ kind: "data", title, value }];
+}
+
+/** Tells whether stored data is nothing to look at: null, an empty string, or an array or object without fields. */
+function isEmptyData(value: unknown): boolean {
+  if (value === undefined || value === null || value === "") return true;
+  return typeof value === "object" && Object.keys(value).length === 0;
 }
 
 function makeResultParts(fields: Fields): ContentPart[] {

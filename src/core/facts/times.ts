@@ -163,10 +163,35 @@ function formatTwoDigits(value: number): string {
 
 /** Returns the earliest and the latest time of a session's entries, in Unix milliseconds; NaN if none has one. */
 export function getTimeRange(tree: EntryTree): [number, number] {
+  return findTimeRange(tree, tree.ordinals(), () => true);
+}
+
+/**
+ * Returns the time of the earliest and the latest message, in Unix milliseconds: when a session was used, whenever it was
+ * named or labeled.
+ *
+ * @param ordinals - The entries that count; default: all. A path counts alone.
+ * @returns The range of these entries of any type if none is a message with a time; NaN if none has a time.
+ * @remarks Cost: O(ordinals), without their bodies.
+ */
+export function getMessageTimeRange(
+  tree: EntryTree,
+  ordinals: Iterable<number> = tree.ordinals(),
+): [number, number] {
+  const counted = [...ordinals];
+  const range = findTimeRange(tree, counted, (ordinal) => tree.typeAt(ordinal) === "message");
+  return Number.isNaN(range[0]) ? findTimeRange(tree, counted, () => true) : range;
+}
+
+function findTimeRange(
+  tree: EntryTree,
+  ordinals: Iterable<number>,
+  isCounted: (ordinal: number) => boolean,
+): [number, number] {
   let [first, last] = [Number.NaN, Number.NaN];
-  for (const ordinal of tree.ordinals()) {
+  for (const ordinal of ordinals) {
     const time = tree.timeAt(ordinal);
-    if (Number.isNaN(time)) continue;
+    if (Number.isNaN(time) || !isCounted(ordinal)) continue;
     if (!(first <= time)) first = time;
     if (!(last >= time)) last = time;
   }

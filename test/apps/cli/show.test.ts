@@ -19,7 +19,7 @@ test("shows what a session is and what is in it", async () => {
   expect(facts.get("id")).toBe(session.getSessionId());
   expect(facts.get("project")).toBe(folder);
   expect(facts.get("entries")).toBe("7: 1 user, 2 assistant, 2 tool results, 1 label, 1 name");
-  expect(facts.get("time")).toBe("2026-02-03 22:02 – 22:08");
+  expect(facts.get("time")).toBe("2026-02-03 22:02 – 22:06");
   expect(facts.get("branches")).toBe("2");
   expect(facts.get("leaf")).toBe(session.getLeafId());
   expect(facts.get("labels")).toBe(`[here] on ${root}`);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { makeConversationRows } from "../../../src/apps/page/model/conversation-rows.ts";
 import { viewPath } from "../../../src/apps/page/model/path-items.ts";
 import { estimateHeight } from "../../../src/apps/page/model/row-height.ts";
-import { isStateEntry } from "../../../src/apps/page/model/session-model.ts";
+import { listShownItems } from "../../../src/apps/page/model/shown-items.ts";
 import { NONE } from "../../../src/core/tree/entry-tree.ts";
 import { type Line, makeModel, said, straight } from "./support/session.ts";
 
@@ -99,11 +99,8 @@ test("a path that no compaction cuts is viewed and laid out without its bodies, 
     },
   };
   const { items, modelItems, repairs, messageCount, contextSize } = viewPath(session, model.leaf);
-  const { rows } = makeConversationRows(
-    items,
-    ({ ordinal }) => isStateEntry(session, ordinal),
-    () => false,
-  );
+  const shown = listShownItems(session, items, {});
+  const { rows } = makeConversationRows(shown, () => false);
   const height = rows.reduce((sum, row) => sum + estimateHeight(session, row), 0);
   expect([items.length, modelItems.length, messageCount, repairs.length]).toEqual([5_000, 5_000, 5_000, 0]);
   expect(contextSize?.tokens).toBeGreaterThan(5_000);

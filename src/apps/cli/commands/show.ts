@@ -3,7 +3,12 @@ import { type ContentPart, formatOutputTitle, getEntryContent } from "../../../c
 import { formatToolCall } from "../../../core/facts/excerpt.ts";
 import { formatBytes, formatCount } from "../../../core/facts/number-text.ts";
 import { toPlainLine, toPlainText } from "../../../core/facts/plain-text.ts";
-import { formatDateAndTime, formatIsoTime, formatSpan, getTimeRange } from "../../../core/facts/times.ts";
+import {
+  formatDateAndTime,
+  formatIsoTime,
+  formatSpan,
+  getMessageTimeRange,
+} from "../../../core/facts/times.ts";
 import { findCall, findNextAnswer, findResults, type LocatedEntry } from "../../../core/facts/tool-calls.ts";
 import type { AnySessionEntry } from "../../../core/format/entry.ts";
 import type { EntryTree } from "../../../core/tree/entry-tree.ts";
@@ -62,7 +67,7 @@ function showSession(
 ): ExitCode {
   const { name, header, version, size, tree, leaf, labels } = session;
   const counts = countKinds(readKinds(session));
-  const [first, last] = getTimeRange(tree);
+  const [first, last] = getMessageTimeRange(tree);
   const branches = [...tree.leaves()].length;
   const leafId = tree.size === 0 || leaf < 0 ? null : tree.idAt(leaf);
   const named = [...labels].map(([entryId, { label }]) => ({ entry: entryId, label }));

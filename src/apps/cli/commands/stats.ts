@@ -2,7 +2,13 @@ import { type ModelCosts, sumByModel } from "../../../catalog/usage/model-costs.
 import type { ContextUsageEstimate } from "../../../core/compaction/tokens.ts";
 import { formatCount, formatCounted, formatDollars } from "../../../core/facts/number-text.ts";
 import { toPlainLine } from "../../../core/facts/plain-text.ts";
-import { formatAgo, formatDateAndTime } from "../../../core/facts/times.ts";
+import {
+  formatAgo,
+  formatDateAndTime,
+  formatDuration,
+  formatSpan,
+  getMessageTimeRange,
+} from "../../../core/facts/times.ts";
 import { countInputTokens, UNKNOWN_MODEL } from "../../../core/facts/usage.ts";
 import { formatCost, type Spent } from "../../../core/facts/usage-tally.ts";
 import type { SessionEntry } from "../../../core/format/entry.ts";
@@ -75,7 +81,10 @@ With --all, --project or --by: adds up calls of models across sessions, each onc
     const { location } = named;
     const size = estimateContextUsage(session);
     const leafId = leaf === undefined ? undefined : (session.getLeafId() ?? undefined);
-    const shown: ShownStats = { ...stats, location, leafId, size, costs };
+    const { tree } = view;
+    const ordinals = leafId === undefined ? tree.ordinals() : tree.path(tree.find(leafId));
+    const timeRange = getMessageTimeRange(tree, ordinals);
+    const shown: ShownStats = { ...stats, location, leafId, size, costs, timeRange };
     if (json) out.json(toStatsJson(shown));
     else writeStats(shown, nowMs, out);
     if (!json && costs.total.estimated !== null && get(PRICES) === undefined) note(formatPriceTable());
@@ -91,10 +100,21 @@ interface ShownStats extends SessionStats {
   readonly size: ContextUsageEstimate;
   /** What the calls that were counted used and cost, by model. */
   readonly costs: ModelCosts;
+  /** When the first and the last message that was counted came, in Unix milliseconds; NaN without a time. */
+  readonly timeRange: readonly [firstMs: number, lastMs: number];
 }
 
-function toStatsJson({ location, leafId, size, costs, ...stats }: ShownStats): object {
-  const { sessionId, sessionName, sessionFile: _, createdAt, entries, inherited, context, ...counts } = stats;
+function toStatsJson({ location, leafId, size, costs, timeRange: _, ...stats }: ShownStats): object {
+  const {
+    sessionId,
+    sessionName,
+    sessionFile: __,
+    createdAt,
+    entries,
+    inherited,
+    context,
+    ...counts
+  } = stats;
   const { contextWindow } = context;
   const { tokens, usageTokens, trailingTokens } = size;
   const percent = contextWindow ? (tokens / contextWindow) * 100 : null;
@@ -125,6 +145,7 @@ function writeStats(stats: ShownStats, nowMs: number, out: Output): void {
       ["id", stats.sessionId],
       getLocationFact(location),
       ["created", created.startsWith(age) ? created : `${created}, ${age}`],
+      ["time", formatTimeRange(stats)],
       [
         "entries",
         stats.leafId === undefined
@@ -147,6 +168,11 @@ function writeStats(stats: ShownStats, nowMs: number, out: Output): void {
   );
   if (usage.count === 0 && usage.cost === null) out.line("\nNo usage is recorded.");
   else writeUsage(stats.costs, out);
+}
+
+function formatTimeRange({ timeRange: [firstMs, lastMs] }: ShownStats): string {
+  const span = formatSpan(firstMs, lastMs);
+  return lastMs > firstMs ? `${span}, ${formatDuration(lastMs - firstMs)}` : span;
 }
 
 function listText(total: number, parts: readonly string[]): string {

@@ -2,7 +2,12 @@ import { countSubtrees } from "../../../core/facts/ancestry.ts";
 import { getExcerpt } from "../../../core/facts/excerpt.ts";
 import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
 import { joinTabs, toPlainLine } from "../../../core/facts/plain-text.ts";
-import { formatDateAndTime, formatIsoTime, formatSpan, getTimeRange } from "../../../core/facts/times.ts";
+import {
+  formatDateAndTime,
+  formatIsoTime,
+  formatSpan,
+  getMessageTimeRange,
+} from "../../../core/facts/times.ts";
 import type { SessionEntry } from "../../../core/format/entry.ts";
 import { type EntryTree, NONE } from "../../../core/tree/entry-tree.ts";
 import type { SessionView } from "../../../session/manager/session-view.ts";
@@ -49,7 +54,7 @@ const ON_PATH: RowPosition = { depth: 0, start: undefined, passing: [] };
 
 /** `sessiontree tree`: draws a session's tree. */
 export const command: Command = {
-  details: `The straight line at the left is the path to the leaf; other branches hang to its side. Folds long runs of entries, in short sessions only those of state entries; branch points, labels, compactions, summaries and some user messages stay.
+  details: `The straight line at the left is the path to the leaf; other branches hang to its side. Folds long runs of entries, in short sessions only those of program records; branch points, labels, compactions, summaries and some user messages stay.
 
 In a pipe: one line per entry, in the order of the file, with tabs between id, parent, kind, time, label, "leaf" at the leaf, and text.
 
@@ -132,7 +137,7 @@ function writeHeading(session: SessionView, counts: KindCount, out: Output): voi
   const { header, labels, tree, version, issues } = session;
   const branches = [...tree.leaves()].length;
   const facts = [
-    formatSpan(...getTimeRange(tree)),
+    formatSpan(...getMessageTimeRange(tree)),
     formatCounted(tree.size, "entry", "entries"),
     ...(branches > 1 ? [formatCounted(branches, "branch", "branches")] : []),
     ...counts

@@ -82,7 +82,7 @@ export class FactsReader {
     const { kind, outcome, isSent, callId, tool, used, links } = facts;
     const isAlike = calls.length === 0 && callId === "" && !used && !links && !outcome;
     return isAlike
-      ? this.#sameAs(`${kind.tone} ${isSent} ${tool}\n${kind.word}\n${kind.many}`, facts)
+      ? this.#sameAs(`${kind.tone} ${kind.isRecord} ${isSent} ${tool}\n${kind.word}\n${kind.many}`, facts)
       : facts;
   }
 

@@ -22,7 +22,7 @@ const MAX_LINES = 150;
 
 /** Estimates the height of a row, in pixels, by the bytes of its entry and what is known of it: no body is parsed. */
 export function estimateHeight(session: SessionModel, row: ConversationRow): number {
-  if (row.kind !== "entry") return row.kind === "states" ? SMALL : COMPACTED;
+  if (row.kind !== "entry") return COMPACTED;
   const { ordinal, results } = row;
   const tone = findKnownKind(session, ordinal)?.tone;
   if (tone === "quiet") return SMALL;

@@ -8,7 +8,7 @@ import type { LineSpans } from "../../../core/jsonl/line-spans.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import { LabelsAndName } from "../../../core/tree/labels-and-name.ts";
 import type { SessionHeader, SessionIssue } from "../../../core.ts";
-import { type EntryKind, getEntryKind, getTypeKind, KINDS } from "../../text/entry-kind.ts";
+import { type EntryKind, getEntryKind, getTypeKind, isConversation } from "../../text/entry-kind.ts";
 import { type EntryFacts, type LinkedSession, mapLinkedSessions } from "./entry-facts.ts";
 import type { LineBlocks, SessionEntries } from "./session-entries.ts";
 
@@ -147,11 +147,16 @@ export function getPathTo(session: Pick<SessionModel, "tree">, ordinal: number):
   return path;
 }
 
-/** Tells whether an entry is one that only its program reads: with neither label, links nor branches beside it. */
-export function isStateEntry(session: SessionModel, ordinal: number): boolean {
+/**
+ * Tells whether an entry is a record that views hide unless the reader asks for records: of state, usage, or an import, with
+ * neither label, links nor branches beside it.
+ */
+export function isHiddenRecord(session: SessionModel, ordinal: number): boolean {
   const { labels, linked } = session;
+  const kind = findKnownKind(session, ordinal);
   return (
-    findKnownKind(session, ordinal) === KINDS.state &&
+    kind !== undefined &&
+    !isConversation(kind) &&
     !labels.has(ordinal) &&
     !linked.has(ordinal) &&
     getSiblings(session, ordinal).length < 2

@@ -13,7 +13,8 @@ import type { Position } from "../model/navigation.ts";
 import { COMPACTED_HINT, type PathView } from "../model/path-items.ts";
 import { estimateHeight } from "../model/row-height.ts";
 import type { Finder } from "../model/search.ts";
-import { isStateEntry } from "../model/session-model.ts";
+import { isHiddenRecord } from "../model/session-model.ts";
+import { listShownItems } from "../model/shown-items.ts";
 import { EntryCard } from "./entry-card.tsx";
 import { FoldsContext } from "./fold.tsx";
 import { ChevronIcon } from "./icons.tsx";
@@ -34,11 +35,9 @@ export function Conversation({ path, position, sight }: ConversationProps) {
   const { find, session, go } = usePage();
   const folds = useContext(FoldsContext);
   const { focus, reveal, view, end } = position;
-  const items: readonly ConversationItem[] = view === "model" ? path.modelItems : path.items;
+  const items = useShownItems(path, position);
   const [version, redraw] = useState(0);
-  const isState = ({ ordinal }: ConversationItem) => isStateEntry(session, ordinal);
-  const laid = useConversationRows({ items, isState, folds, focus, version });
-  const { rows, rowByOrdinal } = laid;
+  const { rows, rowByOrdinal } = useConversationRows({ items, folds, focus, version });
   const jump = useMemo(
     () =>
       reveal === undefined
@@ -115,6 +114,22 @@ export function Conversation({ path, position, sight }: ConversationProps) {
   );
 }
 
+/** Returns what is shown of the path, or all that the model gets of it; a record that the reader was led to stays shown. */
+function useShownItems(
+  path: PathView,
+  { view, focus, areRecordsShown = false }: Position,
+): readonly ConversationItem[] {
+  const { session } = usePage();
+  const { current: revealed } = useRef(new Set<number>());
+  if (focus !== NONE && isHiddenRecord(session, focus)) revealed.add(focus);
+  const { size } = revealed;
+  return useMemo(
+    () =>
+      view === "model" ? path.modelItems : listShownItems(session, path.items, { areRecordsShown, revealed }),
+    [session, path, view, areRecordsShown, size],
+  );
+}
+
 /** Finds matches in what an entry shows itself, not in the results that stand with its calls. */
 function findEntryRanges(shown: Element, find: Parameters<typeof findRanges>[1]): Range[] {
   const isResult = shown.matches(".tool-use");
@@ -171,7 +186,7 @@ function findRow(
 }
 
 /** Kinds of rows, which tell the rows of an entry apart. */
-const ROW_KINDS: readonly ConversationRow["kind"][] = ["entry", "compacted", "states"];
+const ROW_KINDS: readonly ConversationRow["kind"][] = ["entry", "compacted"];
 
 function EmptyConversation({ isModel }: { isModel: boolean }) {
   return (
@@ -179,16 +194,14 @@ function EmptyConversation({ isModel }: { isModel: boolean }) {
   );
 }
 
-/** One line that stands for what was compacted, or for state entries, and opens it. */
+/** One line that stands for what was compacted, and opens it. */
 function FoldedLine({ row, onToggle }: { row: FoldedRow; onToggle: () => void }) {
   const { kind, size, failed, isOpen } = row;
   return (
     <button type="button" class={`folded-line is-${kind}`} aria-expanded={isOpen} onClick={onToggle}>
       <ChevronIcon />
       <span>
-        {kind === "states"
-          ? formatCounted(size, "state entry", "state entries")
-          : `${formatCounted(size, "entry", "entries")} compacted: ${COMPACTED_HINT}`}
+        {formatCounted(size, "entry", "entries")} compacted: {COMPACTED_HINT}
         {failed > 0 && <span class="chip is-failed">{formatCount(failed)} failed</span>}
       </span>
       <span class="folded-action">{isOpen ? "Fold" : "Show"}</span>

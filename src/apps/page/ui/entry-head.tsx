@@ -36,7 +36,7 @@ interface EntryHeadProps {
 
 /** What is said of an entry before what it says itself, and what can be done with it. */
 export function EntryHead({ entry, ordinal, state, isEnd, excerpt, getText }: EntryHeadProps) {
-  const { session, turns } = usePage();
+  const { session, turns, shownLeaf } = usePage();
   const { text, facts, outcome, level } = makeHeading(
     entry,
     getKindAt(session, ordinal),
@@ -62,7 +62,7 @@ export function EntryHead({ entry, ordinal, state, isEnd, excerpt, getText }: En
       {label !== undefined && <span class="chip is-label">{label}</span>}
       {outcome !== undefined && <span class={`chip is-${outcome}`}>{outcome}</span>}
       {stateWord !== "" && <span class={`chip is-${state}`}>{stateWord}</span>}
-      {ordinal === session.leaf && <span class="chip is-leaf">leaf</span>}
+      {ordinal === shownLeaf && <span class="chip is-leaf">leaf</span>}
       <BranchSwitch ordinal={ordinal} />
       <NestedLinks ordinal={ordinal} />
       <EntryId id={entry.id} />

@@ -8,6 +8,7 @@ import type { Position } from "../model/navigation.ts";
 import { type PathItem, type PathView, viewPath } from "../model/path-items.ts";
 import { estimateHeight } from "../model/row-height.ts";
 import { formatEndName } from "../model/session-model.ts";
+import { listShownItems } from "../model/shown-items.ts";
 import { LinkButton } from "./controls.tsx";
 import { EntryCard } from "./entry-card.tsx";
 import { usePage } from "./page-context.ts";
@@ -40,8 +41,12 @@ interface ColumnProps {
   readonly reveal: Position["reveal"];
 }
 
-function Column({ end, items, focus, reveal }: ColumnProps) {
-  const { session, go } = usePage();
+function Column({ end, items: all, focus, reveal }: ColumnProps) {
+  const { session, go, areRecordsShown } = usePage();
+  const items = useMemo(
+    () => listShownItems(session, all, { areRecordsShown }),
+    [session, all, areRecordsShown],
+  );
   const { rows, rowByOrdinal } = useMemo(() => makeEntryRows(items), [items]);
   const jump = useJump(reveal === undefined ? NONE : (rowByOrdinal.get(focus) ?? NONE), reveal);
   const used = sumSpent(items.flatMap(({ ordinal }) => session.facts[ordinal]?.used ?? []));

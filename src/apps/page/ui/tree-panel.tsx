@@ -8,6 +8,7 @@ import { ByOrdinal } from "../model/by-ordinal.ts";
 import { failureLine } from "../model/entry-text.ts";
 import type { PathView } from "../model/path-items.ts";
 import { getKindAt, hasFailedAt } from "../model/session-model.ts";
+import { findShownEnd } from "../model/shown-items.ts";
 import {
   chooseDetail,
   chooseForDetail,
@@ -36,14 +37,14 @@ const TREE_STEPS: ReadonlyMap<string, (at: number, rows: number) => number> = ne
 
 /** The tree of the session as a graph: a column of entries, with branches to the side. */
 export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
-  const { session, go } = usePage();
+  const { session, go, areRecordsShown } = usePage();
   const [detail, setDetail] = useState<TreeDetail>(() => chooseDetail(session));
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
   const trunk = useMemo(() => findTrunk(session.tree, session.leaf), [session]);
   const isDrawn = useMemo(() => chooseForDetail(session, trunk, detail), [session, trunk, detail]);
   const rows = useMemo(
-    () => makePageTreeRows(session, trunk, isDrawn, open),
-    [session, trunk, isDrawn, open],
+    () => makePageTreeRows(session, trunk, isDrawn, open, areRecordsShown),
+    [session, trunk, isDrawn, open, areRecordsShown],
   );
   const { ordinal: shown, isAtEnd } = useSight(sight);
   const rowsByEntry = useMemo(() => mapRows(rows, session.size), [rows]);
@@ -55,7 +56,8 @@ export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
   const [active, setActive] = useState<number>();
   const activeAt = active ?? Math.max(0, current);
   // At the end of the path its last row is what is wanted, and what is looked at stands not far above it.
-  const wanted = active ?? (isAtEnd ? rowsByEntry.get(path.end) : undefined) ?? activeAt;
+  const end = findShownEnd(session, path.end, { areRecordsShown });
+  const wanted = active ?? (isAtEnd ? rowsByEntry.get(end) : undefined) ?? activeAt;
   const jump = useJump(wanted, `${detail}:${shown}:${isAtEnd}:${active}`);
   const below = ({ ordinal, run, isOpen }: PageTreeRow) =>
     trunk.next[isOpen ? ordinal : (run.at(-1) ?? ordinal)] ?? NONE;
@@ -87,7 +89,7 @@ export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
         <Segments label="Detail of the tree" choices={DETAILS} chosen={detail} onChoose={setDetail} />
       </div>
       <VirtualList
-        key={detail}
+        key={`${detail}:${areRecordsShown}`}
         class="tree"
         label={`Tree of ${formatCount(session.size)} entries`}
         items={rows}
@@ -160,7 +162,7 @@ const BARE_CODE = /^exit code -?\d+$/;
 function TreeRowView(props: TreeRowProps) {
   const { row, failedInRun, isCurrent, isActive, position, size, path, isBelowOnPath, onChoose, onToggle } =
     props;
-  const { session } = usePage();
+  const { session, shownLeaf } = usePage();
   const { ordinal, depth, run, isOpen } = row;
   const entry = session.entryAt(ordinal);
   if (entry === undefined) return null;
@@ -197,7 +199,7 @@ function TreeRowView(props: TreeRowProps) {
       aria-selected={isCurrent}
       {...(run.length > 0 && { "aria-expanded": isOpen })}
     >
-      <Graph row={row} path={path} isBelowOnPath={isBelowOnPath} isLeaf={ordinal === session.leaf} />
+      <Graph row={row} path={path} isBelowOnPath={isBelowOnPath} isLeaf={ordinal === shownLeaf} />
       <button
         type="button"
         class="tree-entry"
@@ -210,7 +212,7 @@ function TreeRowView(props: TreeRowProps) {
         {tone !== "user" && <span class="tree-kind">{getResultToolName(entry) || word}</span>}
         {isFailed && <span class="chip is-failed">failed</span>}
         <span class="tree-text">{text}</span>
-        {ordinal === session.leaf && <span class="chip is-leaf">leaf</span>}
+        {ordinal === shownLeaf && <span class="chip is-leaf">leaf</span>}
       </button>
       {run.length > 0 && (
         <button

@@ -11,7 +11,6 @@ import type { Folds } from "./fold.tsx";
 /** What decides which rows a conversation has. */
 interface RowSource {
   readonly items: readonly ConversationItem[];
-  readonly isState: (item: ConversationItem) => boolean;
   readonly folds: Folds;
   /** The entry that is looked at, which no fold hides; NONE for none. */
   readonly focus: number;
@@ -21,11 +20,11 @@ interface RowSource {
 
 /** Lays out the rows of a conversation: once for its items and the folds that are open, whatever entry is looked at. */
 export function useConversationRows(source: RowSource): ConversationRows {
-  const { items, isState, folds, focus, version } = source;
+  const { items, folds, focus, version } = source;
   const laid = useRef<{ readonly key: readonly unknown[]; readonly rows: ConversationRows } | undefined>(
     undefined,
   );
-  const lay = () => makeConversationRows(items, isState, (kind, first) => folds.isOpen(first, kind));
+  const lay = () => makeConversationRows(items, (kind, first) => folds.isOpen(first, kind));
   const key = [items, folds, folds.areAllOpen, version];
   const isKnown = laid.current?.key.every((one, index) => one === key[index]) === true;
   let rows = isKnown && laid.current ? laid.current.rows : lay();
