@@ -28,9 +28,10 @@ export function useConversationRows(source: RowSource): ConversationRows {
   const key = [items, folds, folds.areAllOpen, version];
   const isKnown = laid.current?.key.every((one, index) => one === key[index]) === true;
   let rows = isKnown && laid.current ? laid.current.rows : lay();
-  // A fold can hide another one. Neither closes when the reader looks elsewhere.
-  for (let fold = findHiding(rows, focus); fold !== undefined; fold = findHiding(rows, focus)) {
-    folds.set(fold.ordinal, fold.kind, true);
+  // The fold stays open when the reader looks elsewhere.
+  const hiding = findHiding(rows, focus);
+  if (hiding !== undefined) {
+    folds.set(hiding.ordinal, hiding.kind, true);
     rows = lay();
   }
   laid.current = { key, rows };
