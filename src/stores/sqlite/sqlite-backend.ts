@@ -46,7 +46,7 @@ const SQLITE_RULES: OptionRules<SqliteOptions> = { database: OBJECT };
 /**
  * Sessions in SQLite: a row for each session, a row for each line.
  *
- * Every call is one transaction, in which other processes cannot write. The first call makes the tables.
+ * Every call is one transaction, in which other processes cannot write. The first call creates the tables.
  */
 export class SqliteBackend implements SessionBackend {
   readonly supports = { rewrite: true, search: true, watch: true, conditionalAppend: true };
@@ -59,7 +59,7 @@ export class SqliteBackend implements SessionBackend {
   #isIndexed = false;
 
   /**
-   * @param path - Named in errors.
+   * @param path - Path of the database, for errors.
    * @throws {TypeError} If an option is invalid.
    */
   constructor(options: SqliteOptions, path?: string) {
