@@ -35,8 +35,8 @@ import { TABLES } from "./tables.ts";
 /** Options of a store in SQLite. */
 export interface SqliteOptions {
   /**
-   * A `DatabaseSync` of `node:sqlite`, a `Database` of `bun:sqlite` or `better-sqlite3`, or the `ctx.storage` of a Durable Object. The
-   * caller closes it, after the store.
+   * A `DatabaseSync` of `node:sqlite`, a `Database` of `bun:sqlite` or `better-sqlite3`, or the `ctx.storage` of a Durable
+   * Object. The caller closes it, after the store.
    */
   readonly database: SqliteClient;
 }
