@@ -1,6 +1,6 @@
 import type { EntryFacts, SessionFacts } from "../../core/facts/session-facts.ts";
 
-/** Optional abilities of a backend. */
+/** Optional features of a backend. */
 export interface BackendSupport {
   /** `amend`: lines can be replaced and removed, as redaction and the upgrade of old versions require. */
   readonly rewrite: boolean;

@@ -4,7 +4,7 @@ import type { SessionRow } from "../../session/files/session-row.ts";
 import type { SessionManager } from "../../session/manager/session-manager.ts";
 import type { NewSessionOptions, SessionOptions } from "../../session/manager/session-options.ts";
 
-/** Optional features of a store. */
+/** Capabilities of a store. */
 export interface StoreSupport {
   /** Whether sessions outlive the process. */
   readonly durable: boolean;

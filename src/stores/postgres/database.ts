@@ -151,7 +151,7 @@ const LONGEST_PAUSE_MS = 30_000;
 
 /**
  * Cancels the statement of one of our server processes, until the process has ended, because a busy server may start the
- * statement late. After a pooler, the process id may be that of another process; then nothing happens.
+ * statement late. With a pooler, the process id belongs to another process, and nothing happens.
  */
 async function cancelStatement(
   pool: PostgresPool,
