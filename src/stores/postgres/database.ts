@@ -150,8 +150,8 @@ const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 30_000;
 
 /**
- * Cancels the statement of one of our server processes, until the process has ended, because a busy server may start the
- * statement late. With a pooler, the process id belongs to another process, and nothing happens.
+ * Cancels the statement of one of our server processes repeatedly until the process has ended, because a busy server may start
+ * the statement late. With a pooler, the process id belongs to another process, and nothing happens.
  */
 async function cancelStatement(
   pool: PostgresPool,
