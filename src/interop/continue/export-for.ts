@@ -101,7 +101,7 @@ function listCalledTools(message: AgentMessage): string[] {
 }
 
 /**
- * Gives lost images their own code, and keeps the first of equal issues, because messages kept by a compaction are exported
+ * Assigns lost images their own code, and keeps the first of equal issues, because messages kept by a compaction are exported
  * twice.
  */
 function toExportIssues(issues: readonly ExportIssue[]): ExportIssue[] {
