@@ -247,7 +247,7 @@ function readClaudeCode(session: SourceSession, options: ReadOptions): ImportedS
   });
 }
 
-/** Returns the dollars that the totals of a copy begin with; undefined if it was imported without them, because it must not change. */
+/** Returns the initial dollars in a copy's totals; undefined if it was imported without them, because it must not change. */
 function findInherited(
   records: readonly SourceRecord[],
   original: readonly SourceRecord[] | undefined,
