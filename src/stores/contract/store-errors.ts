@@ -18,7 +18,7 @@ export function sessionExists(id: string): SessionError {
   );
 }
 
-/** Makes the error for a session without the line that the caller knows as stored: nothing was added or read. */
+/** Makes the error for a session without the line that the caller wrote or read before: nothing was added or read. */
 export function writesLost(id: string): SessionError {
   return new SessionError(
     "WRITES_LOST",
@@ -27,7 +27,7 @@ export function writesLost(id: string): SessionError {
   );
 }
 
-/** The error for calls to a closed store. */
+/** Makes the error for calls to a closed store. */
 export function storeClosed(): SessionError {
   return new SessionError("SESSION_CLOSED", "The store was closed; create a new one.");
 }

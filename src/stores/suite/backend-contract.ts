@@ -51,14 +51,14 @@ async function readLines(backend: SessionBackend, id: string, limit = 1_000): Pr
   }
 }
 
-/** Reads the texts of all lines behind the header. */
+/** Reads the texts of all lines after the header. */
 const readTexts = async (backend: SessionBackend, id: string) =>
   (await readLines(backend, id)).slice(1).map(({ text }) => text);
 
 const test = testWith("backend");
 const testOfTwo = testWith("backend", "another");
 
-/** What a backend does, whatever the store above it makes of it. */
+/** Tests of a backend, independent of the store on top of it. */
 export const BACKEND_CONTRACT: readonly SuiteTest[] = [
   test("keeps lines as they are, numbered in order, and gives them in pages", async ({ backend }) => {
     const odd: NewLine[] = [
@@ -317,7 +317,7 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
       backend.append("one", [line(id)], { expectedLeafId });
     await expectError("STALE_LEAF", () => append("000000a3", "000000a2"));
     await append("000000a3", "000000a1");
-    // A line that was taken out is not there: it is added when it is sent again.
+    // A removed line is not stored: it is added when it is sent again.
     await backend.append("one", [line("000000a2", "000000a1")]);
     assert.equal((await readTexts(backend, "one")).length, 3);
   }),

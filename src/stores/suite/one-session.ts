@@ -21,7 +21,7 @@ import {
 
 const test = testWith();
 
-/** What a session of a store does. */
+/** Tests of a session in a store. */
 export const ONE_SESSION: readonly SuiteTest[] = [
   test("keeps what was appended, in order, as the lines of a file", async ({ store }) => {
     const session = store.create({ cwd: CWD });
@@ -134,7 +134,7 @@ export const ONE_SESSION: readonly SuiteTest[] = [
 const ONE = makeEntryText("000000a1", null, "one");
 const TWO = makeEntryText("000000a2", "000000a1", "two");
 
-/** Sessions as they occur, and as nobody would write them; a character is a byte. */
+/** Valid sessions, and sessions that no program would write; a character is a byte. */
 function oddSessions(id: string): string[] {
   const header = makeHeaderLine(id);
   const inBytes = (text: string) => Buffer.from(text).toString("latin1");
@@ -166,7 +166,7 @@ async function imported(store: SessionStore, session: string, size = 1 << 16): P
   return store.importBytes(cut(Buffer.from(session, "latin1"), size));
 }
 
-/** What a store does with bytes. */
+/** Tests of a store's bytes. */
 export const BYTES: readonly SuiteTest[] = [
   test("gives back the very bytes of a session, whatever they are", async ({ store }) => {
     for (const [i, session] of oddSessions("odd").entries()) {

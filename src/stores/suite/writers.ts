@@ -20,7 +20,7 @@ import {
 
 const test = testWith("another");
 
-/** What holds when several processes write to one session. */
+/** Tests of several processes that write to one session. */
 export const WRITERS: readonly SuiteTest[] = [
   test("merges what two write, keeps the leaf of each, and gives both one order", async ({
     store,
@@ -203,7 +203,7 @@ export const WRITERS: readonly SuiteTest[] = [
 const testFaults = testWith("faults");
 const testFaultsOfTwo = testWith("faults", "another");
 
-/** What holds when calls fail and answers get lost. */
+/** Tests of calls that fail and answers that get lost. */
 export const FAULTS: readonly SuiteTest[] = [
   testFaults(
     "writes everything once the connection is back, and reports its state",
@@ -402,7 +402,7 @@ export const FAULTS: readonly SuiteTest[] = [
   ),
 ];
 
-/** How several processes begin one session. The last tests, since wrong backends fail others first. */
+/** Tests of several processes that create one session. They run last, because faulty backends fail other tests first. */
 export const BEGINNINGS: readonly SuiteTest[] = [
   test("opens the session with an id, or begins it, once for all who do so at once", async ({
     store,

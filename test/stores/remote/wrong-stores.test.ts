@@ -587,10 +587,10 @@ describe("the suite", () => {
 // Side by side: each is refused after five seconds in which no hint came.
 describe.concurrent.each(Object.entries(WITHOUT_HINTS))("a store that %s", (_, wrong) => {
   test("is refused by the suite", async () => {
-    expect(await refusedBy(over(wrong))).toMatch(/^tells a watcher of others/);
+    expect(await refusedBy(over(wrong))).toMatch(/^reports other processes/);
   });
 
   test("is refused also if the suite gets no backend to look at", async () => {
-    expect(await refusedBy(over(wrong), ["backend", "faults"])).toMatch(/^tells a watcher of others/);
+    expect(await refusedBy(over(wrong), ["backend", "faults"])).toMatch(/^reports other processes/);
   });
 });
