@@ -244,7 +244,7 @@ function makeInterruptedResult(call: ToolCall, timestamp: unknown): ToolResultMe
   };
 }
 
-/** Returns a result as text of the user that names its call, for a place where the call already has another one. */
+/** Returns a result as user text that names its call, for calls that already have another result. */
 export function quoteLateResult(result: ToolResultMessage): UserMessage {
   const { toolCallId, toolName, content, isError, timestamp } = result;
   const text = `Tool call ${toolCallId} (${toolName}) has ${isError ? "failed" : "ended"} after all. Its result:`;
