@@ -1,6 +1,6 @@
 /**
- * An entry id in the form that the tree keeps: eight lower-case hex characters become the number that they write,
- * which costs four bytes instead of a string; every other id stays a string.
+ * Entry id in the form that the tree stores: eight lower-case hex characters become the number that they encode, which
+ * takes four bytes instead of a string; any other id remains a string.
  *
  * The number is signed and has 32 bits: engines store such numbers in place, and larger ones as objects.
  */
