@@ -54,7 +54,7 @@ export const CHAT_DETAIL = "aiSdkChat";
 /** Key of an entry's `details` that stores LangGraph's id of a message. */
 export const LANGGRAPH_DETAIL = "langgraph";
 
-/** Key of an entry's `data` under which it is kept which checkpoint of LangGraph it is, and which messages it lists. */
+/** Key of an entry's `data` that stores the id of a LangGraph checkpoint and the messages that it lists. */
 export const CHECKPOINT_HEAD = "checkpointHead";
 
 /** Fields whose content a redaction replaces. */
