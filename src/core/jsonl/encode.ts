@@ -3,8 +3,7 @@ import { encodeDeep, type NoteReplaced } from "./encode-deep.ts";
 /**
  * Encodes a record as one line of JSON without its line break.
  *
- * Keeps the order of fields. Omits values that `JSON.stringify` omits; rejects cycles
- * and BigInts.
+ * Keeps the order of fields. Omits values that `JSON.stringify` omits; rejects cycles and BigInts.
  *
  * @throws {TypeError} With the path of the value.
  */

@@ -121,7 +121,7 @@ export class LineIndex {
     return this.#pending.isEmpty && this.#scanner.isMidLine;
   }
 
-  /** Pending writes that were expected in the file and not found. */
+  /** Pending writes that were expected in the file but not found. */
   get missingPending(): number[] {
     return this.#pending.ordinals;
   }

@@ -4,7 +4,7 @@ import { withRoom } from "../tree/columns.ts";
 export interface LineSpan {
   /** Byte offset of the line. */
   readonly offset: number;
-  /** Bytes without the line break. */
+  /** Number of bytes without the line break. */
   readonly length: number;
   /** 1-based line number. */
   readonly line: number;

@@ -10,7 +10,7 @@ const OPENING = /\s*\{/y;
 const TYPE_IN_FRONT = new RegExp(`^\\s*\\{\\s*"type"\\s*:\\s*(${STRING})`);
 const FIRST_BEHIND = /,\s*"(?:id|parentId|timestamp)"\s*:/;
 
-/** More than a head needs; the rest of a line is not searched. */
+/** Maximum number of bytes searched for a head; more than a head requires. */
 const WINDOW_BYTES = 1024;
 
 /**
