@@ -134,7 +134,7 @@ export class LineIndex {
     return issues;
   }
 
-  /** Takes over the state of a session without anomalies so far, including its unconfirmed own entries. */
+  /** Adopts the state of a session without anomalies so far, including its unconfirmed own entries. */
   continueFrom(session: OrdinarySession): void {
     const { size, confirmed } = session;
     const place = { offset: 0, length: session.headerLength, line: 1 };

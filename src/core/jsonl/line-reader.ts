@@ -156,7 +156,7 @@ export class LineReader implements LineSink {
   }
 
   /**
-   * Takes over the header of an ordinary session, and whether its entries have spellings that the head reader does not support.
+   * Adopts the header of an ordinary session, and whether its entries have spellings that the head reader does not support.
    */
   takeOrdinary(header: JsonRecord, place: LineSpan, isMixed: boolean): void {
     this.takeFirst(header, place);

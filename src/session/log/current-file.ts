@@ -28,7 +28,7 @@ interface FileOfSession {
   readonly lease: LeaseSlot | undefined;
   /** Appends lines to a file; returns false if another one is at the path. */
   readonly write: (file: OpenFile, lines: readonly LogLine[]) => boolean;
-  /** Called when others' writes were noticed. */
+  /** Called when other processes' writes were detected. */
   readonly onChange: (change: LogChange) => void;
 }
 

@@ -103,7 +103,7 @@ export class EntryCache {
   }
 
   /**
-   * Takes over the entries parsed when the session was opened. First check whether the file was replaced, because lines may have
+   * Adopts the entries parsed when the session was opened. First check whether the file was replaced, because lines may have
    * been redacted.
    */
   takeParsed(): void {
@@ -152,7 +152,7 @@ export class EntryCache {
   }
 
   /**
-   * Takes over the entries of the cache for the previous tree: by id, because ordinals may have changed, and only if their lines
+   * Adopts the entries of the cache for the previous tree: by id, because ordinals may have changed, and only if their lines
    * are equal, because others may have been redacted.
    */
   adopt(other: EntryCache, before: EntryTree): void {
@@ -176,7 +176,7 @@ export class EntryCache {
     }
   }
 
-  /** Takes over the objects from which the lines in memory were made; permanently if JSON cannot represent them. */
+  /** Adopts the objects from which the lines in memory were made; permanently if JSON cannot represent them. */
   adoptGiven(given: readonly AnySessionEntry[]): void {
     const { tree } = this.#log.index;
     const held = new Map<number, Held>();
@@ -187,7 +187,7 @@ export class EntryCache {
     this.#adoptEqual(held, (entry) => encodeLiveRecord(entry).replaced !== undefined);
   }
 
-  /** Takes over each entry, or else its message, if its line is equivalent. */
+  /** Adopts each entry, or else its message, if its line is equivalent. */
   #adoptEqual(held: ReadonlyMap<number, Held>, isLive: (entry: AnySessionEntry) => boolean): void {
     const { index } = this.#log;
     const ordinals = [...held.keys()].sort((a, b) => a - b);
