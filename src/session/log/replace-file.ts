@@ -52,7 +52,7 @@ const here = new Set<string>();
  * Replaces a session file while other processes continue to append to it; its permissions do not change.
  *
  * The old file has a second, hidden name until all lines appended to it are in the new one. After a crash, the process that finds
- * that name copies the lines. Must be called inside `exclusively`.
+ * that name copies the lines. Must be called inside `replaceExclusively`.
  *
  * A failure after the new file is at the path becomes a process warning: the replacement has taken effect, and the next writer
  * completes it.
@@ -176,7 +176,7 @@ export function replaceExclusively<T>(fs: FileSystem, path: string, replace: () 
  * Prevents other processes and calls from replacing or deleting a session file.
  *
  * @returns A function that ends the reservation.
- * @throws {SessionError} `WRITE_FAILED`, as `exclusively` does.
+ * @throws {SessionError} `WRITE_FAILED`, as `replaceExclusively` does.
  */
 export function reserveFile(fs: FileSystem, path: string, waitMs = WAIT_MS): () => void {
   const lock = lockPath(path);
