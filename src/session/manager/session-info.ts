@@ -1,10 +1,10 @@
 import type { FileRow } from "../files/session-row.ts";
 
-/** A list row in pi's shape. */
+/** List row in pi's shape. */
 export interface SessionInfo extends FileRow {
-  /** Path of the session that this one was forked from; same as `parentSession`. */
+  /** Path of the session from which this one was forked; same as `parentSession`. */
   parentSessionPath?: string;
-  /** Text of the first user message that has text, or `(no messages)`. */
+  /** Text of the first user message with text, or `(no messages)`. */
   firstMessage: string;
   /** Text of all user and assistant messages. Read from the file on first access, then cached. */
   allMessagesText: string;
@@ -13,8 +13,8 @@ export interface SessionInfo extends FileRow {
 /**
  * Called while sessions are listed.
  *
- * @param loaded - Files read so far.
+ * @param loaded - Number of files read so far.
  * @param total - Number of files.
- * @param partial - Occasionally, the sessions found so far, latest first.
+ * @param partial - Passed occasionally: the sessions found so far, latest first.
  */
 export type SessionListProgress = (loaded: number, total: number, partial?: readonly SessionInfo[]) => void;
