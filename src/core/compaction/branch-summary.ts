@@ -34,7 +34,7 @@ export interface CollectEntriesResult {
   commonAncestorId: string | null;
 }
 
-/** The input of a branch summary. */
+/** Input of a branch summary. */
 export interface BranchPreparation {
   /** Oldest first. */
   messages: AgentMessage[];

@@ -53,7 +53,7 @@ const CANCELLED: { readonly [kind in SummaryKind]: string } = {
  *
  * @returns The trimmed text and its usage.
  * @throws {SessionError} `ABORTED` if the signal was aborted or the reply's stop reason is `aborted`; `SUMMARY_FAILED` if the
- * summarizer threw, or the reply is empty or incomplete.
+ *   summarizer threw, or the reply is empty or incomplete.
  */
 export async function requestSummary(
   summarize: Summarize,

@@ -40,7 +40,7 @@ export const DEFAULT_COMPACTION_SETTINGS: CompactionSettings = Object.freeze({
  * Returns the settings for a context window.
  *
  * @param settings - Settings of the host, returned unchanged. Undefined: the defaults; if `reserveTokens` and `keepRecentTokens`
- * together would exceed half of the window, each is a quarter of it.
+ *   together would exceed half of the window, each is a quarter of it.
  * @param contextWindow - Size in tokens; undefined if unknown.
  */
 export function fitSettingsToWindow(

@@ -71,7 +71,7 @@ interface Text {
  * @param preparation - As `prepareCompaction` returns it.
  * @param summarize - Requests a text from a model.
  * @throws {SessionError} `ABORTED`, with the message `Compaction cancelled`; `SUMMARY_FAILED` if a reply is not a summary;
- * `NOTHING_TO_COMPACT` if the preparation has neither messages nor a summary.
+ *   `NOTHING_TO_COMPACT` if the preparation has neither messages nor a summary.
  * @remarks Source: docs/compaction.md#summary-text
  */
 export async function compact(

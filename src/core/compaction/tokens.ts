@@ -17,7 +17,7 @@ export type TokenCounter = (text: string) => number;
 export interface ContextUsageEstimate {
   /** Sum of `usageTokens` and `trailingTokens`. */
   tokens: number;
-  /** The provider's count up to `lastUsageIndex`; 0 if none applies. */
+  /** Provider's count up to `lastUsageIndex`; 0 if none applies. */
   usageTokens: number;
   /** Estimate for the messages that the provider did not count. */
   trailingTokens: number;

@@ -10,7 +10,7 @@ export type MessagePart =
 /**
  * Returns the parts of a message's content, for any stored value.
  *
- * A string counts as one text; missing content and unknown blocks are skipped, and strings of the wrong type are empty.
+ * A string counts as one text; missing content and unknown blocks are skipped, and text fields of the wrong type become empty.
  *
  * @param message - A message, or any other value.
  * @returns A new array, in the order of the content.
@@ -51,7 +51,7 @@ export function toText(value: unknown): string {
  * Serializes a value as JSON; never throws.
  *
  * @returns `""` for values that JSON omits, such as undefined; `"[not JSON]"` for a cycle, a BigInt, or nesting deeper than the
- * stack.
+ *   stack.
  */
 export function toJson(value: unknown): string {
   try {

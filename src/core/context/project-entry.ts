@@ -34,7 +34,7 @@ export function projectContextEntry(entry: AnySessionEntry, edit?: ContextEditEn
  * Returns the messages of an entry that `selectEntries` selected, as `projectContextEntry` does.
  *
  * @param keepsTail - Whether a compaction's `retainedTail` is included. Default: true if the compaction does not name a kept
- * entry.
+ *   entry.
  */
 export function projectSelectedEntry(
   entry: AnySessionEntry,

@@ -41,7 +41,7 @@ export interface ProjectedSessionEntry {
 
 /** Context with the entries that its messages come from. */
 export interface SessionProjection extends SessionContext {
-  /** The selected entries in the order of the context. */
+  /** Selected entries, in the order of the context. */
   entries: ProjectedSessionEntry[];
 }
 

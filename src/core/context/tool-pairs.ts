@@ -78,7 +78,7 @@ type Block = AssistantMessage["content"][number];
  *
  * @param messages - Any messages; neither the array nor its messages are changed.
  * @param options - `bindsThinking`: returns whether the model of an answer rejects its thinking if earlier messages change.
- * Default: always false.
+ *   Default: always false.
  * @returns A new array, with the same objects where nothing was repaired.
  * @remarks Cost: O(messages and blocks). Idempotent. Source: docs/format.md#context
  */

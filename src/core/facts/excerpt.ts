@@ -25,7 +25,7 @@ interface Said extends Excerpt {
  * Returns the most informative line about an entry; undefined means a damaged body.
  *
  * @param isWhole - Whether the line contains the whole content, of any length and as written; default: its beginning, without
- * Markdown syntax.
+ *   Markdown syntax.
  */
 export function getExcerpt(entry: AnySessionEntry | undefined, isWhole = false): Excerpt {
   return onOneLine(describeEntry(entry), isWhole);

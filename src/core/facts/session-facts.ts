@@ -41,7 +41,7 @@ export interface EntryFacts {
   readonly sessionName?: string | null;
   /** Time of a user or assistant message, else of its entry; an integer. Absent in other entries, and without a time. */
   readonly messageMs?: number;
-  /** The first 200 characters of a user message with text. Absent in other entries. */
+  /** First 200 characters of a user message with text. Absent in other entries. */
   readonly userText?: string;
   /** Model usage that the line records, in the library's own format. Absent if the line records none. */
   readonly usage?: string;

@@ -38,7 +38,7 @@ export function createSessionId(): string {
  * Rejects an id that cannot be part of a safe file name.
  *
  * @throws {SessionError} `INVALID_SESSION_ID` unless the id consists of letters, digits, `.`, `_`, and `-`, with a letter or
- * digit at both ends.
+ *   digit at both ends.
  */
 export function assertValidSessionId(id: string): void {
   if (typeof id === "string" && SESSION_ID.test(id)) return;

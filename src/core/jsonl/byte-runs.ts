@@ -3,7 +3,7 @@
  *
  * @param max - Maximum number of elements in a run.
  * @param bytes - Maximum number of bytes of a run, unless one element is larger, and a function that returns the number of bytes
- * of an element.
+ *   of an element.
  * @remarks Cost: memory of one run.
  */
 export function* splitRuns<T>(

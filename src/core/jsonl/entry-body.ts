@@ -74,7 +74,7 @@ export type LineChange = (line: string, head?: EntryHead) => string;
  *
  * @param change - Changes the entry; the line is then encoded again.
  * @returns The same bytes, without trailing carriage returns, if the line agrees with its head and is not changed; else a new
- * line. A damaged entry becomes a `custom` entry that contains its line as a string, so that no data is lost.
+ *   line. A damaged entry becomes a `custom` entry that contains its line as a string, so that no data is lost.
  */
 export function encodeCurrentLine(
   bytes: Uint8Array,

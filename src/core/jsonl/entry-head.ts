@@ -166,7 +166,7 @@ export const USUAL_FRONT: RegExp = new RegExp(
  * Returns whether the body of a line may contain another head, as in concatenated records.
  *
  * @param isMixed - Whether the file has lines in another spelling. If so, any time except a message's own counts; else, only
- * heads in the usual spelling, which are faster to search for.
+ *   heads in the usual spelling, which are faster to search for.
  */
 export function mayHoldSecondHead(
   bytes: Uint8Array,

@@ -23,7 +23,7 @@ export interface LineSink {
    * Receives a line that is not blank.
    *
    * @returns For an unterminated line: whether it is complete, or the number of its bytes that are. Later bytes continue the
-   * remainder.
+   *   remainder.
    */
   line(line: ScannedLine): boolean | number;
   /** Receives the span of a line that exceeds the limit, whose bytes were dropped. */

@@ -137,8 +137,8 @@ export class SessionController {
    * `/resume`: switches to the session of a file. If it cannot be opened, the current session is kept.
    *
    * @throws {SessionError} `CWD_MISSING`, after which the call can be repeated with `cwd`: its details contain `sessionFile`,
-   * `sessionCwd`, and `fallbackCwd`; `SESSION_NOT_FOUND`, `NOT_A_SESSION`, `LEASE_HELD`, or `ABORTED`; `STALE_LEAF` if another
-   * command has replaced the session.
+   *   `sessionCwd`, and `fallbackCwd`; `SESSION_NOT_FOUND`, `NOT_A_SESSION`, `LEASE_HELD`, or `ABORTED`; `STALE_LEAF` if another
+   *   command has replaced the session.
    */
   async switchSession(path: string, options: SwitchSessionOptions = {}): Promise<SwitchResult> {
     return this.#arrived(await switchSession(this.#host, path, options));
@@ -148,7 +148,7 @@ export class SessionController {
    * `/fork`: copies the path up to an entry to a new session, and switches to it.
    *
    * @param entryId - With `position: "before"`, the default: a user message, whose text is returned for editing. With `"at"`: the
-   * last entry of the fork.
+   *   last entry of the fork.
    * @throws {SessionError} `ENTRY_NOT_FOUND` or `ENTRY_INVALID`; `STALE_LEAF` if another command has replaced the session.
    */
   async fork(
@@ -180,7 +180,7 @@ export class SessionController {
    * branch, and are not in the summary.
    *
    * @throws {SessionError} `ENTRY_NOT_FOUND`; `SUMMARY_FAILED`; `STALE_LEAF` if the branch was left in the meantime. Nothing was
-   * written in these cases.
+   *   written in these cases.
    */
   async navigateTree(targetId: string, options: NavigateTreeOptions = {}): Promise<NavigateTreeResult> {
     const result = await navigateTree(this.#host, targetId, options);
@@ -218,8 +218,8 @@ export class SessionController {
    * Entries that are appended in the meantime remain in the context.
    *
    * @throws {SessionError} `ABORTED`, with the message `Compaction cancelled`; `NOTHING_TO_COMPACT`, with the reason in its
-   * details, also while another compaction is running; `SUMMARY_FAILED`; `STALE_LEAF` if the branch was left or compacted in the
-   * meantime. Nothing was written in these cases.
+   *   details, also while another compaction is running; `SUMMARY_FAILED`; `STALE_LEAF` if the branch was left or compacted in
+   *   the meantime. Nothing was written in these cases.
    */
   async compact(options: CompactCommandOptions = {}): Promise<CompletedCompaction> {
     assertOptions(options, COMPACT_RULES);

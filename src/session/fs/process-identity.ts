@@ -7,7 +7,7 @@ import { callIfPresent, hasErrorCode, NOT_PERMITTED } from "./file-system.ts";
  *
  * @param startedAt - Start time, as `findProcessStart` returned it.
  * @returns "unclear" if a process has the number, and the system does not report its start time to this process, or did not
- * report it to the earlier one.
+ *   report it to the earlier one.
  */
 export function isStillRunning(pid: number, startedAt: string, thread = 0): boolean | "unclear" {
   const start = findProcessStart(pid, thread);

@@ -60,7 +60,7 @@ export class CurrentFile {
     this.knownIndex = state.index;
   }
 
-  /** Whether callers know everything that was read. */
+  /** Whether callers know all entries that were read. */
   get isKnown(): boolean {
     return this.#unknownFrom === undefined && this.state.index === this.knownIndex;
   }
@@ -84,7 +84,7 @@ export class CurrentFile {
    *
    * @param intent - `write` restores a file that was removed.
    * @throws {SessionError} `WRITE_FAILED` if the file cannot be read or lacks entries; `SESSION_NOT_FOUND` if it was removed and
-   * cannot be restored.
+   *   cannot be restored.
    */
   look(intent: Intent): LogChange | undefined {
     retryUntilUnchanged(() => this.translated(intent, () => this.#lookOnce(intent)));
@@ -164,7 +164,7 @@ export class CurrentFile {
     return this.#succession;
   }
 
-  /** @param isForLines - Whether to read only what is required to read lines of known entries. */
+  /** @param isForLines - Whether to read only the data required to read lines of known entries. */
   #lookOnce(intent: Intent, isForLines = false): void {
     const { state } = this;
     if (!state.isWritten) {

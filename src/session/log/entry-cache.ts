@@ -158,7 +158,7 @@ export class EntryCache {
   adopt(other: EntryCache, before: EntryTree): void {
     const { index } = this.#log;
     const { tree } = index;
-    // First, because parsed entries take precedence over those of the other cache.
+    // First, because adopted entries take precedence over parsed ones.
     this.takeParsed();
     const live = new Set(other.#live.values());
     const held = new Map<number, Held>();

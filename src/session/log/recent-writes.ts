@@ -116,7 +116,7 @@ export class RecentWrites {
    * Finds the lines that a file lacks after it was replaced or truncated.
    *
    * @param newest - Ordinal from which on lines of other processes may be missing: a writer truncates its line if the write
-   * fails.
+   *   fails.
    */
   missingFrom(index: SessionIndex, before: SessionIndex, newest: number): MissingLines {
     const own: LogLine[] = [];

@@ -82,7 +82,7 @@ const ACTIONS: { readonly [code in IssueCode]?: string } = {
  *
  * @param options - `isDryRun`: whether to report the actions without writing.
  * @throws {SessionError} `NOT_A_SESSION` if the file is another program's or contains no entry, `SESSION_NOT_FOUND`,
- * `VERSION_TOO_NEW`, `READ_ONLY` if another program wrote it, or `WRITE_FAILED`; the file is then unchanged.
+ *   `VERSION_TOO_NEW`, `READ_ONLY` if another program wrote it, or `WRITE_FAILED`; the file is then unchanged.
  * @remarks Cost: O(file).
  */
 export function repairSession(

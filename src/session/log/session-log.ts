@@ -7,7 +7,7 @@ import type { SessionIndex } from "../../core/jsonl/session-index.ts";
 /** Entry to be written to a log. */
 export interface LogLine {
   readonly head: EntryHead;
-  /** The record as JSON, without a line break. */
+  /** Record as JSON, without a line break. */
   readonly text: string;
   /** Value that JSON cannot represent, and its path in the record; the text has a replacement there. */
   readonly replaced?: string;
@@ -94,7 +94,7 @@ export interface SessionLog extends LineSource {
    * @param change - Called for the header and each entry, and again if other writers write in the meantime.
    * @param more - Returns the lines to append, with the same ids each time; called after each round of changes.
    * @throws {SessionError} `WRITE_FAILED`; nothing was changed. If only loading the new state fails, the call returns, and
-   * `refresh` loads it.
+   *   `refresh` loads it.
    */
   rewrite(change: LineChange, more: () => readonly LogLine[]): void;
 

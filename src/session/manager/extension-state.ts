@@ -69,7 +69,7 @@ export interface EntryType<
    *
    * @param session - A session of sessiontree or pi, including a read-only one.
    * @param options - `onIssue`: called once for each value that does not match, if the session has no `reportIssue`, such as
-   * pi's.
+   *   pi's.
    * @remarks Cost: O(path) in heads at worst, plus the bodies of the custom entries up to the result.
    */
   latest(session: StateSession, options?: { readonly onIssue?: OnIssue }): Output | undefined;

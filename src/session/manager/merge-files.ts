@@ -48,7 +48,7 @@ interface FileCopy {
  * @param pathB - Path of the other copy.
  * @throws {TypeError} If the target is missing or ambiguous.
  * @throws {SessionError} `SESSIONS_DIFFER` if they are not copies of one session, `SESSION_EXISTS` if the target path is in use,
- * `SESSION_NOT_FOUND`, `NOT_A_SESSION`, `VERSION_TOO_NEW`, or `WRITE_FAILED`; nothing was changed.
+ *   `SESSION_NOT_FOUND`, `NOT_A_SESSION`, `VERSION_TOO_NEW`, or `WRITE_FAILED`; nothing was changed.
  * @remarks Cost: O(bytes + n log n); bodies are read piece by piece and never held in memory together. Source: docs/merge.md
  */
 export function mergeSessions(pathA: string, pathB: string, options: MergeFilesOptions): MergeFilesResult {

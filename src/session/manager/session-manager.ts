@@ -245,7 +245,7 @@ export class SessionManager {
    * Creates a session in memory.
    *
    * @param entries - Initial entries, kept as the given objects, even if JSON cannot represent them. A header among them
-   * overrides `options.id`.
+   *   overrides `options.id`.
    */
   static inMemory(
     cwd: string = process.cwd(),
@@ -420,7 +420,7 @@ export class SessionManager {
    * Yields the entries from the leaf to the root.
    *
    * @param options - `type`: yields only entries of this type, and reads only their bodies. `fromId`: starts at this entry
-   * instead of at the leaf.
+   *   instead of at the leaf.
    * @remarks Cost: O(path) in heads at worst; less if the caller stops early.
    */
   *walkUp(options: { type?: string; fromId?: string } = {}): Generator<SessionEntry, void> {
@@ -530,7 +530,8 @@ export class SessionManager {
    *
    * @returns Entries of the other processes, in file order.
    * @throws {SessionError} `WRITE_FAILED` if another session is at the path, or a file that lacks other processes' entries;
-   * `VERSION_TOO_NEW` or another reason for a read-only session if the file lacks this session's entries and must not be written.
+   *   `VERSION_TOO_NEW` or another reason for a read-only session if the file lacks this session's entries and must not be
+   *   written.
    * @remarks Cost: one check of the file, plus the new bytes.
    */
   refresh(): SessionEntry[] {
@@ -598,7 +599,7 @@ export class SessionManager {
    *
    * @returns Id of the new entry.
    * @throws {TypeError} If it is not a message of this format, or has a role that only contexts have. The error names the fields,
-   * and the applicable function of `sessiontree/convert`.
+   *   and the applicable function of `sessiontree/convert`.
    * @throws {SessionError} `WRITE_FAILED`; nothing was changed.
    */
   appendMessage(message: AppendableMessage): string {
@@ -615,7 +616,7 @@ export class SessionManager {
    *
    * @param text - Instructions; empty for none.
    * @returns `entryId` of the instructions, if they changed; `voidThinkingIds` of the answers whose thinking Claude 5.1 and later
-   * no longer accept; `uncachedTokens`, the size of the prompt that a provider's cache may contain.
+   *   no longer accept; `uncachedTokens`, the size of the prompt that a provider's cache may contain.
    * @throws {SessionError} `ENTRY_INVALID` if the context begins with another program's compaction that retains messages.
    * @remarks Cost: O(context). Source: docs/guide.md#instructions
    */
@@ -737,7 +738,7 @@ export class SessionManager {
    * Appends an entry of any type, under any parent, optionally only if the leaf has not moved.
    *
    * @param draft - Fields of the entry; `unknownType` instead of `type` for a type that this library does not know. Ignores id,
-   * parent, and time; the options determine the parent.
+   *   parent, and time; the options determine the parent.
    * @throws {TypeError} If it has no type, or its message is not one of this format.
    * @throws {SessionError} `ENTRY_INVALID` if the draft is invalid, `STALE_LEAF`, or `ENTRY_NOT_FOUND`; nothing was written.
    */
@@ -784,11 +785,11 @@ export class SessionManager {
    * comparing and appending are two steps; in a store with `supports.conditionalAppend`, they are one.
    *
    * @param options - `expectedLeafId`: the leaf that the caller last saw; null for a session without a conversation. Default: the
-   * current leaf.
+   *   current leaf.
    * @returns Id of the new entry.
    * @throws {TypeError} As for `append`.
    * @throws {SessionError} `ENTRY_INVALID`. `STALE_LEAF`: nothing was added, and the tree now contains the entries of other
-   * processes. `WRITE_FAILED`.
+   *   processes. `WRITE_FAILED`.
    */
   async appendIfLeaf(
     draft: EntryDraft,
@@ -804,7 +805,7 @@ export class SessionManager {
    * Throws the error that an append would throw, so that callers can check before doing work.
    *
    * @throws {SessionError} `SESSION_CLOSED`, `READ_ONLY`, or `VERSION_TOO_NEW`; `LEASE_HELD` if another process has taken the
-   * lease from this one.
+   *   lease from this one.
    */
   assertWritable(): void {
     this.#state.assertWritable();
@@ -946,7 +947,7 @@ export class SessionManager {
    * @param options - `replacement`: text in place of the content. Default: `[redacted]`.
    * @returns Id of the record.
    * @throws {SessionError} `ENTRY_NOT_FOUND`, `ENTRY_INVALID` if the entry only contains settings, or `WRITE_FAILED`; the file is
-   * unchanged.
+   *   unchanged.
    * @remarks Cost: O(file).
    */
   redactEntry(entryId: string, options: { readonly replacement?: string } = {}): string {
@@ -1001,7 +1002,7 @@ export class SessionManager {
    * an answer. A session in memory or in a store keeps it in memory.
    *
    * @param options - `everyMs`: minimum interval between saves; the latest state is saved at the end of an interval. Default:
-   * 1,000.
+   *   1,000.
    * @throws {TypeError} If it is not an answer.
    * @throws {SessionError} `WRITE_FAILED`, also for an earlier piece; `READ_ONLY` or another reason for a read-only session.
    * @remarks Source: docs/guide.md#interrupted-answers
