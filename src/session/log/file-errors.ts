@@ -2,19 +2,19 @@ import { SessionError } from "../../core/format/errors.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
 import { hasErrorCode, NotAPlainFileError } from "../fs/file-system.ts";
 
-/** What a file is used for: reading, waiting until it is on disk, or appending. */
+/** Purpose of accessing a file: reading, waiting until it is on disk, or appending. */
 export type Intent = "read" | "flush" | "write";
 
-/** System errors for paths at which no session can be. */
+/** System errors for paths that cannot be a session. */
 const PATH_ERRORS = ["EISDIR", "ELOOP", "ENAMETOOLONG", "EINVAL", "ENXIO", "ERR_INVALID_ARG_VALUE"];
 
-/** Thrown when another file has taken the path meanwhile, or the file was cut. */
+/** Thrown when another file has replaced the file, or the file was truncated. */
 export class FileChangedError extends Error {}
 
-/** How often to retry because another file has taken the path meanwhile. */
+/** Maximum number of attempts if another file keeps replacing the file. */
 const MAX_ATTEMPTS = 20;
 
-/** Retries a call if another file has taken the path meanwhile, or the file has gone: a call that looks again says so. */
+/** Retries a call if another file has replaced the file, or the file was removed; the retried call reports the removal. */
 export function retryUntilUnchanged<T>(call: () => T): T {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -27,7 +27,7 @@ export function retryUntilUnchanged<T>(call: () => T): T {
   }
 }
 
-/** The error for a file that has lost entries. */
+/** Error for a file that has lost entries. */
 export class ReplacedError extends SessionError {
   constructor(path: string) {
     super(
@@ -38,7 +38,9 @@ export class ReplacedError extends SessionError {
   }
 }
 
-/** Turns the system's error about a session file into ours; returns our own and programming errors unchanged. */
+/**
+ * Converts the system's error about a session file to a `SessionError`; returns session errors and programming errors unchanged.
+ */
 export function toFileError(path: string, intent: Intent, cause: unknown): Error {
   if (cause instanceof SessionError || cause instanceof TypeError || cause instanceof RangeError)
     return cause;
@@ -66,7 +68,7 @@ export function toFileError(path: string, intent: Intent, cause: unknown): Error
   );
 }
 
-/** The error for a file whose name is gone and which is not open. */
+/** Creates the error for a file that was removed and is not open. */
 export function makeGoneError(path: string, cause?: unknown): SessionError {
   return new SessionError(
     "SESSION_NOT_FOUND",
@@ -75,7 +77,7 @@ export function makeGoneError(path: string, cause?: unknown): SessionError {
   );
 }
 
-/** The error for writing to a session of a newer version. */
+/** Creates the error for writing to a session of a newer version. */
 export function makeTooNewError(path: string | undefined, version: number): SessionError {
   return new SessionError(
     "VERSION_TOO_NEW",
@@ -84,7 +86,7 @@ export function makeTooNewError(path: string | undefined, version: number): Sess
   );
 }
 
-/** The error for writing to a file that another program wrote in a format of its own. */
+/** Creates the error for writing to a file that another program wrote in its own format. */
 export function makeForeignFileError(path: string | undefined): SessionError {
   return new SessionError(
     "READ_ONLY",
@@ -93,7 +95,7 @@ export function makeForeignFileError(path: string | undefined): SessionError {
   );
 }
 
-/** Refuses to rewrite a file with a line that was too long to read: the line would be lost. */
+/** Throws before a file is rewritten that contains a line that was too long to read, because the line would be lost. */
 export function assertAllRead(path: string, { issues }: { readonly issues: readonly SessionIssue[] }): void {
   const tooLong = issues.find(({ code }) => code === "LINE_TOO_LONG");
   if (tooLong === undefined) return;
