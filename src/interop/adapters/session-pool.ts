@@ -69,7 +69,7 @@ export class OpenSessions<State extends EntryTaker> {
    *
    * @param newName - Name of the new session if none exists.
    * @param isMeant - Whether to write to the existing session or, if there is none, to create one. Default: always.
-   * @returns False if there is no session, or `isMeant` rejects it; nothing was written.
+   * @returns False if the session does not exist, or `isMeant` rejects it; nothing was written.
    */
   write(
     id: string,

@@ -178,7 +178,7 @@ export class ThreadState implements EntryTaker {
     return this.#namespaces.get(ns)?.versions.get(channel)?.has(version) === true;
   }
 
-  /** Returns the entries of the messages in a channel's list at or above a checkpoint; empty if there is no list. */
+  /** Returns the entries of the messages in a channel's list at or above a checkpoint; empty without a list. */
   listAt(checkpoint: Checkpoint | undefined, channel: string): readonly string[] {
     const latest = this.#latestLists.get(channel);
     const changes: (readonly ListChange[])[] = [];
