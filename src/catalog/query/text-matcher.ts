@@ -1,4 +1,4 @@
-/** The position of a match, in UTF-16 units. */
+/** Position of a match, in UTF-16 units. */
 export interface TextMatch {
   readonly start: number;
   readonly length: number;
@@ -15,11 +15,10 @@ const SPECIAL = /[\\^$.*+?()[\]{}|]/g;
 const WHITE = /\s+/;
 
 /**
- * Makes a finder of a literal text; any white space stands for any other.
+ * Creates a finder of a literal string; any white space matches any other.
  *
- * @param max - It finds at most this many matches in each text, from its beginning.
- * @remarks Cost: O(characters) for ordinary texts; times the length of the text that is looked for at worst. Nothing
- *   backtracks.
+ * @param max - Maximum number of matches per text, from its start.
+ * @remarks Cost: O(characters) for ordinary texts; at worst, times the length of the wanted string. Does not backtrack.
  */
 export function makeLiteralFinder(wanted: string, caseSensitive: boolean, max: number): MatchFinder {
   const pattern = wanted

@@ -6,13 +6,13 @@ import { writeKnownFailure } from "./known-failure.ts";
 import { withoutLarge } from "./large-sessions.ts";
 import { writeLastSession } from "./last-session.ts";
 
-/** Bytes of what is pushed: an agent has not asked for it. */
+/** Maximum size of unrequested help, in bytes: kept small because the agent did not ask for it. */
 export const MAX_PUSHED_BYTES = 1500;
 
 /**
- * Returns what past sessions say about what has just happened in an agent's session; empty if nothing.
+ * Returns what past sessions contain about an event in an agent's session; empty if nothing.
  *
- * When the time is over, it is what was found until then.
+ * When the time is over, it contains what was found until then.
  *
  * @throws {SessionError} As the sessions do.
  */

@@ -286,7 +286,7 @@ class SdkDialect {
   }
 }
 
-/** Returns the oldest major version that supports the latest file in tool output; undefined if there are no files. */
+/** Returns the oldest major version that supports the latest file in tool output; undefined without such files. */
 function findMajor(messages: readonly AgentMessage[]): AiSdkMajor | undefined {
   const majors = messages.flatMap((message) => {
     if (message.role !== "toolResult") return [];
