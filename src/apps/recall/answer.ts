@@ -27,8 +27,8 @@ export interface Block {
 }
 
 /**
- * Only output of the server: text for an agent that never exceeds a number of bytes. Session content is framed as
- * records; only our own words follow the frame.
+ * The server's only form of output: text for an agent that never exceeds a number of bytes. Session content is framed
+ * as records; only our own words follow the frame.
  *
  * Whole lines are cleaned before any is cut; records are cut at whole lines. As a safeguard, `finish` cleans, frames,
  * and limits all of it again.

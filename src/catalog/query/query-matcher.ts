@@ -195,7 +195,7 @@ function findClosest(matches: WordMatches, rarities: readonly number[]): Window 
   return { match, closeness: Math.sqrt(Math.min(1, together / Math.max(1, best))) };
 }
 
-/** Adds up numbers. */
+/** Returns the sum of numbers. */
 export function sumNumbers(numbers: readonly number[]): number {
   return numbers.reduce((total, one) => total + one, 0);
 }

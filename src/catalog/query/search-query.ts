@@ -142,9 +142,9 @@ export interface SearchFilters {
    * Default false.
    */
   readonly failed?: boolean;
-  /** Only entries from then on. */
+  /** Only entries at or after this time. */
   readonly since?: Date;
-  /** Only entries before that time. */
+  /** Only entries before this time. */
   readonly until?: Date;
   /** Only sessions imported from this program, or from any program with `any`. Default: all sessions. */
   readonly source?: string;

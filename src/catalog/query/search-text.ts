@@ -7,7 +7,7 @@ import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
 import { getStem } from "./words.ts";
 
-/** Types of entries with text for people. */
+/** Types of entries with human-readable text. */
 export const SEARCHED_TYPES: ReadonlySet<string> = new Set([
   "message",
   "custom_message",

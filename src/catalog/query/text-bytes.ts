@@ -108,8 +108,8 @@ function collectForms(text: string): Map<string, string[]> {
 }
 
 /**
- * Returns the common form of a character's cases under that flag: upper case, unless that is several characters or only
- * then ASCII.
+ * Returns the common form of a character's cases under that flag: upper case, unless that is several characters, or is
+ * ASCII for a character that is not.
  */
 export function foldUnit(unit: string): string {
   const upper = unit.toUpperCase();

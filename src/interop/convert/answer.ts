@@ -20,10 +20,12 @@ export type AnswerFields = Pick<AssistantMessage, "timestamp"> &
  * @param fields - At least `timestamp`, in Unix milliseconds. Defaults: no tokens; `unknown` API, provider and model;
  *   stop reason `toolUse` if the message calls tools, else `stop`.
  * @throws {TypeError} If `timestamp` is missing.
- * @example import { SessionManager } from "sessiontree"; import { assistantMessage } from "sessiontree/convert";
+ * @example
+ * import { SessionManager } from "sessiontree";
+ * import { assistantMessage } from "sessiontree/convert";
  *
- * const session = SessionManager.inMemory(); session.appendMessage(assistantMessage("Good morning.", { timestamp:
- * Date.now() }));
+ * const session = SessionManager.inMemory();
+ * session.appendMessage(assistantMessage("Good morning.", { timestamp: Date.now() }));
  */
 export function assistantMessage(
   content: string | AssistantMessage["content"],

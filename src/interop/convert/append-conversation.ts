@@ -84,7 +84,7 @@ interface Match extends Walk {
   readonly parentId: string | null | undefined;
 }
 
-/** Returns how many messages were found. */
+/** Returns the number of messages found. */
 function countFound({ passed, missing }: Walk): number {
   return passed - missing.length;
 }
@@ -460,7 +460,7 @@ function listBlockFields(message: AgentMessage): JsonRecord[] {
   return toContentBlocks(toRecord(message)["content"]).map(toRecord);
 }
 
-/** Returns the kept originals of a message, in the forms that another message has as well. */
+/** Returns the kept originals of a message, in the forms that another message also has. */
 function getSharedOriginals(message: object, other: object): unknown[] {
   const { details } = toRecord(message);
   const others = toRecord(toRecord(other)["details"]);

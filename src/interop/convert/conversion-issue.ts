@@ -32,7 +32,7 @@ export interface ConversionIssue {
   readonly code: ConversionIssueCode;
   /** Index in the input array, or -1 if the issue concerns no element of it. */
   readonly index: number;
-  /** Description of the change, for people. */
+  /** Human-readable description of the change. */
   readonly message: string;
   /** The entry of that element, if the request was created from a session. */
   readonly entryId?: string;

@@ -24,7 +24,7 @@ export interface Dialect {
   readonly apis: ReadonlySet<string> | undefined;
   /** Default provider of this API. */
   readonly provider: string | undefined;
-  /** Whether this form is for people rather than a model: it shows all answers and thinking. */
+  /** Whether this form is for display rather than for a model: it includes all answers and thinking. */
   readonly isForDisplay: boolean;
   /**
    * System messages that move to the front of the request: all, those before the first answer, only the leading ones,
@@ -44,7 +44,7 @@ export interface Dialect {
   isBlank(text: string): boolean;
   /** Whether an answer must keep all its thinking, in order and not at the end, or none of it. */
   readonly wantsThinkingWhole: boolean;
-  /** Whether an empty text from this API is kept for the sake of its signature. */
+  /** Whether an empty text from this API is kept because of its signature. */
   keepsSignedText(signature: string, api: string): boolean;
   /** Whether a signature of a text or a call can be sent back over this API to the model that created it. */
   isSignature(signature: string, api: string): boolean;
@@ -83,7 +83,7 @@ export const USUAL_DIALECT = {
   isSignature: () => true,
 } satisfies Partial<Dialect>;
 
-/** For a form in which no kept original can be sent. */
+/** Readers for a form that cannot send kept originals. */
 export const NO_ORIGINALS = {
   readUser: () => undefined,
   readAnswer: () => undefined,

@@ -16,7 +16,7 @@ export function shortenId(id: string, maxLength: number): string {
 /** Rules for fitting ids to a provider. */
 export interface IdStyle {
   readonly maxLength: number;
-  /** Returns the part of a stored id that the provider knows. Default: the whole id. */
+  /** Returns the part of a stored id that the provider uses. Default: the whole id. */
   readonly getPart?: (id: string) => string;
   /** Fits an id of another model to the provider's pattern. Default: `normalizeName`. */
   readonly fitForeign?: (id: string, maxLength: number) => string;

@@ -10,9 +10,9 @@ import { writeLastSession } from "./last-session.ts";
 export const MAX_PUSHED_BYTES = 1500;
 
 /**
- * Returns what past sessions contain about an event in an agent's session; empty if nothing.
+ * Returns help from past sessions for an event in an agent's session; empty if they have none.
  *
- * When the time is over, it contains what was found until then.
+ * If the time runs out, contains only what was found by then.
  *
  * @throws {SessionError} As the sessions do.
  */

@@ -124,6 +124,7 @@ function hasMessages(session: SessionManager, leafId: string): boolean {
 
 /**
  * Answers `session/delete`: deletes a session; does nothing if it does not exist.
+ *
  * @throws {SessionError} As `delete` of the store, without `SESSION_NOT_FOUND`.
  */
 async function deleteAcpSession(
@@ -151,6 +152,7 @@ function decodeCursor(cursor: string): { id: string; modified: Date } {
 /**
  * Handlers of an ACP agent for requests about sessions: `session/new`, `session/list`, `session/fork`, and
  * `session/delete`.
+ *
  * @remarks Source: docs/adapters.md#agent-client-protocol
  */
 export const acpSessions = Object.freeze({

@@ -136,7 +136,7 @@ function writeFront(plan: RequestPlan): Written[] {
   return request;
 }
 
-/** Writes later system messages in place: after the user's next turn, since they cannot be directly after an answer. */
+/** Writes later system messages in place: after the user's next turn, because they cannot directly follow an answer. */
 function writeInline(plan: RequestPlan): (Written | WrittenSystem)[] {
   const written: (Written | WrittenSystem)[] = [];
   let pending: PlannedSystem[] = [];

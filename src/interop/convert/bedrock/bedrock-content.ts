@@ -172,7 +172,7 @@ interface BedrockImage {
   source: { bytes: Uint8Array };
 }
 
-/** JSON, as the SDK types it. */
+/** JSON, as typed by the SDK. */
 type BedrockDocument =
   | null
   | boolean

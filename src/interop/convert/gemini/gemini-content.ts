@@ -257,7 +257,7 @@ function getOutputTexts(output: unknown): TextContent[] {
   return text === "" ? [] : [{ type: "text", text }];
 }
 
-/** Normalizes equivalent forms of a part: ids may be invented, and a missing signature may be spelled out. */
+/** Normalizes equivalent forms of a part: ids may be generated, and a missing signature may be explicit. */
 export function normalizePart(part: object): object {
   const { functionCall, functionResponse, thoughtSignature, ...rest } = withoutFields(part);
   return {

@@ -24,7 +24,7 @@ export interface ContextItem {
 
 /** Reason why thinking is invalid. */
 export interface VoidThinking {
-  /** For people: continues "Dropped thinking". */
+  /** Human-readable reason, which continues "Dropped thinking". */
   readonly why: string;
   /** The entry that invalidated it; undefined if no entry did. */
   readonly causedBy: string | undefined;

@@ -12,7 +12,7 @@ export interface ContextChange {
   /** Step of the entry; between two steps if it is on another branch. */
   readonly step: number;
   readonly entryId: string;
-  /** Kind of change, for people. */
+  /** Human-readable kind of change. */
   readonly what: string;
   /** First step with other content; -1 for the front of the request, infinite if unknown. */
   readonly affects: number;

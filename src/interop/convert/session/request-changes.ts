@@ -21,7 +21,7 @@ export interface RequestChange {
   readonly entryId: string | undefined;
   /** Entry that caused the difference; undefined if no entry did. */
   readonly causedBy: string | undefined;
-  /** Description of the difference and its cause, for people. */
+  /** Human-readable description of the difference and its cause. */
   readonly message: string;
 }
 
