@@ -11,12 +11,12 @@ import {
   IMPORT_CUSTOM_TYPE,
   SUBAGENT_CUSTOM_TYPE,
 } from "../../core/format/import-origin.ts";
-import { type JsonRecord, pickDefined } from "../../core/format/json.ts";
+import { isJsonRecord, type JsonRecord, pickDefined } from "../../core/format/json.ts";
 import type { ToolDeclaration } from "../../core/format/message.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 import { getPackageVersion } from "../../session/fs/package-version.ts";
 import type { ConversionIssues } from "../convert/conversion-issue.ts";
-import { OWN_EXTRA, toStoredLines } from "../import/atif/stored-lines.ts";
+import { OWN_EXTRA, TRAJECTORY_CUSTOM_TYPE, toStoredLines } from "../import/atif/stored-lines.ts";
 import { DistinctIds } from "../import/distinct-ids.ts";
 import type { ContentWriter } from "./content.ts";
 import type { AtifSource, ExportAtifOptions } from "./export-options.ts";
@@ -134,18 +134,22 @@ export class TrajectoryWriter {
   }
 
   #makeAgent(): AtifAgent {
-    const data = toRecord(this.#path.map(findImportData).find((one) => one !== undefined));
+    const data = findData(this.#path, IMPORT_CUSTOM_TYPE);
+    const foreign = toRecord(findData(this.#path, TRAJECTORY_CUSTOM_TYPE)["agent"]);
     const messages = this.#path.flatMap((entry) => {
       const { message } = toRecord(entry);
       return isStoredMessage(message) ? message : [];
     });
     const tools = foldSystemMessages(messages, 0)?.toolsAdded?.map(toToolDefinition) ?? [];
     return pickDefined({
-      name: toText(data["source"]) || "sessiontree",
+      name: toText(foreign["name"]) || toText(data["source"]) || "sessiontree",
       version:
-        toText(data["sourceVersion"]) || (data["source"] === undefined ? getPackageVersion() : "unknown"),
+        toText(foreign["version"]) ||
+        toText(data["sourceVersion"]) ||
+        (data["source"] === undefined ? getPackageVersion() : "unknown"),
       model_name: this.#steps.model,
       tool_definitions: tools.length === 0 ? undefined : tools,
+      extra: isJsonRecord(foreign["extra"]) ? foreign["extra"] : undefined,
     });
   }
 
@@ -177,9 +181,8 @@ export class TrajectoryWriter {
 /** Messages with which a compaction begins a context, before the messages that it keeps. */
 const INTRODUCTIONS: ReadonlySet<string> = new Set(["system", "compactionSummary"]);
 
-function findImportData(entry: AnySessionEntry): unknown {
-  const { customType, data } = toRecord(entry);
-  return customType === IMPORT_CUSTOM_TYPE ? data : undefined;
+function findData(path: readonly AnySessionEntry[], type: string): JsonRecord {
+  return toRecord(path.map(toRecord).find(({ customType }) => customType === type)?.["data"]);
 }
 
 function toToolDefinition({ name, description, parameters }: ToolDeclaration): JsonRecord {

@@ -29,6 +29,7 @@ test("shows what a session is and what is in it", async () => {
       id: session.getSessionId(),
       path: scribe.path,
       name: "Work on it",
+      title: "Work on it",
       cwd: folder,
       created: "2026-02-03T22:01:00.000Z",
       version: 3,

@@ -9,7 +9,6 @@ import {
 } from "../../../catalog/search/search.ts";
 import { formatCounted } from "../../../core/facts/number-text.ts";
 import { joinTabs, toPlainLine } from "../../../core/facts/plain-text.ts";
-import { getSessionTitle } from "../../../core/facts/session-title.ts";
 import { formatAgo } from "../../../core/facts/times.ts";
 import { isSessionError } from "../../../core/format/errors.ts";
 import { addTo } from "../../../core/format/group-by.ts";
@@ -419,7 +418,7 @@ function writeSession(
   const { id, modified } = session;
   if (isFurther) out.line();
   const front = `${takeShortId(id, idLength)}  ${formatAgo(modified.getTime(), io.now())}`;
-  out.line(formatTextAfter(colors.dim(front), getSessionTitle(session), out, colors.bold));
+  out.line(formatTextAfter(colors.dim(front), session.title, out, colors.bold));
 }
 
 function writeHit({ entryId, role, snippet, match, branch }: FoundEntry, out: Output): void {

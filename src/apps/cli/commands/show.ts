@@ -114,7 +114,7 @@ function showSession(
   session: SessionView,
   location: SessionLocation,
 ): ExitCode {
-  const { name, header, version, size, tree, leaf, labels } = session;
+  const { name, title, header, version, size, tree, leaf, labels } = session;
   const counts = countKinds(readKinds(session));
   const [first, last] = getMessageTimeRange(tree);
   const branches = [...tree.leaves()].length;
@@ -127,6 +127,7 @@ function showSession(
       id: header?.id,
       ...location.json,
       name,
+      title,
       cwd: header?.cwd,
       created: header?.timestamp,
       parentSession: header?.parentSession,
@@ -143,7 +144,7 @@ function showSession(
     return EXIT_CODES.ok;
   }
   const facts: Facts = [
-    ["name", name ?? ""],
+    name === undefined ? ["title", title] : ["name", name],
     ["id", header?.id ?? ""],
     getLocationFact(location),
     ["size", `${formatBytes(size)}, version ${version}`],

@@ -1,19 +1,14 @@
 import { findNewestTips, sortParentsFirst } from "../../../core/facts/ancestry.ts";
-import { getExcerpt } from "../../../core/facts/excerpt.ts";
-import { toShortLine } from "../../../core/facts/plain-text.ts";
-import { getFolderName } from "../../../core/facts/session-title.ts";
+import { findOpening, getSessionTitle } from "../../../core/facts/session-title.ts";
 import type { ViewSource } from "../../../core/facts/tool-calls.ts";
 import { findImportOrigin } from "../../../core/format/import-origin.ts";
 import type { LineSpans } from "../../../core/jsonl/line-spans.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import { LabelsAndName } from "../../../core/tree/labels-and-name.ts";
 import type { SessionHeader, SessionIssue } from "../../../core.ts";
-import { type EntryKind, getEntryKind, isConversation } from "../../text/entry-kind.ts";
+import { type EntryKind, getEntryKind, getTypeKind, isConversation } from "../../text/entry-kind.ts";
 import { type EntryFacts, type LinkedSession, mapLinkedSessions } from "./entry-facts.ts";
 import type { LineBlocks, SessionEntries } from "./session-entries.ts";
-
-/** Characters of a title that is made of a prompt. */
-const LONGEST_TITLE = 90;
 
 /** A session as the page looks at it: entries by ordinal (their index in the file) and how they hang together. */
 export interface SessionModel extends ViewSource {
@@ -24,17 +19,19 @@ export interface SessionModel extends ViewSource {
   readonly isMigrated: boolean;
   /** The display name; undefined if it has none. */
   readonly name: string | undefined;
-  /** What a person calls it: the name, else its first prompt, else its folder or file. */
+  /** What people call it, as lists do. */
   readonly title: string;
   /** How many entries there are. */
   readonly size: number;
-  /** What is known of each entry, by ordinal; of a large session at first only of some. */
+  /** What is known of each entry, by ordinal; of a large session at first only of some, with holes between them. */
   readonly facts: readonly EntryFacts[];
+  /** Estimated tokens of what each entry contributes to a context, by ordinal; of a large session at first of none. */
+  readonly tokens: readonly number[];
   /** Whether that is known of every entry, so that it can be counted, filtered and drawn as a tree. */
   readonly isWhole: boolean;
   /** Where the lines of the entries stand. */
   readonly lines: LineSpans;
-  /** What each entry is, by ordinal. */
+  /** What each entry is, by ordinal, where the facts are known. */
   readonly kinds: readonly EntryKind[];
   /** The entry that came last into the file of those at and below each entry that have no child. */
   readonly newestTip: Int32Array;
@@ -57,23 +54,24 @@ export interface SessionModel extends ViewSource {
 export function makeSessionModel(entries: SessionEntries, fileName: string): SessionModel {
   const { tree, bytes, issues, index } = entries;
   const { header, needsUpgrade: isMigrated, storedLeaf: leaf } = index;
-  const facts = entries.facts.slice();
+  const { facts, tokens, isWhole } = entries;
   const entryAt = (ordinal: number) => entries.entryAt(ordinal);
   const marks = new LabelsAndName({ tree }, entryAt, undefined, header?.title);
   const labels = Array.from(marks.labels(), ([id, { label }]) => [tree.find(id), label] as const);
   const kinds = facts.map(({ kind }) => kind);
+  const opening = findOpening(entries);
+  const createdMs = Date.parse(header?.timestamp ?? "");
   return {
     bytes,
     fileName,
     header,
     isMigrated,
     name: marks.name(),
-    title:
-      marks.name() ??
-      (getFirstPrompt(entryAt, kinds) || getFolderName(header?.cwd ?? "") || fileName || "Session"),
+    title: getSessionTitle({ name: marks.name(), opening, fileName, createdMs }),
     size: tree.size,
     facts,
-    isWhole: facts.length === tree.size,
+    tokens,
+    isWhole,
     lines: index.spans,
     tree,
     entryAt,
@@ -86,14 +84,6 @@ export function makeSessionModel(entries: SessionEntries, fileName: string): Ses
     linked: mapLinkedSessions(facts),
     issues,
   };
-}
-
-function getFirstPrompt(entryAt: SessionModel["entryAt"], kinds: readonly EntryKind[]): string {
-  for (const [ordinal, { tone }] of kinds.entries()) {
-    const prompt = tone === "user" ? getExcerpt(entryAt(ordinal)).text : "";
-    if (prompt !== "") return toShortLine(prompt, LONGEST_TITLE);
-  }
-  return "";
 }
 
 /** Returns what an entry is. */
@@ -116,9 +106,30 @@ export function findSource({ entryAt, header }: SessionModel): string | undefine
   return first?.timestamp === header?.timestamp ? findImportOrigin(first)?.source : undefined;
 }
 
+/** Returns the kind of an entry as far as it is known without its body: of a message only with its facts. */
+export function findKnownKind(
+  { kinds, tree }: Pick<SessionModel, "kinds" | "tree">,
+  ordinal: number,
+): EntryKind | undefined {
+  const type = tree.typeAt(ordinal);
+  return kinds[ordinal] ?? (type === "message" ? undefined : getTypeKind(type));
+}
+
+/** Paths that were asked for last, by their ends: a key asks for the same one several times. */
+const paths = new WeakMap<object, Map<number, readonly number[]>>();
+
+const MAX_PATHS = 4;
+
 /** Returns the ordinals root → entry; empty for NONE. */
-export function getPathTo({ tree }: Pick<SessionModel, "tree">, ordinal: number): number[] {
-  return [...tree.path(ordinal)];
+export function getPathTo(session: Pick<SessionModel, "tree">, ordinal: number): readonly number[] {
+  const known = paths.get(session) ?? new Map<number, readonly number[]>();
+  paths.set(session, known);
+  const path = known.get(ordinal) ?? Array.from(session.tree.path(ordinal));
+  known.delete(ordinal);
+  known.set(ordinal, path);
+  const [oldest = ordinal] = known.keys();
+  if (known.size > MAX_PATHS) known.delete(oldest);
+  return path;
 }
 
 /**
@@ -127,8 +138,10 @@ export function getPathTo({ tree }: Pick<SessionModel, "tree">, ordinal: number)
  */
 export function isHiddenRecord(session: SessionModel, ordinal: number): boolean {
   const { labels, linked } = session;
+  const kind = findKnownKind(session, ordinal);
   return (
-    !isConversation(getKindAt(session, ordinal)) &&
+    kind !== undefined &&
+    !isConversation(kind) &&
     !labels.has(ordinal) &&
     !linked.has(ordinal) &&
     getSiblings(session, ordinal).length < 2

@@ -11,7 +11,7 @@ import { makeSubagentSessionId, makeSubagentSourceId, NO_TIME, SessionBuilder } 
 import { makeIssue, makeLeftOutIssue, toIsoTime, toNonemptyText } from "../source-text.ts";
 import type { ReadAsset } from "./step-content.ts";
 import { StepReader } from "./step-reader.ts";
-import { findAtifSession, getOwnExtra } from "./stored-lines.ts";
+import { findAtifSession, getOwnExtra, TRAJECTORY_CUSTOM_TYPE } from "./stored-lines.ts";
 
 /** A document of ATIF. */
 export interface AtifInput {
@@ -149,7 +149,7 @@ function importSteps(
   if (!Array.isArray(record["steps"])) builder.issues.push(makeLeftOutIssue("The trajectory has no steps."));
   const rest = getOtherFields(record);
   if (rest !== undefined)
-    builder.addBehind("atif trajectory", undefined, makeCustom("atif.trajectory", rest));
+    builder.addBehind("atif trajectory", undefined, makeCustom(TRAJECTORY_CUSTOM_TYPE, rest));
   const reader = new StepReader(builder, {
     agent: toRecord(record["agent"]),
     state: toArray(getOwnExtra(record)["state"]),
