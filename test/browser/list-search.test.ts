@@ -89,9 +89,12 @@ test("results start at the top, below folded tiles", async () => {
   const tile = page.locator(".tile").first();
   await tile.waitFor();
   expect(await tile.isVisible()).toBe(true);
+  await page.getByRole("textbox").fill("task");
+  await page.locator(".session-row", { hasText: "Count" }).waitFor({ state: "detached" });
   await page.locator(".index-main").evaluate((main) => main.scrollTo(0, main.scrollHeight));
   expect(await getScroll(page)).toBeGreaterThan(100);
-  await searchFor(page, "lighthouse");
+  await page.getByRole("textbox").press("Enter");
+  await page.locator(".session-hit").first().waitFor();
   expect(await getScroll(page)).toBe(0);
   expect(await tile.isVisible()).toBe(false);
   const bar = await page.locator(".index-bar").boundingBox();
