@@ -29,7 +29,7 @@ import { fitColumn, measureWidth } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
 import { formatTextAfter, MIN_TEXT_WIDTH, takeShortId } from "../view/entry-line.ts";
 
-const WORDS = optionalArgument("[words]", "only sessions with these words in their name or first prompt");
+const WORDS = optionalArgument("[words]", "only sessions with these words in their title or first prompt");
 const ALL = flag("--all", "sessions of all projects");
 const SOURCE = rare(
   choiceOption("--source <program>", 'only sessions imported from this program, or "any"', [
