@@ -29,7 +29,7 @@ import { fitColumn, measureWidth } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
 import { formatTextAfter, MIN_TEXT_WIDTH, takeShortId } from "../view/entry-line.ts";
 
-const WORDS = optionalArgument("[words]", "only sessions with these words in their title or first prompt");
+const WORDS = optionalArgument("[words]", "only sessions with these words in their name or first prompt");
 const ALL = flag("--all", "sessions of all projects");
 const SOURCE = rare(
   choiceOption("--source <program>", 'only sessions imported from this program, or "any"', [
@@ -322,7 +322,7 @@ function writeTable(
     const { id, modified, name, issueCount = 0, source, sourceGone = false } = session;
     const facts = [
       colors.dim(fitColumn(takeShortId(id, idLength), idLength)),
-      fitColumn(formatDay(modified.getTime(), now), DAY_WIDTH),
+      fitColumn(formatLastDay(modified.getTime(), now), DAY_WIDTH),
       colors.dim((numbers[i] ?? "").padStart(numberWidth)),
       (prices[i] ?? "").padStart(priceWidth),
       colors.cyan(fitColumn(projects[i] ?? "", projectWidth)),
@@ -351,7 +351,7 @@ function measureColumn(title: string, texts: readonly string[]): number {
 }
 
 /** Writes when a session was used last: the day, and of today the time. */
-function formatDay(timeMs: number, nowMs: number): string {
+function formatLastDay(timeMs: number, nowMs: number): string {
   const day = formatRelativeDay(timeMs, nowMs);
   return day === "Today" ? `${day} ${formatTimeOfDay(timeMs)}` : day;
 }

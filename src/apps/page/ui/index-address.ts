@@ -19,9 +19,9 @@ export type ChangeAddress = (change: IndexAddress, isStep?: boolean) => void;
 
 /** Keeps what was asked for in the address, so that a reader who comes back finds it. */
 export function useIndexAddress(): [IndexAddress, ChangeAddress] {
-  const [address, setAddress] = useState(readAddress);
+  const [address, setAddress] = useState(readIndexAddress);
   useEffect(() => {
-    const onChange = () => setAddress(readAddress());
+    const onChange = () => setAddress(readIndexAddress());
     addEventListener("hashchange", onChange);
     return () => removeEventListener("hashchange", onChange);
   }, []);
@@ -36,7 +36,7 @@ export function useIndexAddress(): [IndexAddress, ChangeAddress] {
   return [address, change];
 }
 
-function readAddress(): IndexAddress {
+function readIndexAddress(): IndexAddress {
   const parts = new URLSearchParams(location.hash.slice(1));
   return Object.fromEntries(NAMES.map((name) => [name, parts.get(name) ?? undefined]));
 }
