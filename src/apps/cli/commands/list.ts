@@ -15,6 +15,7 @@ import { compareRows, type FileRow } from "../../../session/files/session-row.ts
 import type { SkippedFile } from "../../../session/files/skipped-files.ts";
 import { quoteForShell } from "../../text/shell-quoting.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
+import { countImportable } from "../importable-sessions.ts";
 import { choiceOption, flag, numberOption, optionalArgument, rare, textOption } from "../parameters.ts";
 import { makeTablePrices } from "../price-table.ts";
 import { withProgress } from "../progress.ts";
@@ -229,17 +230,12 @@ async function writeNothing(call: CommandCall, isAll: boolean): Promise<void> {
   if (stored === undefined && call.dir === undefined && words === undefined) await noteOthers(call);
 }
 
-/** Says which sessions of other programs are there and not imported, so that a new user sees what there is to look at. */
+/** Says which sessions of other programs can be imported. */
 async function noteOthers({ io, note }: CommandCall): Promise<void> {
-  const { previewImport } = await import("../../../interop/history/import-sessions.ts");
-  const numbers = new Map<string, number>();
-  // What cannot be read is told by the import.
-  const options = { env: io.env, now: io.now, onSkipped: () => undefined };
-  for (const { source, changed } of await previewImport(options))
-    if (changed > 0) numbers.set(source, (numbers.get(source) ?? 0) + changed);
-  if (numbers.size === 0) return;
-  const all = [...numbers.values()].reduce((sum, number) => sum + number, 0);
-  const each = [...numbers].map(([source, number]) => `${source} ${formatCount(number)}`).join(", ");
+  const found = await countImportable(io);
+  if (found.length === 0) return;
+  const all = found.reduce((sum, { sessions }) => sum + sessions, 0);
+  const each = found.map(({ source, sessions }) => `${source} ${formatCount(sessions)}`).join(", ");
   note(
     `Other programs have ${formatCounted(all, "session")} that can be imported, with those of their subagents: ${each}.`,
   );

@@ -60,6 +60,7 @@ export const KEY_HELP: readonly (readonly [keys: readonly string[], purpose: str
 /** Keys of a list of sessions. */
 export const LIST_KEY_HELP: typeof KEY_HELP = [
   [["j", "k"], "next and previous session"],
+  [["↓", "↑"], "next and previous session, or place where something was found; ↓ in the field, the first"],
   [["Enter"], "open it; in the field, search what was said"],
   [["/"], "filter by title, project or id; Escape clears, and leaves the field"],
   [["d"], "light or dark"],
