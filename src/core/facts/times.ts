@@ -54,6 +54,30 @@ export function formatAgo(timeMs: number, nowMs: number): string {
   return days === 1 ? "1 day ago" : `${days} days ago`;
 }
 
+const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"] as const;
+
+/**
+ * Writes the day of a moment in local time as people name it: `Today`, `Yesterday`, the weekday within the last week, else as
+ * `2026-11-23`; empty if it is none.
+ */
+export function formatRelativeDay(timeMs: number, nowMs: number): string {
+  const [date, now] = [new Date(timeMs), new Date(nowMs)];
+  // A day may have 23 or 25 hours.
+  const days = Math.round((getMidnight(now) - getMidnight(date)) / DAY_MS);
+  if (days === 0) return "Today";
+  if (days === 1) return "Yesterday";
+  return days > 1 && days < 7 ? (WEEKDAYS[date.getDay()] ?? "") : formatDateAndTime(timeMs).slice(0, 10);
+}
+
+/** Writes the time of day of a moment in local time, to the minute; empty if it is none. */
+export function formatTimeOfDay(timeMs: number): string {
+  return formatDateAndTime(timeMs).slice(11);
+}
+
+function getMidnight(date: Date): number {
+  return new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
+}
+
 /** Writes a length of time in the two largest units that fit: `<0.1 s`, `0.4 s`, `12 s`, `3 min 20 s`, `2 h 14 min`, `3 d 4 h`. */
 export function formatDuration(milliseconds: number): string {
   if (milliseconds < 0.05 * SECOND_MS) return "<0.1 s";

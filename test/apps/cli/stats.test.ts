@@ -62,7 +62,7 @@ test("the time that a session took is that of its messages, whenever it was name
   expect(cells((await cli(["stats", path, "--leaf", third])).lines, "time")?.[1]).toMatch(/, 2 min$/);
   expect(cells((await cli(["show", path])).lines, "time")).toEqual(["time", span]);
   expect((await cli(["tree", path], TERMINAL)).stdout).toMatch(/22:03 – 22:07, 7 entries/);
-  expect((await cli(["export", path, "--format", "markdown"])).stdout).not.toContain("2027");
+  expect((await cli(["export", path, "--markdown"])).stdout).not.toContain("2027");
 });
 
 test("--window tells how full the context is", async () => {

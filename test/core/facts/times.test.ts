@@ -1,5 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { getMessageTimeRange, getTimeRange, parseMoment } from "../../../src/core/facts/times.ts";
+import {
+  formatRelativeDay,
+  getMessageTimeRange,
+  getTimeRange,
+  parseMoment,
+} from "../../../src/core/facts/times.ts";
 import { toIdKey } from "../../../src/core/format/id-key.ts";
 import { ColumnTree } from "../../../src/core/tree/column-tree.ts";
 
@@ -55,4 +60,16 @@ describe("the time range of messages", () => {
     expect(getMessageTimeRange(tree)).toEqual([NOON, NOON + MINUTE_MS]);
     expect(getMessageTimeRange(makeTree())).toEqual([Number.NaN, Number.NaN]);
   });
+});
+
+test.each([
+  ["Today", new Date(2026, 1, 11, 0, 0)],
+  ["Yesterday", new Date(2026, 1, 10, 23, 59)],
+  ["Monday", new Date(2026, 1, 9)],
+  ["Thursday", new Date(2026, 1, 5, 23)],
+  ["2026-02-04", new Date(2026, 1, 4, 23)],
+  ["2026-02-12", new Date(2026, 1, 12)],
+  ["", new Date(Number.NaN)],
+])("a Wednesday calls another day %s", (day, time) => {
+  expect(formatRelativeDay(time.getTime(), new Date(2026, 1, 11, 9).getTime())).toBe(day);
 });

@@ -84,7 +84,7 @@ With --all, --project or --by: adds up calls of models across sessions, each onc
     const { tree } = view;
     const ordinals = leafId === undefined ? tree.ordinals() : tree.path(tree.find(leafId));
     const timeRange = getMessageTimeRange(tree, ordinals);
-    const shown: ShownStats = { ...stats, location, leafId, size, costs, timeRange };
+    const shown: ShownStats = { ...stats, title: view.title, location, leafId, size, costs, timeRange };
     if (json) out.json(toStatsJson(shown));
     else writeStats(shown, nowMs, out);
     if (!json && costs.total.estimated !== null && get(PRICES) === undefined) note(formatPriceTable());
@@ -93,6 +93,7 @@ With --all, --project or --by: adds up calls of models across sessions, each onc
 };
 
 interface ShownStats extends SessionStats {
+  readonly title: string;
   readonly location: SessionLocation;
   /** The entry whose path was counted; undefined if all branches were. */
   readonly leafId: string | undefined;
@@ -104,7 +105,7 @@ interface ShownStats extends SessionStats {
   readonly timeRange: readonly [firstMs: number, lastMs: number];
 }
 
-function toStatsJson({ location, leafId, size, costs, timeRange: _, ...stats }: ShownStats): object {
+function toStatsJson({ title, location, leafId, size, costs, timeRange: _, ...stats }: ShownStats): object {
   const {
     sessionId,
     sessionName,
@@ -122,6 +123,7 @@ function toStatsJson({ location, leafId, size, costs, timeRange: _, ...stats }: 
     id: sessionId,
     ...location.json,
     name: sessionName,
+    title,
     created: createdAt,
     leafId,
     entryCount: entries,
@@ -141,7 +143,7 @@ function writeStats(stats: ShownStats, nowMs: number, out: Output): void {
   const byRole = Object.entries(messages.byRole).sort(([, a], [, b]) => b - a);
   writeFacts(
     [
-      ["name", stats.sessionName ?? ""],
+      stats.sessionName === undefined ? ["title", stats.title] : ["name", stats.sessionName],
       ["id", stats.sessionId],
       getLocationFact(location),
       ["created", created.startsWith(age) ? created : `${created}, ${age}`],

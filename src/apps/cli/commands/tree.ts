@@ -150,7 +150,7 @@ function writeHeading(session: SessionView, counts: KindCount, out: Output): voi
     `version ${version}`,
   ].filter(Boolean);
   const origin = [header?.id, header?.cwd].map((text) => toPlainLine(text ?? "")).filter(Boolean);
-  out.line(colors.bold(truncateLine(toPlainLine(session.name ?? session.fileName), width)));
+  out.line(colors.bold(truncateLine(session.title, width)));
   const whole = origin.join("  ");
   const lines = measureWidth(whole) <= width ? [whole] : origin.map((text) => truncateStart(text, width));
   for (const line of [...lines, ...wrapText(facts.join(", "), width)]) out.line(colors.dim(line));

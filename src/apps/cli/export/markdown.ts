@@ -41,7 +41,7 @@ export function* writeMarkdown(source: ExportSource): Generator<string, void> {
 }
 
 function makeTranscriptHeading({ session, leaf }: ExportSource, path: Int32Array): string {
-  const { header, name, tree } = session;
+  const { header, tree } = session;
   const facts: [string, string][] = [
     ["Session", formatCode(header?.id ?? "")],
     ["Project", formatCode(header?.cwd ?? "")],
@@ -51,7 +51,7 @@ function makeTranscriptHeading({ session, leaf }: ExportSource, path: Int32Array
     ["Forked from", formatCode(header?.parentSession ?? "")],
   ];
   const lines = facts.filter(([, value]) => value !== "").map(([fact, value]) => `- ${fact}: ${value}`);
-  return [`# ${escapeMarkdown(name ?? session.fileName)}`, "", ...lines].join("\n");
+  return [`# ${escapeMarkdown(session.title)}`, "", ...lines].join("\n");
 }
 
 interface Around {

@@ -210,7 +210,7 @@ function TreeRowView(props: TreeRowProps) {
       >
         {label !== undefined && <span class="chip is-label">{label}</span>}
         {tone !== "user" && <span class="tree-kind">{getResultToolName(entry) || word}</span>}
-        {isFailed && <span class="chip is-failed">failed</span>}
+        {isFailed && <span class="sr-only">failed: </span>}
         <span class="tree-text">{text}</span>
         {ordinal === shownLeaf && <span class="chip is-leaf">leaf</span>}
       </button>
@@ -273,7 +273,7 @@ function Graph({ row, path, isBelowOnPath, isLeaf }: GraphProps) {
   );
 }
 
-/** Summaries are squares, what programs wrote is small, the rest are circles; the leaf has a ring. */
+/** Summaries are squares, failures crosses, what programs wrote is small, the rest are circles; the leaf has a ring. */
 function Node({ row, x, isLeaf }: { row: PageTreeRow; x: number; isLeaf: boolean }) {
   const { session } = usePage();
   const tone = getKindAt(session, row.ordinal).tone;
@@ -289,6 +289,8 @@ function Node({ row, x, isLeaf }: { row: PageTreeRow; x: number; isLeaf: boolean
           rx={1.5}
           transform={`rotate(45 ${x} ${MIDDLE})`}
         />
+      ) : hasFailedAt(session, row.ordinal) ? (
+        <path class="cross" d={`M${x - 4} ${MIDDLE - 4}l8 8m0-8l-8 8`} />
       ) : (
         <circle cx={x} cy={MIDDLE} r={tone === "quiet" || tone === "tool" ? 3 : 4.5} />
       )}
