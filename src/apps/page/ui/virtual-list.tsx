@@ -157,7 +157,8 @@ function usePlace<T>(virtualizer: ListVirtualizer, props: VirtualListProps<T>) {
       virtualizer.scrollOffset = offset + distance;
     },
     moveElement: () => {
-      if (distance !== 0) virtualizer.scrollElement?.scrollTo(0, offset + distance);
+      // Measuring may have moved it further meanwhile.
+      if (distance !== 0) virtualizer.scrollElement?.scrollTo(0, virtualizer.scrollOffset ?? 0);
     },
   };
 }
