@@ -64,7 +64,7 @@ test("on a phone everything that can be pressed is forty pixels high, and nothin
       }),
     );
     expect(outside, hash).toEqual([]);
-    for (const name of ["Print", "Light or dark", "Signs", "Open or close all folds"]) {
+    for (const name of ["Print", "Light or dark", "Signs", "Open or close everything"]) {
       expect(await page.getByRole("button", { name }).isVisible(), name).toBe(true);
     }
     if (hash === "#view=usage") continue;
@@ -82,8 +82,8 @@ test("on a phone everything that can be pressed is forty pixels high, and nothin
     viewport: { width: 390, height: 844 },
     hash: `#entry=${parallel}&end=${parallel}`,
   });
-  await page.getByText("Go to the leaf").click();
-  await page.locator(".path-bar:has-text('Path to the leaf')").waitFor();
+  await page.getByText("Current branch").click();
+  await page.locator(".path-bar:has-text('Current branch')").waitFor();
 });
 
 test("on a phone the head of the page leaves the room to the conversation, and unfolds", async () => {
@@ -160,8 +160,9 @@ test("a finger ends the path at a result", async () => {
   });
   const result = page.locator(`.tool-use[data-entry="${results[1]}"]`);
   await result.locator(".result .fold-summary").tap();
-  await result.getByLabel("End the path here").tap();
-  await page.locator(`.path-bar:has-text("Path to ${results[1]}")`).waitFor();
+  await result.getByLabel(`Actions for entry ${results[1]}`).tap();
+  await page.getByRole("button", { name: "Hide what follows" }).tap();
+  await page.locator(`.path-bar:has-text("Branch to entry ${results[1]}")`).waitFor();
 });
 
 /** Waits until the conversation has stood still for ten frames. */

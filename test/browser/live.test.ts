@@ -46,7 +46,7 @@ test("--live shows what is appended, and stays at the end where somebody is ther
   for (let turn = 0; turn < 10; turn++) scribe.user(`Later ${turn}`);
   await page.locator(".entry:has-text('Later 9')").waitFor();
   await expect.poll(() => distanceFromEnd(page)).toBeLessThan(60);
-  await page.locator(".path-bar:has-text('Path to the leaf')").waitFor();
+  await page.locator(".path-bar:has-text('Current branch')").waitFor();
   expect(complaints).toEqual([]);
 
   await stop();

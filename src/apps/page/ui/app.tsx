@@ -105,7 +105,7 @@ export function App({ live, path: file, opening, indexUrl }: AppProps) {
   const toggleEntry = () => {
     const ordinal = focus === NONE ? sight.ordinal : focus;
     if (focus === NONE) go({ go: "mark", ordinal });
-    if (!folds.toggleEntry(ordinal)) say("There is nothing to open here");
+    if (!folds.toggleEntry(ordinal)) say("Nothing to open here");
   };
   const step = (direction: 1 | -1, only?: "user") =>
     go({ go: "by", direction, from: sight.ordinal, ...(only !== undefined && { only }) });
@@ -283,8 +283,8 @@ function Printed({ page, path }: { page: PageContextValue; path: PathView }) {
           {before !== undefined && (
             <p class="notice">
               These are the last {formatCount(items.length)} of {formatCount(shown.length)} entries on this
-              path. For what comes before, end the path at entry {before.entry.id} and print again, or run
-              “sessiontree export --markdown”, which writes all of it.
+              branch. For earlier ones, hide what follows entry {before.entry.id} and print again, or run
+              “sessiontree export --markdown”, which writes all of them.
             </p>
           )}
           {makeEntryRows(items).rows.map((row) => (

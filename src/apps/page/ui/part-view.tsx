@@ -12,7 +12,7 @@ import { isFailure } from "../../text/entry-kind.ts";
 import { formatImage, formatJson } from "../../text/stored-values.ts";
 import { type ConversationItem, type EntryRow, getItemParts } from "../model/conversation-rows.ts";
 import { failureLine, findErrorLine, getTextToCopy } from "../model/entry-text.ts";
-import { findEdits } from "../model/file-changes.ts";
+import { findEdits, isReadingTool } from "../model/file-changes.ts";
 import { STATE_WORDS } from "../model/path-items.ts";
 import { getTookMs } from "../model/turns.ts";
 import { guessLanguage } from "../render/highlight.ts";
@@ -243,11 +243,8 @@ function Result({ item, call, isEnd }: { item: ConversationItem; call: CallPart;
   );
 }
 
-/** Tools that give a file back as it is; what others say about a file is prose. */
-const READS_FILE = /(?:^|[^a-z])(?:read|view|cat|open)/i;
-
 function guessResultLanguage({ name, input }: CallPart): string | undefined {
-  return READS_FILE.test(name) ? guessLanguage(getPath(input)) : undefined;
+  return isReadingTool(name) ? guessLanguage(getPath(input)) : undefined;
 }
 
 function getPath(input: unknown): string {
@@ -268,7 +265,7 @@ function Edits({ call, edits }: { call: CallPart; edits: ReturnType<typeof findE
         <Fragment key={path}>
           {path !== undefined && <div class="argument-name">{path}</div>}
           {own.map((lines, index) => (
-            <Diff key={index} lines={lines} />
+            <Diff key={index} lines={lines} path={path} />
           ))}
         </Fragment>
       ))}

@@ -59,10 +59,10 @@ export function TopBar(props: TopBarProps) {
   const { issues } = session;
   const issueWord = issues.length === 0 ? "Issues" : `Issues ${formatCount(issues.length)}`;
   const views: (readonly [View, string, string])[] = [
-    ["path", "Everything", "Every entry on this path"],
-    ["model", "Model's view", "Exactly what the model sees at the end of this path"],
+    ["path", "Conversation", "The conversation on this branch"],
+    ["model", "Model's view", "Exactly what the model sees at the end of this branch"],
     ...(view === "beside" ? [["beside", "Side by side", "Two branches, from where they part"] as const] : []),
-    ["changes", "Changes", "Files that were changed on this path, with the edits in their order"],
+    ["changes", "Changes", "Files that were changed on this branch, with the edits in their order"],
     ["usage", "Usage", "Tokens, cache and cost (u)"],
     ...(issues.length > 0 ? [["issues", issueWord, "What is wrong with the file"] as const] : []),
   ];
@@ -111,13 +111,13 @@ export function TopBar(props: TopBarProps) {
       />
       <SearchField search={search} field={searchField} />
       <div class="tools">
-        <IconButton icon={UnfoldIcon} label="Open or close all folds" shortcut="e" onClick={onFolds} />
+        <IconButton icon={UnfoldIcon} label="Open or close everything" shortcut="e" onClick={onFolds} />
         <ThemeButton />
-        <IconButton icon={PrintIcon} label="Print" hint="Print this path" onClick={() => print()} />
+        <IconButton icon={PrintIcon} label="Print" hint="Print this branch" onClick={() => print()} />
         <IconButton
           icon={TerminalIcon}
           label="Commands"
-          hint="Go on with it in a terminal (c)"
+          hint="Continue it in a terminal (c)"
           onClick={onCommands}
         />
         <IconButton icon={HelpIcon} label={HELP_TITLE} shortcut="?" onClick={onHelp} />
@@ -140,16 +140,16 @@ function SessionFacts() {
     [
       all.calls === 0 && all.cost === null ? "" : `cost ${formatCost(all)}`,
       all.cost === null
-        ? "No record says what its calls of models cost"
-        : "What its calls of models cost, on all branches",
+        ? "The cost of its model calls is not recorded"
+        : "Cost of its model calls, on all branches",
     ],
     [
       lastMs > firstMs ? formatDuration(lastMs - firstMs) : "",
       "From its first entry to its last, with all pauses",
     ],
-    [getFolderName(cwd), `The folder of its project: ${cwd}`],
-    [source === undefined ? "" : `from ${source}`, "The program that it was imported from"],
-    [formatDateAndTime(header?.timestamp), "When it was begun"],
+    [getFolderName(cwd), `Folder of its project: ${cwd}`],
+    [source === undefined ? "" : `from ${source}`, "Program that it was imported from"],
+    [formatDateAndTime(header?.timestamp), "Start time"],
   ];
   const shown = facts.filter(([text]) => text !== "");
   return (
@@ -190,7 +190,7 @@ function SearchField({ search, field }: { search: Search; field: RefObject<HTMLI
 }
 
 function countHint(current: number, hits: number): string {
-  if (hits === 0) return "Nothing was found";
+  if (hits === 0) return "Nothing found";
   const found = formatCounted(hits, "entry holds", "entries hold");
   return current === -1
     ? `${found} this; Enter goes to the first`
