@@ -6,12 +6,8 @@
  */
 
 export type { AtifAsset } from "./interop/atif/content.ts";
-export {
-  type AtifSource,
-  type ExportAtifOptions,
-  type ExportedTrajectory,
-  exportAtif,
-} from "./interop/atif/export-atif.ts";
+export { type ExportedTrajectory, exportAtif } from "./interop/atif/export-atif.ts";
+export type { AtifSource, ExportAtifOptions } from "./interop/atif/export-options.ts";
 export type { AtifTrajectory } from "./interop/atif/trajectory.ts";
 export { type Continuation, type ContinueInOptions, continueIn } from "./interop/continue/continue-in.ts";
 export { exportFor } from "./interop/continue/export-for.ts";

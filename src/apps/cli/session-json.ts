@@ -3,7 +3,7 @@ import type { ListedRow } from "./stored-sessions.ts";
 
 /** Returns a row as the JSON of every command names it; what is undefined is not written. */
 export function toSessionJson(session: ListedRow): object {
-  const { id, path, store, cwd, name, parentSession } = session;
+  const { id, path, store, cwd, name, title, parentSession } = session;
   const { created, modified, messageCount, firstMessage, issueCount, source, sourceGone } = session;
   return {
     id,
@@ -11,6 +11,7 @@ export function toSessionJson(session: ListedRow): object {
     store,
     cwd,
     name,
+    title,
     source,
     ...(sourceGone === true && { sourceGone }),
     parentSession,

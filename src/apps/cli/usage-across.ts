@@ -7,7 +7,6 @@ import {
 } from "../../catalog/usage/usage-groups.ts";
 import { formatCount, formatCounted } from "../../core/facts/number-text.ts";
 import { toPlainLine } from "../../core/facts/plain-text.ts";
-import { getSessionTitle } from "../../core/facts/session-title.ts";
 import { getShortIdLength, WHOLE_ID } from "../../core/facts/short-id-length.ts";
 import { countInputTokens, UNKNOWN_MODEL } from "../../core/facts/usage.ts";
 import { formatCost, getDollars } from "../../core/facts/usage-tally.ts";
@@ -230,7 +229,7 @@ function formatNames(groups: readonly UsageGroup[], by: readonly UsageKey[]): st
       const { session } = group.by;
       if (session === undefined) return "";
       depths.set(session, depth);
-      return `${"  ".repeat(depth)}${fitColumn(takeShortId(session.id, idLength), idLength)}  ${getSessionTitle(session)}`;
+      return `${"  ".repeat(depth)}${fitColumn(takeShortId(session.id, idLength), idLength)}  ${session.title}`;
     });
   });
   const widths = by.map((_, i) =>

@@ -3,7 +3,7 @@ import { findByName, getOnlyOne } from "../../catalog/list/resolve-session.ts";
 import type { PriceFunction } from "../../catalog/usage/usage-groups.ts";
 import { formatCount, joinNonempty as joinedBy } from "../../core/facts/number-text.ts";
 import { toShortLine } from "../../core/facts/plain-text.ts";
-import { getSessionTitle } from "../../core/facts/session-title.ts";
+import { findTitleText, getSessionTitle } from "../../core/facts/session-title.ts";
 import { parseMoment } from "../../core/facts/times.ts";
 import type { SessionRow } from "../../session/files/session-row.ts";
 import { Answer, type Block, DEFAULT_BYTES, MAX_ANSWER_BYTES, MIN_ANSWER_BYTES } from "./answer.ts";
@@ -161,7 +161,7 @@ export class Recall {
     // An error lists ids and titles, which are clean before they are cut.
     const ids = this.cleaner.cleanTexts(found.map(({ id }) => id));
     const titles = await Promise.all(found.slice(0, MAX_NAMED).map((row) => this.getTitle(row)));
-    const shown = found.map((row, i) => ({ ...row, id: ids[i] ?? "", name: titles[i] ?? "", row }));
+    const shown = found.map((row, i) => ({ ...row, id: ids[i] ?? "", title: titles[i] ?? "", row }));
     const { row } = getOnlyOne(shown, name, {
       isHere: (one) => one.cwd === cwd,
       notFound: `No session ${JSON.stringify(name)}. Take an id as search_sessions writes it.`,
@@ -176,15 +176,24 @@ export class Recall {
   }
 
   async getTitle(row: SessionRow): Promise<string> {
+    const { name: stored = "", path, created, title: known } = row;
     // The row of a store has only the beginning, which may end in the middle of a secret.
     const message =
-      this.cleaner.hidesSecrets && !row.name
+      this.cleaner.hidesSecrets && stored === ""
         ? await this.settings.source.readFirstMessage(row, this.time.signal)
-        : row.firstMessage;
-    const [name, firstMessage = ""] = this.cleaner.cleanTexts([row.name ?? "", message ?? ""]);
-    const title = getSessionTitle({ name, firstMessage: withoutRecalled(firstMessage) });
+        : (row.firstMessage ?? "");
+    const isFirst = stored !== "" || path === undefined || findTitleText(known, message) !== undefined;
+    if (!isFirst) return toShortLine(this.cleaner.cleanText(withoutCutWord(known)), MAX_TITLE);
+    const [name, firstMessage = ""] = this.cleaner.cleanTexts([stored, message]);
+    const createdMs = created.getTime();
+    const title = getSessionTitle({ name, firstMessage: withoutRecalled(firstMessage), createdMs });
     return toShortLine(title, MAX_TITLE);
   }
+}
+
+/** Returns a line without its last word if that was cut, since only a whole secret is recognized. */
+function withoutCutWord(line: string): string {
+  return line.endsWith("…") ? `${line.slice(0, line.lastIndexOf(" ") + 1).trimEnd()}…` : line;
 }
 
 /** Writes facts in one line; empty ones are left out. */

@@ -3,7 +3,7 @@ import { getExcerpt } from "../../core/facts/excerpt.ts";
 import { formatFailure } from "../../core/facts/failure-text.ts";
 import { formatCount, formatCounted, formatDollars } from "../../core/facts/number-text.ts";
 import { toShortLine } from "../../core/facts/plain-text.ts";
-import { getTimeRange } from "../../core/facts/times.ts";
+import { getMessageTimeRange } from "../../core/facts/times.ts";
 import { getToolCalls } from "../../core/facts/tool-calls.ts";
 import { findCallFiles, type TouchedFile } from "../../core/facts/touched-files.ts";
 import {
@@ -90,7 +90,7 @@ export async function writeOverview(recall: Recall, session: RecalledSession, an
 
 function formatFacts(session: RecalledSession, facts: SessionFacts): string[] {
   const { row, tree, view } = session;
-  const [first, last] = getTimeRange(tree);
+  const [first, last] = getMessageTimeRange(tree);
   const kinds = countKinds({ kinds: facts.kinds, failures: new Set(facts.failures) });
   const { total, byModel } = facts.usage;
   const failures = facts.failures.filter((at) => !facts.recalled.has(at));

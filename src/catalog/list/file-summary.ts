@@ -1,10 +1,7 @@
 import { statSync } from "node:fs";
-import {
-  makeHeaderFacts,
-  readAddedFacts,
-  type SessionFacts,
-  Summarizer,
-} from "../../core/facts/session-facts.ts";
+import { basename } from "node:path";
+import { makeHeaderFacts, readAddedFacts, Summarizer } from "../../core/facts/session-facts.ts";
+import { OPENING_TYPES, OpeningFinder } from "../../core/facts/session-title.ts";
 import type { IssueCode } from "../../core/format/issue.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
 import { isNameType } from "../../core/format/session-name.ts";
@@ -19,7 +16,12 @@ import {
   type ScannedFile,
   toFileMark,
 } from "../../session/files/file-mark.ts";
-import { type FileRow, makeSessionRow, type SessionRow } from "../../session/files/session-row.ts";
+import {
+  type FileFacts,
+  type FileRow,
+  makeSessionRow,
+  type SessionRow,
+} from "../../session/files/session-row.ts";
 import { isSystemError } from "../../session/files/skipped-files.ts";
 import type { FileSummary } from "../../session/files/summary-columns.ts";
 import { Pace } from "../../session/files/time-slices.ts";
@@ -85,7 +87,7 @@ export function makeFileRow(
   { summary, issueCount, mtimeMs }: FileSummary,
 ): FileRow | undefined {
   if (summary === undefined) return undefined;
-  const row = makeSessionRow(summary, mtimeMs);
+  const row = makeSessionRow(summary, mtimeMs, basename(path));
   if (issueCount > 0) row.issueCount = issueCount;
   return Object.assign(row, { path });
 }
@@ -197,7 +199,7 @@ const HARMLESS: ReadonlySet<IssueCode> = new Set([
 /** What a reading of a file found. */
 interface Findings {
   /** Undefined if the file is no session. */
-  readonly summary: SessionFacts | undefined;
+  readonly summary: FileFacts | undefined;
   /** The calls of models; undefined if nobody asks for them. */
   readonly calls: SessionCalls | undefined;
   /** All issues, if a line is not exactly one header or one entry; else 0. */
@@ -222,6 +224,7 @@ export async function summarizeSource(
     return { summary: undefined, calls: undefined, issueCount: 0, lastId: undefined };
   const facts = makeHeaderFacts(index.header);
   const summarizer = new Summarizer(facts);
+  const openings = new OpeningFinder();
   const recorder = needsCalls ? new CallRecorder(facts.createdMs) : undefined;
   const { tree } = index;
   const ordinals = needsCalls ? tree.ordinals() : listOrdinalsThatMatter(index);
@@ -232,6 +235,7 @@ export async function summarizeSource(
       const isWhole = isJsonRecord(entry) && entry["type"] === type;
       const entryMs = tree.timeAt(ordinal);
       summarizer.add(isWhole ? readAddedFacts(type, entry, entryMs) : { type });
+      if (isWhole) openings.add(type, entry);
       if (isWhole) recorder?.add(entry, index.version > 1 ? entryId : undefined, entryMs);
       else recorder?.pass();
     }
@@ -240,7 +244,8 @@ export async function summarizeSource(
   const issueCount = isDamaged ? index.issues.length : 0;
   const isEnd = index.version >= RESUMABLE_VERSION && tree.size > 0 && !hasLooseEntry(index);
   const lastId = isEnd ? tree.idAt(tree.size - 1) : undefined;
-  return { summary: summarizer.facts, calls: recorder?.found, issueCount, lastId };
+  const summary = { ...summarizer.facts, opening: openings.opening };
+  return { summary, calls: recorder?.found, issueCount, lastId };
 }
 
 /** Returns the row of a session that has no file; undefined if it is no session. */
@@ -259,6 +264,6 @@ function hasLooseEntry({ tree, issues }: SessionIndex): boolean {
 function* listOrdinalsThatMatter({ tree }: SessionIndex): Generator<number, void> {
   for (let ordinal = 0; ordinal < tree.size; ordinal++) {
     const type = tree.typeAt(ordinal);
-    if (type === "message" || isNameType(type)) yield ordinal;
+    if (OPENING_TYPES.has(type) || isNameType(type)) yield ordinal;
   }
 }

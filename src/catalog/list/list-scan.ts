@@ -1,9 +1,5 @@
-import {
-  makeHeaderFacts,
-  readAddedFacts,
-  type SessionFacts,
-  Summarizer,
-} from "../../core/facts/session-facts.ts";
+import { makeHeaderFacts, readAddedFacts, Summarizer } from "../../core/facts/session-facts.ts";
+import { OPENING_TYPES, OpeningFinder } from "../../core/facts/session-title.ts";
 import { isKnownEntryType } from "../../core/format/entry.ts";
 import { fromIdKey, type IdKey, toIdKey } from "../../core/format/id-key.ts";
 import type { JsonRecord } from "../../core/format/json.ts";
@@ -17,6 +13,7 @@ import { LineScanner, type LineSink, type ScannedLine } from "../../core/jsonl/l
 import { readHeader } from "../../core/jsonl/session-header.ts";
 import { NONE } from "../../core/tree/entry-tree.ts";
 import { IdIndex } from "../../core/tree/id-index.ts";
+import type { FileFacts } from "../../session/files/session-row.ts";
 import { CallRecorder, type SessionCalls } from "./session-calls.ts";
 
 const BEFORE_ROLE = toSpelling(`,"message":{"role":"`);
@@ -120,7 +117,7 @@ function readPlainNumber(bytes: Uint8Array, start: number, end: number): number 
 
 /** Where an earlier scan of a file ended, so that a later one can continue there. */
 interface ScannedBefore {
-  readonly summary: SessionFacts;
+  readonly summary: FileFacts;
   readonly lastId: string;
   /** The calls of models up to there; undefined if nobody asks for them. */
   readonly calls?: SessionCalls | undefined;
@@ -158,8 +155,8 @@ let spareIds: IdIndex | undefined;
  * continue an earlier one if the entries there follow each other, as long as each new entry follows the last known one
  * or another new one: such an entry cannot be an old one again.
  *
- * @remarks Cost: O(bytes) looked at. Parsed are the header, names, the first user message, the latest message of each
- *   piece, and lines in an unusual spelling. Keys that are spelled with escapes or given twice are not seen.
+ * @remarks Cost: O(bytes) looked at. Parsed are the header, names, the messages up to the first prompt that is answered, the latest
+ *   message of each piece, and lines in an unusual spelling. Keys that are spelled with escapes or given twice are not seen.
  */
 export class ListScan implements LineSink {
   readonly #isContinued: boolean;
@@ -167,6 +164,7 @@ export class ListScan implements LineSink {
   readonly #ids = spareIds ?? new IdIndex();
   /** Undefined until the header has come. */
   #summarizer: Summarizer | undefined;
+  readonly #openings: OpeningFinder;
   /** Undefined if nobody asks for calls, and until the header has come. */
   #recorder: CallRecorder | undefined;
   readonly #needsCalls: boolean;
@@ -188,6 +186,7 @@ export class ListScan implements LineSink {
     spareIds = undefined;
     this.#isContinued = before !== undefined;
     this.#needsCalls = needsCalls;
+    this.#openings = new OpeningFinder(before?.summary.opening);
     if (before === undefined) return;
     this.#summarizer = new Summarizer(before.summary);
     if (needsCalls) this.#recorder = new CallRecorder(before.summary.createdMs, before.calls);
@@ -224,8 +223,9 @@ export class ListScan implements LineSink {
   }
 
   /** The summary so far; undefined if no header has come. */
-  get summary(): SessionFacts | undefined {
-    return this.#summarizer?.facts;
+  get summary(): FileFacts | undefined {
+    const facts = this.#summarizer?.facts;
+    return facts && { ...facts, opening: this.#openings.opening };
   }
 
   /** The calls of models so far; undefined if nobody asks for them, or no header has come. */
@@ -257,20 +257,28 @@ export class ListScan implements LineSink {
     const summarizer = this.#summarizer;
     if (summarizer === undefined || !this.#admits(id, parent)) this.#isInOrder = false;
     else if (isMessage) this.#takeUsualMessage(summarizer, line, bodyMs);
-    else if (isNameType(type)) addContent(summarizer, type, bytes.subarray(start, end), head.timestampMs);
+    else if (isNameType(type)) this.#takeContent(summarizer, type, line);
+    else if (this.#openings.isOpen && OPENING_TYPES.has(type)) this.#takeContent(summarizer, type, line);
     return true;
   }
 
-  #takeUsualMessage(summarizer: Summarizer, { bytes, start, end, offset }: OneLine, bodyMs: number): void {
-    const { timestampMs } = head;
+  #takeUsualMessage(summarizer: Summarizer, line: OneLine, bodyMs: number): void {
     const { role } = body;
     summarizer.messageCount++;
     if (role === "other") return;
-    const isWanted = role === undefined || (role === "user" && summarizer.lacksFirstMessage);
+    const isWanted =
+      role === undefined ||
+      (role === "user" && (summarizer.lacksFirstMessage || !this.#openings.isSettled)) ||
+      (role === "assistant" && this.#openings.isOpen);
     // A line that began in the piece before stands elsewhere, and cannot wait.
-    if (isWanted || offset < this.#pieceOffset)
-      addContent(summarizer, "message", bytes.subarray(start, end), timestampMs);
-    else this.#addCandidate(start, end, timestampMs, bodyMs);
+    if (isWanted || line.offset < this.#pieceOffset) this.#takeContent(summarizer, "message", line);
+    else this.#addCandidate(line.start, line.end, head.timestampMs, bodyMs);
+  }
+
+  /** Takes what a counted entry's line holds, whose head was just read. */
+  #takeContent(summarizer: Summarizer, type: string, { bytes, start, end }: OneLine): void {
+    const record = addContent(summarizer, type, bytes.subarray(start, end), head.timestampMs);
+    if (record !== undefined && !this.#openings.isSettled) this.#openings.add(type, record);
   }
 
   #takeRecord(line: OneLine): void {
@@ -311,6 +319,7 @@ export class ListScan implements LineSink {
     if (hasId && !this.#admits(toIdKey(id), parent)) return false;
     const entryMs = getRecordTime(record);
     this.#summarizer.add(readAddedFacts(type, record, entryMs));
+    this.#openings.add(type, record);
     this.#recorder?.add(record, hasId && this.#version > 1 ? id : undefined, entryMs);
     return true;
   }
@@ -346,10 +355,17 @@ function recordCalls(recorder: CallRecorder, { bytes, start, end }: OneLine): vo
   else recorder.pass();
 }
 
-/** Adds what a counted entry's line holds; one that does not parse, or has another type after all, adds nothing. */
-function addContent(summarizer: Summarizer, type: string, line: Uint8Array, entryMs: number): void {
+/** Adds what a counted entry's line holds, and returns it; one that does not parse, or has another type after all, adds nothing. */
+function addContent(
+  summarizer: Summarizer,
+  type: string,
+  line: Uint8Array,
+  entryMs: number,
+): JsonRecord | undefined {
   const record = decodeRecord(line);
-  if (record?.["type"] === type) summarizer.addContent(readAddedFacts(type, record, entryMs));
+  if (record?.["type"] !== type) return undefined;
+  summarizer.addContent(readAddedFacts(type, record, entryMs));
+  return record;
 }
 
 /** Whether a line is certainly a whole record: without a line break, a value may be a part of one. */

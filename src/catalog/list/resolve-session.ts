@@ -1,6 +1,5 @@
 import { formatCounted } from "../../core/facts/number-text.ts";
 import { toShortLine } from "../../core/facts/plain-text.ts";
-import { getSessionTitle } from "../../core/facts/session-title.ts";
 import { getShortIdLength, WHOLE_ID } from "../../core/facts/short-id-length.ts";
 import { formatIsoTime } from "../../core/facts/times.ts";
 import { SessionError } from "../../core/format/errors.ts";
@@ -46,7 +45,7 @@ export async function resolveSession(wanted: string, options: CatalogOptions = {
 /** What a session is known by. */
 export type Nameable = Pick<
   SessionRow,
-  "path" | "id" | "name" | "firstMessage" | "modified" | "parentSession"
+  "path" | "id" | "name" | "title" | "firstMessage" | "modified" | "parentSession"
 >;
 
 /** How much of a name must match: any words of it, or its beginning at least. */
@@ -68,7 +67,7 @@ export function findByName<S extends Nameable>(
   ];
   if (match === "words") {
     ways.push((_session, name) => hasWords(name, text));
-    ways.push((session) => hasWords(getSessionTitle(session), text));
+    ways.push((session) => hasWords(session.title, text));
     ways.push((session) => hasAllWords(session, text));
   }
   for (const isMeant of ways) {
@@ -149,7 +148,7 @@ function makeAmbiguousError<S extends Nameable>(
   const length = known.length === 0 ? WHOLE_ID : getShortIdLength(ids, WHOLE_ID);
   const lines = found.slice(0, MAX_LISTED).map((session) => {
     const day = formatIsoTime(session.modified.getTime()).slice(0, 10);
-    const title = `${formatKinship(session)}${toShortLine(getSessionTitle(session), LONGEST_TITLE)}`;
+    const title = `${formatKinship(session)}${toShortLine(session.title, LONGEST_TITLE)}`;
     return `  ${session.id.slice(0, length)}  ${day}  ${title}`;
   });
   const more = found.length - lines.length;

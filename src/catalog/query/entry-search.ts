@@ -5,7 +5,12 @@ import { outcomeOf } from "../../core/facts/outcome.ts";
 import { getTellingArgument } from "../../core/facts/tool-calls.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { getRecordTime } from "../../core/format/timestamps.ts";
-import { type ExpressionCompiler, makeQueryMatcher, type QueryMatcher } from "./query-matcher.ts";
+import {
+  type ExpressionCompiler,
+  makeQueryMatcher,
+  type QueryMatch,
+  type QueryMatcher,
+} from "./query-matcher.ts";
 import { makeQuestionMatcher } from "./question-matcher.ts";
 import {
   getRequiredWords,
@@ -41,8 +46,8 @@ export interface EntryHit {
   /** The match within the snippet, in UTF-16 units. */
   readonly match: TextMatch;
   /**
-   * How well the entry fits, from 0 to 1: by more and rarer words, how close they stand, what was said before what tools
-   * wrote, and by age. Comparable within one search.
+   * How well the entry fits, from 0 to 1: whole words before parts of words, then by more and rarer words, how close they
+   * stand, what was said before what tools wrote, and by age. Comparable within one search.
    */
   readonly score: number;
   /** Whether the entry lacks words of a question. */
@@ -112,6 +117,12 @@ export function getFreshness(nowMs: number, timeMs: number | undefined): number 
   return 0.7 + 0.3 * 2 ** (-age / HALF_LIFE);
 }
 
+/** Whatever else counts, an entry with whole words is before one that holds a word only as a part of longer ones. */
+function scoreMatch({ relevance, hasWholeWords }: QueryMatch, freshness: number): number {
+  const score = relevance * freshness;
+  return roundScore(hasWholeWords === undefined ? score : (score + (hasWholeWords ? 1 : 0)) / 2);
+}
+
 /** Rounds a score to three decimals. */
 export function roundScore(score: number): number {
   return Math.round(score * 1000) / 1000;
@@ -166,7 +177,7 @@ export class EntrySearch {
         ...(tool !== "" && { tool }),
         ...(timeMs !== undefined && { time: new Date(timeMs) }),
         ...cutSnippet(part.text, found.match),
-        score: roundScore(found.relevance * getFreshness(this.#plan.nowMs, timeMs)),
+        score: scoreMatch(found, getFreshness(this.#plan.nowMs, timeMs)),
         ...(found.missing?.length && { partial: true as const, missing: found.missing }),
       };
       return [{ at, hit }];

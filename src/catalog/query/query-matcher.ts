@@ -1,6 +1,7 @@
 import type { SearchQuery } from "./search-query.ts";
 import type { SearchedPart, TextKind } from "./search-text.ts";
 import { type MatchFinder, makeLiteralFinder, type TextMatch, type TextMatcher } from "./text-matcher.ts";
+import { isWhole } from "./words.ts";
 
 /** A text in which something is looked for. */
 export type MatchedPart = Pick<SearchedPart, "kind" | "text">;
@@ -12,6 +13,8 @@ export interface QueryMatch {
   readonly match: TextMatch;
   /** How well the texts fit by themselves, above 0 and up to 1. */
   readonly relevance: number;
+  /** Whether each word and phrase is there as a whole, not only as a part of longer words; undefined if no words are looked for. */
+  readonly hasWholeWords?: boolean;
   /** Words of a question that none of the texts holds; undefined if all must be held. */
   readonly missing?: readonly string[];
 }
@@ -48,9 +51,6 @@ const PART_OF_WORD = 0.7;
 /** Characters between words that stand side by side. */
 const NEARBY = 4;
 
-const LETTER_BEHIND = /[\p{L}\p{N}_]$/u;
-const LETTER_AHEAD = /^[\p{L}\p{N}_]/u;
-
 /**
  * Makes the matcher of a query.
  *
@@ -64,9 +64,24 @@ export function makeQueryMatcher(query: SearchQuery, compile: ExpressionCompiler
   const { terms, regex, caseSensitive } = query;
   if (regex !== undefined) return makeExpressionMatcher(compile(regex, caseSensitive));
   if (terms.length === 0) return (entries) => entries.map(matchAnyText);
-  const finders = terms.map((term) => makeLiteralFinder(term, caseSensitive, MAX_MATCHES));
+  const finders = terms.map((term) => makeWordFinder(term, caseSensitive));
   const rarities = terms.map((term) => 0.3 + 0.7 * Math.min(1, term.length / RARE_LENGTH));
-  return (entries) => entries.map((parts) => findBestMatch(parts, findWords(parts, finders), rarities));
+  return (entries) =>
+    entries.map((parts) => {
+      const found = findWords(parts, finders);
+      const best = findBestMatch(parts, found, rarities);
+      return best && { ...best, hasWholeWords: rarities.every((_, word) => isWordWhole(word, parts, found)) };
+    });
+}
+
+/** Makes a finder of a word: where it stands as a whole, and only in texts without that where it is part of a longer one. */
+function makeWordFinder(term: string, caseSensitive: boolean): MatchFinder {
+  const findWhole = makeLiteralFinder(term, caseSensitive, MAX_MATCHES, isWhole);
+  const findAny = makeLiteralFinder(term, caseSensitive, MAX_MATCHES);
+  return (text) => {
+    const whole = findWhole(text);
+    return whole.length > 0 ? whole : findAny(text);
+  };
 }
 
 /** Makes finders of phrases, whatever their case. */
@@ -121,7 +136,7 @@ function findBestMatch(
     const part = parts[index];
     const window = findClosest(matches, rarities);
     if (part === undefined || window === undefined) continue;
-    const held = sumNumbers(matches.map((own, word) => (own.length > 0 ? (rarities[word] ?? 0) : 0)));
+    const held = sumNumbers(matches.map((own, word) => (rarities[word] ?? 0) * getWholeness(part.text, own)));
     const worth = held * WEIGHTS[part.kind] * (1 + window.closeness);
     if (best === undefined || worth > best.worth) best = { index, worth, window };
   }
@@ -135,24 +150,25 @@ function findBestMatch(
 
 /** How much of a word there is, from 0 to 1: the more the better, but ever less so, and less in long texts. */
 function scoreWord(word: number, parts: readonly MatchedPart[], found: readonly WordMatches[]): number {
-  let [amount, length, isWhole] = [0, 0, false];
+  let [amount, length] = [0, 0];
   for (const [i, { text, kind }] of parts.entries()) {
     const matches = found[i]?.[word] ?? [];
     if (matches.length === 0) continue;
     amount += matches.length * WEIGHTS[kind];
     length += text.length;
-    isWhole ||= matches.some((match) => isWholeWord(text, match));
   }
   const bound = 0.75 + Math.min(1, length / USUAL_LENGTH / 4);
-  return (amount / (amount + bound)) * (isWhole ? 1 : PART_OF_WORD);
+  return (amount / (amount + bound)) * (isWordWhole(word, parts, found) ? 1 : PART_OF_WORD);
 }
 
-function isWholeWord(text: string, { start, length }: TextMatch): boolean {
-  const end = start + length;
-  return (
-    !LETTER_BEHIND.test(text.slice(Math.max(0, start - 2), start)) &&
-    !LETTER_AHEAD.test(text.slice(end, end + 2))
-  );
+function isWordWhole(word: number, parts: readonly MatchedPart[], found: readonly WordMatches[]): boolean {
+  return parts.some(({ text }, i) => getWholeness(text, found[i]?.[word] ?? []) === 1);
+}
+
+/** Returns how much a word counts in a text, by the first of its matches: 0 if it has none. */
+function getWholeness(text: string, [first]: readonly TextMatch[]): number {
+  if (first === undefined) return 0;
+  return isWhole(text, first) ? 1 : PART_OF_WORD;
 }
 
 interface Window {

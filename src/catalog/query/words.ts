@@ -25,6 +25,10 @@ const IN_WORD = /[\p{L}\p{N}\p{M}\p{Surrogate}]/u;
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー]/u;
 
+/** Characters on both sides of a place within a word, as a person sees words: `user_id` is one. */
+const ENDS_IN_WORD = new RegExp(`(?!${UNSPACED.source})[\\p{L}\\p{N}\\p{M}_]$`, "u");
+const BEGINS_IN_WORD = new RegExp(`^(?!${UNSPACED.source})[\\p{L}\\p{N}\\p{M}_]`, "u");
+
 const kinds = new Uint8Array(0x10000);
 const folded = new Uint16Array(0x10000);
 
@@ -84,6 +88,24 @@ export function readWords(text: string, take: WordTaker): void {
     if (kind === IDEOGRAPH) takeIdeograph(text, i, last, take);
     last = kind;
   }
+}
+
+/**
+ * Returns whether a piece of a text neither begins nor ends within a word. Scripts without spaces have no words to be
+ * within.
+ */
+export function isWhole(
+  text: string,
+  { start, length }: { readonly start: number; readonly length: number },
+): boolean {
+  return !isWithinWord(text, start) && !isWithinWord(text, start + length);
+}
+
+function isWithinWord(text: string, at: number): boolean {
+  // A character has two units at most.
+  return (
+    ENDS_IN_WORD.test(text.slice(Math.max(0, at - 2), at)) && BEGINS_IN_WORD.test(text.slice(at, at + 2))
+  );
 }
 
 /** Returns the beginning that all forms of a word share, whatever their case. */

@@ -113,6 +113,8 @@ function readCachedTexts(path: string): string[] {
   const rows = isOfFolder ? readCached(path, SUMMARIES)?.files : undefined;
   return [...(rows?.values() ?? [])].flatMap(({ summary, calls }) => {
     const names = readCallNames(calls?.() ?? new Uint8Array());
-    return [summary?.name, summary?.firstMessage, ...names].filter((text) => typeof text === "string");
+    return [summary?.name, summary?.firstMessage, summary?.opening.text, ...names].filter(
+      (text) => typeof text === "string",
+    );
   });
 }

@@ -19,7 +19,7 @@ export function sumByModel(entries: readonly SessionEntry[], prices: PriceFuncti
   const recorder = new CallRecorder(null);
   for (const entry of entries) recorder.add(toRecord(entry), entry.id, Date.parse(entry.timestamp));
   const none = new Date(0);
-  const row = { id: "", cwd: "", created: none, modified: none, messageCount: 0 };
+  const row = { id: "", cwd: "", title: "", created: none, modified: none, messageCount: 0 };
   const { groups, total } = groupCalls([{ row, recorded: recorder.found }], { by: ["model"], prices });
   return { byModel: groups, total };
 }

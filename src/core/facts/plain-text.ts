@@ -1,4 +1,5 @@
 import { takeStart } from "../context/message-parts.ts";
+import { toTypedCommand } from "./user-text.ts";
 
 /**
  * Sequences that color, and that clear the rest of a line as grep writes behind each color: the output of tools is full of
@@ -110,16 +111,6 @@ const BOLD = /(?<!\w)\*\*(?=\S)([^*\n]+)(?<=\S)\*\*(?!\w)/g;
 const EMPHASIS = /(?<![\w*])\*(?=[^\s*])([^*\n]*[^\s*])\*(?![\w*])/g;
 const CODE = /(`+)([^`\n]+)\1/g;
 
-/** How Claude Code notes a command with a slash that a user typed. */
-const TYPED_COMMAND = /^<command-(?:message|name)>/;
-
-/** Returns such a command as it was typed, and any other text as it is. */
-function asTyped(text: string): string {
-  if (!TYPED_COMMAND.test(text)) return text;
-  const inside = (tag: string) => new RegExp(`<${tag}>(.*?)</${tag}>`, "s").exec(text)?.[1] ?? "";
-  return `${inside("command-name")} ${inside("command-args")}`.trim() || text;
-}
-
 /**
  * Takes the marks of headings, links, emphasis and code out of the beginning of a Markdown text: `## **Goal**` becomes
  * `Goal`. A command with a slash loses its tags. What may mean something else stays, such as `*.ts`, `a * b` and `__init__`.
@@ -127,7 +118,7 @@ function asTyped(text: string): string {
  * @returns The first 4,000 characters at most.
  */
 export function withoutMarkdown(text: string): string {
-  return asTyped(takeStart(text.trimStart(), MAX_READ))
+  return toTypedCommand(takeStart(text.trimStart(), MAX_READ))
     .replace(FENCE, "")
     .replace(HEADING, "")
     .replace(LINK, "$1")

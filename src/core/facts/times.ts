@@ -54,6 +54,30 @@ export function formatAgo(timeMs: number, nowMs: number): string {
   return days === 1 ? "1 day ago" : `${days} days ago`;
 }
 
+const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"] as const;
+
+/**
+ * Writes the day of a moment in local time as people name it: `Today`, `Yesterday`, the weekday within the last week, else as
+ * `2026-11-23`; empty if it is none.
+ */
+export function formatRelativeDay(timeMs: number, nowMs: number): string {
+  const [date, now] = [new Date(timeMs), new Date(nowMs)];
+  // A day may have 23 or 25 hours.
+  const days = Math.round((getMidnight(now) - getMidnight(date)) / DAY_MS);
+  if (days === 0) return "Today";
+  if (days === 1) return "Yesterday";
+  return days > 1 && days < 7 ? (WEEKDAYS[date.getDay()] ?? "") : formatDateAndTime(timeMs).slice(0, 10);
+}
+
+/** Writes the time of day of a moment in local time, to the minute; empty if it is none. */
+export function formatTimeOfDay(timeMs: number): string {
+  return formatDateAndTime(timeMs).slice(11);
+}
+
+function getMidnight(date: Date): number {
+  return new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
+}
+
 /** Writes a length of time in the two largest units that fit: `<0.1 s`, `0.4 s`, `12 s`, `3 min 20 s`, `2 h 14 min`, `3 d 4 h`. */
 export function formatDuration(milliseconds: number): string {
   if (milliseconds < 0.05 * SECOND_MS) return "<0.1 s";
@@ -163,10 +187,35 @@ function formatTwoDigits(value: number): string {
 
 /** Returns the earliest and the latest time of a session's entries, in Unix milliseconds; NaN if none has one. */
 export function getTimeRange(tree: EntryTree): [number, number] {
+  return findTimeRange(tree, tree.ordinals(), () => true);
+}
+
+/**
+ * Returns the time of the earliest and the latest message, in Unix milliseconds: when a session was used, whenever it was
+ * named or labeled.
+ *
+ * @param ordinals - The entries that count; default: all. A path counts alone.
+ * @returns The range of these entries of any type if none is a message with a time; NaN if none has a time.
+ * @remarks Cost: O(ordinals), without their bodies.
+ */
+export function getMessageTimeRange(
+  tree: EntryTree,
+  ordinals: Iterable<number> = tree.ordinals(),
+): [number, number] {
+  const counted = [...ordinals];
+  const range = findTimeRange(tree, counted, (ordinal) => tree.typeAt(ordinal) === "message");
+  return Number.isNaN(range[0]) ? findTimeRange(tree, counted, () => true) : range;
+}
+
+function findTimeRange(
+  tree: EntryTree,
+  ordinals: Iterable<number>,
+  isCounted: (ordinal: number) => boolean,
+): [number, number] {
   let [first, last] = [Number.NaN, Number.NaN];
-  for (const ordinal of tree.ordinals()) {
+  for (const ordinal of ordinals) {
     const time = tree.timeAt(ordinal);
-    if (Number.isNaN(time)) continue;
+    if (Number.isNaN(time) || !isCounted(ordinal)) continue;
     if (!(first <= time)) first = time;
     if (!(last >= time)) last = time;
   }

@@ -11,7 +11,7 @@ import { isJsonRecord, type JsonRecord, pickDefined } from "../../core/format/js
 import type { AgentMessage } from "../../core/format/message.ts";
 import { toWellFormedText } from "../../core/format/well-formed-text.ts";
 import type { ConversionIssues } from "../convert/conversion-issue.ts";
-import { OWN_EXTRA } from "../import/atif/stored-lines.ts";
+import { OBSERVATION_CUSTOM_TYPE, OWN_EXTRA } from "../import/atif/stored-lines.ts";
 import { DistinctIds } from "../import/distinct-ids.ts";
 import { toIsoTime } from "../import/source-text.ts";
 import type { ContentWriter } from "./content.ts";
@@ -56,11 +56,10 @@ export class StepWriter {
     this.#stepIds.set(entry.id, this.steps.length + 1);
     this.#thinkingLevel = findThinkingLevel(entry) ?? this.#thinkingLevel;
     const fields = toRecord(entry);
-    const { type, customType, display, content } = fields;
+    const { type } = fields;
     if (type === "message" && isStoredMessage(fields["message"]))
       this.addMessage(entry, fields["message"], isCopied);
-    else if (type === "custom_message")
-      this.#add(entry, isCopied, "user", content, { kind: "custom_message", customType, display });
+    else if (type === "custom_message") this.#addCustom(entry, fields, isCopied);
     else if (type === "compaction") this.#addCompaction(entry, isCopied);
     else if (type === "branch_summary") {
       const own = { kind: "branch_summary", from_id: fields["fromId"], usage: fields["usage"] };
@@ -85,11 +84,9 @@ export class StepWriter {
       case "toolResult":
         this.#addResult(entry, fields, isCopied);
         break;
-      case "custom": {
-        const { customType, display } = message;
-        this.#add(entry, isCopied, "user", message.content, { kind: "custom_message", customType, display });
+      case "custom":
+        this.#addCustom(entry, fields, isCopied);
         break;
-      }
       case "bashExecution": {
         const { role: _, timestamp: __, ...execution } = fields;
         const [said] = convertToLlm([{ ...message, excludeFromContext: false }]);
@@ -137,6 +134,26 @@ export class StepWriter {
     });
     this.steps.push(step);
     return step;
+  }
+
+  #addCustom(
+    entry: AnySessionEntry,
+    { customType, display, content, details }: JsonRecord,
+    isCopied: boolean,
+  ): void {
+    const step = this.steps.at(-1);
+    // A result without a call after calls could be taken for the result of one.
+    const isSeen = customType === OBSERVATION_CUSTOM_TYPE && step?.source === "agent";
+    if (step === undefined || !isSeen || step.tool_calls !== undefined) {
+      this.#add(entry, isCopied, "user", content, { kind: "custom_message", customType, display });
+      return;
+    }
+    const { extra } = toRecord(toRecord(details)["atif"]);
+    const isExtra = isJsonRecord(extra);
+    addResult(step, {
+      content: this.#content.write(content, entry.id) ?? "",
+      ...(isExtra && { extra: toWellFormedJson(extra) }),
+    });
   }
 
   #addAnswer(entry: AnySessionEntry, message: JsonRecord, isCopied: boolean): void {

@@ -1,4 +1,6 @@
 import { getTexts } from "../../core/context/content-text.ts";
+import { toRecord } from "../../core/context/entry-fields.ts";
+import { OpeningFinder } from "../../core/facts/session-title.ts";
 import type { ImageContent, TextContent, ToolCall } from "../../core/format/content.ts";
 import { UNKNOWN_NAME } from "../../core/format/message.ts";
 import { encodeParsed } from "../../core/jsonl/encode.ts";
@@ -71,7 +73,7 @@ export const writeOpenCode: SessionWriter = (session, target) => {
     slug: `sessiontree-${target.id.slice(0, 8)}`,
     projectID: "global",
     directory: target.cwd,
-    title: makeDocumentTitle(session, plan.turns),
+    title: makeDocumentTitle(session),
     version: VERSION,
     metadata: { [CONTINUED_SESSION_TYPE]: continued },
     time: { created: times[0] ?? target.now, updated: target.now },
@@ -88,12 +90,12 @@ export const writeOpenCode: SessionWriter = (session, target) => {
   };
 };
 
-function makeDocumentTitle(session: ReadonlySessionManager, turns: readonly ContinuedTurn[]): string {
+function makeDocumentTitle(session: ReadonlySessionManager): string {
   const name = session.getSessionName();
   if (name !== undefined) return name;
-  const prompt = turns.find(({ item }) => item.kind === "user")?.item;
-  const [line = ""] = (prompt === undefined ? "" : getTexts(prompt.content).join(" ")).trim().split("\n", 1);
-  return Array.from(line).slice(0, MAX_TITLE).join("") || "Continued session";
+  const finder = new OpeningFinder();
+  for (const entry of session.getEntries()) if (!finder.isSettled) finder.add(entry.type, toRecord(entry));
+  return Array.from(finder.opening.text).slice(0, MAX_TITLE).join("") || "Continued session";
 }
 
 /** Returns a time for each message, rising by at least 1 ms, none after `now`: the program distinguishes messages by them. */

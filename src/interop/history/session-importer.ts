@@ -125,7 +125,7 @@ export class SessionImporter {
       const baseId = isMain ? id : await this.#ids.getBaseId(imported, imported.header, taken);
       const base = { ...imported.header, id: baseId };
       const version = { ...base, id: await this.#ids.getVersionId(base) };
-      const header = (isMain ? await this.#findContinued(imported, [base, version]) : undefined) ?? version;
+      const header = (await this.#findContinued(imported, [base, version])) ?? version;
       taken.add(baseId);
       beside.set(imported.sourceId, { imported, base, header });
     }

@@ -125,6 +125,7 @@ export class SessionBuilder {
   readonly #provenance: ImportProvenance;
   readonly #copies = new Set<Draft>();
   #continued: ContinuedSession | undefined;
+  #isCopy = false;
   #time: string;
 
   constructor(input: ImportInput, origin: SessionOrigin) {
@@ -265,6 +266,12 @@ export class SessionBuilder {
     for (const draft of this.#entries.slice(Math.max(1, from))) this.#copies.add(draft);
   }
 
+  /** Notes that everything so far is a copy of a session of ours, whose calls count here if that session is not. */
+  copySession(session: ContinuedSession): void {
+    this.#isCopy = true;
+    this.continueSession(session);
+  }
+
   /** Adds where the program would continue, if that is not the last entry; undefined for the beginning. */
   markLeaf(leaf: Draft | undefined): void {
     const last = this.lastBehind(leaf ?? this.#entries[0]);
@@ -311,9 +318,10 @@ export class SessionBuilder {
   /** Removes the tokens of copies, whose calls count where they were made. */
   #finishCopies(): ContinuedOrigin | undefined {
     // A subagent may begin with its agent's history, and is a session of its own.
-    if (this.#continued === undefined || this.#parent()?.relation === "subagent") return undefined;
+    const isOwn = !this.#isCopy && this.#parent()?.relation === "subagent";
+    if (this.#continued === undefined || isOwn) return undefined;
     this.#provenance.continued = this.#continued;
-    for (const draft of this.#copies) {
+    for (const draft of this.#isCopy ? [] : this.#copies) {
       const { message } = draft;
       if (isStoredMessage(message) && message.role === "assistant") message.usage = toUsage();
       if (draft.type === "compaction" || draft.type === "branch_summary") delete draft["usage"];

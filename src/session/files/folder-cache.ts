@@ -15,7 +15,7 @@ import type { FileMark } from "./file-mark.ts";
 import { isSystemError } from "./skipped-files.ts";
 
 /** Incremented whenever the format or the meaning of what is kept changes. */
-const CACHE_VERSION = 7;
+const CACHE_VERSION = 8;
 
 /** One kind of knowledge of session files, and how it is kept: in one file for each folder of sessions. */
 export interface CacheKind<Known extends FileMark> {

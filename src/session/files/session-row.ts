@@ -1,4 +1,5 @@
 import type { SessionFacts } from "../../core/facts/session-facts.ts";
+import { getSessionTitle, type Opening } from "../../core/facts/session-title.ts";
 
 /** A session as a list shows it, wherever it is kept. */
 export interface SessionRow {
@@ -9,6 +10,11 @@ export interface SessionRow {
   readonly cwd: string;
   /** Display name, if it has one. */
   readonly name?: string;
+  /**
+   * What people call it, in one line of at most 400 characters: its name, else its first prompt, else the command with a slash
+   * that it begins with, else the name of its file or when it was begun.
+   */
+  readonly title: string;
   /** What it was forked from, as its header says: a path, or an id. */
   readonly parentSession?: string;
   /** Time of the header, else of the file. */
@@ -28,15 +34,23 @@ export interface FileRow extends SessionRow {
   readonly path: string;
 }
 
+/** The facts of a session that is kept in a file. */
+export interface FileFacts extends SessionFacts {
+  readonly opening: Opening;
+}
+
 /** Makes the row of a session, wherever it is kept, with a time for one that has none itself. */
 export function makeSessionRow(
-  facts: SessionFacts,
+  facts: SessionFacts & Partial<FileFacts>,
   fallbackMs = 0,
+  fileName?: string,
 ): { -readonly [Key in keyof SessionRow]: SessionRow[Key] } {
-  const { id, cwd, name, parentSession, createdMs, lastMessageMs, messageCount, firstMessage } = facts;
+  const { id, cwd, name, parentSession, createdMs, lastMessageMs, messageCount, firstMessage, opening } =
+    facts;
   const row: ReturnType<typeof makeSessionRow> = {
     id,
     cwd,
+    title: getSessionTitle({ name, opening, firstMessage, fileName, createdMs }),
     created: new Date(createdMs ?? fallbackMs),
     modified: new Date(lastMessageMs ?? createdMs ?? fallbackMs),
     messageCount,

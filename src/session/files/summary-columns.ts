@@ -1,14 +1,15 @@
 import { toArray } from "../../core/context/entry-fields.ts";
-import type { SessionFacts } from "../../core/facts/session-facts.ts";
+import { OPENING_STATES, type Opening } from "../../core/facts/session-title.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 import type { KeptJson } from "../fs/atomic-json.ts";
 import type { FileMark } from "./file-mark.ts";
 import type { CacheKind } from "./folder-cache.ts";
+import type { FileFacts } from "./session-row.ts";
 
 /** The summary of a file, and the state of the file when it was made. */
 export interface FileSummary extends FileMark {
   /** Undefined if the file is not a session. */
-  readonly summary: SessionFacts | undefined;
+  readonly summary: FileFacts | undefined;
   /** Returns the calls of models in their encoded form, if they are legible; undefined if they were not asked for. */
   readonly calls: (() => Uint8Array | undefined) | undefined;
   /** Number of all issues, if a line is not exactly one header or one entry; else 0. */
@@ -66,6 +67,8 @@ export function toColumns(summaries: FolderSummaries): { columns: object; text: 
     createdMs: sessions.map((session) => session?.createdMs ?? null),
     lastMessageMs: sessions.map((session) => session?.lastMessageMs ?? null),
     sessionName: sessions.map((session) => session?.name ?? null),
+    opening: sessions.map((session) => session?.opening.text ?? null),
+    openingState: sessions.map((session) => session?.opening.state ?? null),
     messageCount: sessions.map((session) => session?.messageCount ?? null),
     issueCount: files.map((file) => file.issueCount),
     // The length, if the text is in the common one, else the text itself.
@@ -134,7 +137,7 @@ function makePieceReader(bytes: KeptJson["bytes"], start: number, end: number): 
   return () => bytes()?.subarray(start, end);
 }
 
-function readSummary(lists: Lists, i: number, firstMessage: unknown): SessionFacts | undefined {
+function readSummary(lists: Lists, i: number, firstMessage: unknown): FileFacts | undefined {
   const id = lists.id[i];
   const cwd = lists.cwd[i];
   const messageCount = lists.messageCount[i];
@@ -145,7 +148,14 @@ function readSummary(lists: Lists, i: number, firstMessage: unknown): SessionFac
   if (typeof id !== "string" || typeof cwd !== "string" || typeof messageCount !== "number") return undefined;
   if (!isTextOrNull(firstMessage) || !isTextOrNull(parentSession) || !isTextOrNull(name)) return undefined;
   if (!isNumberOrNull(createdMs) || !isNumberOrNull(lastMessageMs)) return undefined;
-  return { id, cwd, name, parentSession, createdMs, lastMessageMs, messageCount, firstMessage };
+  const opening = readOpening(lists.opening[i], lists.openingState[i]);
+  if (opening === undefined) return undefined;
+  return { id, cwd, name, parentSession, createdMs, lastMessageMs, messageCount, firstMessage, opening };
+}
+
+function readOpening(text: unknown, written: unknown): Opening | undefined {
+  const state = OPENING_STATES.find((one) => one === written);
+  return typeof text === "string" && state !== undefined ? { text, state } : undefined;
 }
 
 function isTextOrNull(value: unknown): value is string | null {
@@ -177,6 +187,8 @@ function readLists(columns: JsonRecord) {
     createdMs: list("createdMs"),
     lastMessageMs: list("lastMessageMs"),
     sessionName: list("sessionName"),
+    opening: list("opening"),
+    openingState: list("openingState"),
     messageCount: list("messageCount"),
     issueCount: list("issueCount"),
     firstMessage: list("firstMessage"),

@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import { findOpening, getSessionTitle } from "../../core/facts/session-title.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { SessionError } from "../../core/format/errors.ts";
 import type { SessionHeader } from "../../core/format/header.ts";
@@ -136,6 +137,17 @@ export class SessionView {
   /** The display name, if there is one. */
   get name(): string | undefined {
     return this.#labelsAndName.name();
+  }
+
+  /**
+   * What people call it, as lists do.
+   *
+   * @remarks Cost: the messages up to the first answer.
+   */
+  get title(): string {
+    const createdMs = Date.parse(this.header?.timestamp ?? "");
+    const fileName = this.path === undefined ? "" : this.fileName;
+    return getSessionTitle({ name: this.name, opening: findOpening(this), fileName, createdMs });
   }
 
   /**

@@ -78,6 +78,7 @@ export const MANY_SESSIONS: readonly SuiteTest[] = [
       id: ids[0] ?? "",
       cwd: "/projects/third",
       name: "Name 6",
+      title: "Name 6",
       created: new Date(START_MS + 6_000),
       modified: new Date(START_MS + 6_000),
       messageCount: 2,
@@ -91,6 +92,7 @@ export const MANY_SESSIONS: readonly SuiteTest[] = [
     await oldest.close();
     const [first] = await all(store.list());
     assert.deepEqual([first?.id, first?.messageCount, first?.name], [ids[6], 3, undefined]);
+    assert.equal(first?.title, "first of 0");
   }),
   test("lists by project, name and beginning of the id", async ({ store }) => {
     const ids = await makeMany(store, 7);

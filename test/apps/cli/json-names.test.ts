@@ -211,7 +211,7 @@ function namesOf(
   if (text === ID) return ["id"];
   // What a fork was made of is named as in its header.
   if (text === path) return ["path", "parentSession"];
-  if (text === NAME) return ["name"];
+  if (text === NAME) return ["name", "title"];
   if (text === created) return ["created"];
   return entries.includes(text) ? ENTRY_ROLES.filter((name) => name in holder) : undefined;
 }

@@ -29,7 +29,7 @@ test("lists the sessions of the project in the current folder", async () => {
   expect(code).toBe(0);
   // So much of an id tells it from those of other projects, too.
   expect(stdout).toBe(
-    "id                  last used   messages  name\n0198aaaa-0000-7001  6 days ago         2  Find the bug\n",
+    "id                  last used    messages  name\n0198aaaa-0000-7001  2026-02-03          2  Find the bug\n",
   );
 });
 
@@ -80,8 +80,29 @@ test("shows what each session cost, with a ~ where a part is estimated, and sort
   expect(lines.map((line) => line.trim().split(/ {2,}/).slice(0, 4))).toEqual([
     ["id", "last used", "messages", "cost"],
     ["dear", "2025-06-10", "2", expect.stringMatching(/^~\$5\.30/)],
-    ["cheap", "2 h ago", "1", expect.stringMatching(/^\$0\.25/)],
+    ["cheap", "Today 10:00", "1", expect.stringMatching(/^\$0\.25/)],
   ]);
+});
+
+test("a wide terminal also shows the program and the model that made most calls", async () => {
+  const { dir } = twoCosts();
+  const imported = new Scribe(dir, "imported", "/till", undefined, Date.parse("2026-02-09T10:00:00.000Z"));
+  imported.session.appendCustomEntry("sessiontree.import", { source: "codex", sourceId: "1" });
+  imported.user("Count the coins");
+  imported.assistant("Three.", { model: "gpt-5" });
+  imported.assistant("Four.", { model: "gpt-5.5" });
+  imported.assistant("Five.", { model: "gpt-5" });
+  const parse = async (columns: number) => {
+    const { lines } = await cli(["list", "--dir", dir], { columns, env: { NO_COLOR: "1" } });
+    return lines.map((line) => line.trim().split(/ {2,}/));
+  };
+  const rows = await parse(120);
+  expect(rows[0]?.slice(4)).toEqual(["project", "program", "model", "name"]);
+  expect(rows.find(([id]) => id === "imported")?.slice(1)).toEqual([
+    ...["Yesterday", "3", "–", "till", "codex", "gpt-5", "Count the coins"],
+  ]);
+  expect(rows.find(([id]) => id === "cheap")?.slice(4, 6)).toEqual(["till", "claude-sonnet-4-5"]);
+  expect((await parse(80))[0]).not.toContain("model");
 });
 
 test("--since leaves out older sessions, and --path prints paths alone", async () => {
@@ -100,9 +121,9 @@ test("--all lists those of all projects and says which; names stand for first me
   const env = { PI_CODING_AGENT_SESSION_DIR: sessions };
   const { lines } = await cli(["list", "--pretty", "--all"], { cwd: project, env });
   expect(lines).toHaveLength(3);
-  expect(lines[0]).toMatch(/^id {18}last used {3}messages {2}project +name$/);
-  expect(lines[1]).toMatch(/^0198aaaa-0000-7002 {2}6 days ago {9}2 {2}other +Poetry$/);
-  expect(lines[2]).toMatch(/^0198aaaa-0000-7001 {2}6 days ago {9}2 {2}project +Find the bug$/);
+  expect(lines[0]).toMatch(/^id {18}last used {4}messages {2}project +name$/);
+  expect(lines[1]).toMatch(/^0198aaaa-0000-7002 {2}2026-02-03 {10}2 {2}other +Poetry$/);
+  expect(lines[2]).toMatch(/^0198aaaa-0000-7001 {2}2026-02-03 {10}2 {2}project +Find the bug$/);
 });
 
 test("--dir lists all that is in a folder, also one given from the current folder", async () => {
@@ -130,6 +151,7 @@ test("--json gives one object per session, with the names of the library", async
     path: foreign.path,
     cwd: other,
     name: "Poetry",
+    title: "Poetry",
     created: "2026-02-03T22:01:00.000Z",
     modified: "2026-02-03T22:03:00.000Z",
     messageCount: 2,

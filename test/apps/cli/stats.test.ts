@@ -1,3 +1,4 @@
+import { appendFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { cli, jsonLines, TERMINAL, temporaryFolder, widest } from "./support/cli.ts";
 import { Scribe, writeLines } from "./support/sessions.ts";
@@ -48,6 +49,20 @@ test("counts messages, tool calls, tokens and cost, by model and in total", asyn
   ]);
   expect(cells(lines, "anthropic/other")).toEqual(["anthropic/other", "1,000", "0", "0", "100", "$0.0200"]);
   expect(cells(lines, "total")).toEqual(["total", "5,010", "3,000", "0", "305", "$1.52"]);
+});
+
+test("the time that a session took is that of its messages, whenever it was named", async () => {
+  const { session, path } = counted();
+  const named = { type: "session_info", id: "late", parentId: session.getLeafId(), name: "Counted" };
+  appendFileSync(path, `${JSON.stringify({ ...named, timestamp: "2027-02-03T22:00:00.000Z" })}\n`);
+  const span = expect.stringMatching(/^2026-02-03 22:\d\d – 22:\d\d/);
+  expect(cells((await cli(["stats", path])).lines, "time")).toEqual(["time", span]);
+  expect(cells((await cli(["stats", path])).lines, "time")?.[1]).toMatch(/, 4 min$/);
+  const [, , , third = ""] = session.getPathIds();
+  expect(cells((await cli(["stats", path, "--leaf", third])).lines, "time")?.[1]).toMatch(/, 2 min$/);
+  expect(cells((await cli(["show", path])).lines, "time")).toEqual(["time", span]);
+  expect((await cli(["tree", path], TERMINAL)).stdout).toMatch(/22:03 – 22:07, 7 entries/);
+  expect((await cli(["export", path, "--markdown"])).stdout).not.toContain("2027");
 });
 
 test("--window tells how full the context is", async () => {

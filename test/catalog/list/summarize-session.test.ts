@@ -24,6 +24,7 @@ describe("a row", () => {
       id: "session-1",
       cwd: "/project",
       name: "second name",
+      title: "second name",
       parentSession: "/other.jsonl",
       created: new Date(START_MS),
       modified: new Date(START_MS + 3000),
@@ -35,7 +36,7 @@ describe("a row", () => {
   test("leaves out what there is not", async () => {
     const row = await summarize(joinLines([{ type: "session", id: "x" }]));
     expect(Object.keys(row ?? {}).sort()).toEqual(
-      ["created", "cwd", "id", "messageCount", "modified", "path"].sort(),
+      ["created", "cwd", "id", "messageCount", "modified", "path", "title"].sort(),
     );
     expect(row).toMatchObject({ cwd: "", messageCount: 0 });
   });

@@ -76,7 +76,7 @@ test("a search finds what one finds by parsing everything", async () => {
     "é",
     "É\u2028",
     '"timestamp": 5',
-    "e\nb",
+    "e\nbreak",
     "🙂",
     "2026",
     "l",

@@ -1,11 +1,13 @@
-import type { SessionFacts } from "../../../src/core/facts/session-facts.ts";
+import { type Opening, OpeningFinder } from "../../../src/core/facts/session-title.ts";
+import type { AnySessionEntry } from "../../../src/core/format/entry.ts";
 import type { IssueCode } from "../../../src/core/format/issue.ts";
 import { readSession } from "../../../src/core/jsonl/read-session.ts";
 import { SessionIndex } from "../../../src/core/jsonl/session-index.ts";
+import type { FileFacts } from "../../../src/session/files/session-row.ts";
 
 /** What a list says of a session, in the plainest way: every line is parsed, and every entry looked at. */
 export interface Expected {
-  readonly summary: SessionFacts | undefined;
+  readonly summary: FileFacts | undefined;
   readonly issueCount: number;
 }
 
@@ -51,8 +53,25 @@ export function plainSummary(bytes: Uint8Array): Expected {
   const { id, cwd, parentSession = null } = header;
   const codes = issueCodes(bytes);
   const issueCount = codes.some((code) => LINE_ISSUES.includes(code)) ? codes.length : 0;
-  const summary = { id, cwd, name, parentSession, createdMs, lastMessageMs, messageCount, firstMessage };
+  const opening = findPlainOpening(entries);
+  const summary = {
+    opening,
+    id,
+    cwd,
+    name,
+    parentSession,
+    createdMs,
+    lastMessageMs,
+    messageCount,
+    firstMessage,
+  };
   return { summary, issueCount };
+}
+
+function findPlainOpening(entries: readonly AnySessionEntry[]): Opening {
+  const finder = new OpeningFinder();
+  for (const entry of entries) finder.add(entry.type, JSON.parse(JSON.stringify(entry)));
+  return finder.opening;
 }
 
 /** What an entry without a time is given out with. */

@@ -41,6 +41,7 @@ const isoTimes = fc.oneof(
 );
 
 const texts = fc.oneof(
+  fc.constantFrom("/init", "[Request interrupted by user]", "<turn_aborted>", "Fix it", "Test it"),
   fc.constantFrom("hello", "", " ", 'say "timestamp": 5', "é\u2028🙂", "line\nbreak", `,"timestamp":"2026`),
   fc.string({ maxLength: 20 }),
 );
@@ -83,6 +84,7 @@ const messages = fc
       message,
       { content: message.content, timestamp: message.timestamp, role: message.role },
       { ...message, responseId: "r" },
+      { ...message, stopReason: "aborted" },
       null,
       "text",
     ),
@@ -108,6 +110,7 @@ const bodies = fc.oneof(
       { type: "custom", customType: "state", data: { timestamp: "2026" } },
       { type: "compaction", summary: "s", firstKeptEntryId: "00000001", tokensBefore: 5 },
       { type: "leaf", targetId: "00000001" },
+      { type: "custom_message", customType: "note", content: "<turn_aborted>", display: false },
       { type: "title", title: "t" },
       { type: "title", v: 1, title: "slot" },
       { type: "text", text: "t" },

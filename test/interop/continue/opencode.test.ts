@@ -43,7 +43,7 @@ describe("the document", () => {
       slug: "sessiontree-aaaaaaaa",
       projectID: "global",
       directory: "/project",
-      title: "Hi",
+      title: "Hi there",
       version: "1.18.33",
       metadata: {
         sessiontree: {

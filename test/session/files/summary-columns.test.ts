@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { listSessions } from "../../../src/catalog/list/list-sessions.ts";
+import { OPENING_STATES } from "../../../src/core/facts/session-title.ts";
 import type { FileSummary } from "../../../src/session/files/summary-columns.ts";
 import { readColumns, toColumns } from "../../../src/session/files/summary-columns.ts";
 import { readAtomicJson, writeAtomicJson } from "../../../src/session/fs/atomic-json.ts";
@@ -31,6 +32,7 @@ const summaries: fc.Arbitrary<FileSummary> = fc.record({
       name: some(text),
       messageCount: fc.nat(),
       firstMessage: some(text.filter((one) => one !== "")),
+      opening: fc.record({ text, state: fc.constantFrom(...OPENING_STATES) }),
     }),
     { nil: undefined },
   ),
@@ -79,6 +81,7 @@ test("columns of another shape, or with another text, are no summaries", () => {
     name: "n",
     messageCount: 1,
     firstMessage: "hello",
+    opening: { text: "hello", state: "settled" } as const,
   };
   const { columns, text: apart } = toColumns(
     new Map([

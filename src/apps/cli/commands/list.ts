@@ -7,9 +7,8 @@ import { listSessions } from "../../../catalog/list/list-sessions.ts";
 import { hasAllWords } from "../../../catalog/list/resolve-session.ts";
 import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
 import { joinTabs, toPlainLine } from "../../../core/facts/plain-text.ts";
-import { getFolderName, getSessionTitle } from "../../../core/facts/session-title.ts";
-import { getShortIdLength, WHOLE_ID } from "../../../core/facts/short-id-length.ts";
-import { formatAgo, formatIsoTime } from "../../../core/facts/times.ts";
+import { findTitleText, getFolderName } from "../../../core/facts/session-title.ts";
+import { formatIsoTime, formatRelativeDay, formatTimeOfDay } from "../../../core/facts/times.ts";
 import { formatCost, getDollars, makeEmptySpent, type Spent } from "../../../core/facts/usage-tally.ts";
 import { SOURCE_NAMES } from "../../../interop/import/imported-session.ts";
 import { compareRows, type FileRow } from "../../../session/files/session-row.ts";
@@ -20,6 +19,7 @@ import { choiceOption, flag, numberOption, optionalArgument, rare, textOption } 
 import { makeTablePrices } from "../price-table.ts";
 import { withProgress } from "../progress.ts";
 import { getScope, listOtherFolders, OPENCLAW } from "../session-argument.ts";
+import { measureSessionIds } from "../session-ids.ts";
 import { toSessionJson } from "../session-json.ts";
 import { warnOfSkipped } from "../skipped-files.ts";
 import { getSpan } from "../span-options.ts";
@@ -50,18 +50,25 @@ const TITLES = {
   age: "last used",
   messages: "messages",
   cost: "cost",
+  program: "program",
+  model: "model",
   project: "project",
   name: "name",
 };
 const PROJECT_PART = 0.25;
 
-const AGE_WIDTH = 10;
+/** As wide as `2026-11-23`, and `Today 09:30`. */
+const DAY_WIDTH = 11;
+
+/** Columns of a terminal in which a row also has the program and the model. */
+const PROGRAM_FROM = 100;
+const MAX_MODEL_WIDTH = 24;
 
 /** `sessiontree list`: lists sessions, latest first. */
 export const command: Command = {
   details: `Without options: the sessions of the project in the current folder. With --dir: all sessions in that folder, whatever their project.
 
-In a pipe: one line per session, with tabs between id, time of the last message, number of messages, number of issues, project folder, name or first message, path, and with --source the program, and "gone" if the file it was imported from is.`,
+In a pipe: one line per session, with tabs between id, time of the last message, number of messages, number of issues, project folder, name or title, path, and with --source the program, and "gone" if the file it was imported from is.`,
   parameters: [WORDS, ALL, SOURCE, SINCE, SORT, LIMIT, PATH, PRETTY],
   examples: [
     ["list", "the sessions of this project"],
@@ -78,10 +85,13 @@ In a pipe: one line per session, with tabs between id, time of the last message,
     if (isByCost && stored !== undefined)
       throw new UsageError("--sort cost reads files; for a store, use stats --by session --sort cost.");
     const isTable = out.isLaidOut && !json && !get(PATH);
-    const { rows: found, costs } =
-      stored === undefined
-        ? await listFiles(call, isByCost || isTable)
-        : { rows: await listStored(call, stored), costs: NO_COSTS };
+    const {
+      rows: found,
+      costs,
+      origins,
+    } = stored === undefined
+      ? await listFiles(call, isByCost || isTable)
+      : { rows: await listStored(call, stored), costs: NO_COSTS, origins: NO_ORIGINS };
     const words = get(WORDS);
     const { since } = getSpan(call, SINCE, undefined, false);
     const fitting = found.filter(
@@ -95,25 +105,34 @@ In a pipe: one line per session, with tabs between id, time of the last message,
     else if (sessions.length === 0) await writeNothing(call, isAll);
     else if (get(PATH)) for (const session of sessions) out.path(session.path ?? session.store ?? session.id);
     else if (isTable)
-      writeTable(call, sessions, { withProject: isAll, costs, idLength: await measureIds(call, found) });
+      writeTable(call, sessions, {
+        withProject: isAll,
+        costs,
+        origins,
+        idLength: await measureSessionIds(call, found, stored !== undefined || isAll),
+      });
     else for (const session of sessions) out.line(formatRow(session));
   },
 };
 
-const NO_COSTS: ReadonlyMap<string, Spent> = new Map();
-const NOTHING = makeEmptySpent();
-
-/** Returns how many characters of an id every command accepts, whatever sessions other projects have. */
-async function measureIds(call: CommandCall, shown: readonly ListedRow[]): Promise<number> {
-  const isWhole = call.stored !== undefined || getScope(call, call.get(ALL)).cwd === undefined;
-  const all = isWhole ? [] : await listSessions(getScope(call, true));
-  return getShortIdLength(new Set([...shown, ...all].map(({ id }) => id)), WHOLE_ID);
+/** What recorded a session. */
+interface Origin {
+  /** The program that it was imported from; null if it was not. */
+  readonly program: string | null;
+  /** The model that made most of its calls. */
+  readonly model: string | null;
 }
+
+const NO_COSTS: ReadonlyMap<string, Spent> = new Map();
+const NO_ORIGINS: ReadonlyMap<string, Origin> = new Map();
+const NOTHING = makeEmptySpent();
 
 interface FoundFiles {
   readonly rows: readonly ListedRow[];
   /** What each session used, its subagents included, by path; empty unless it was asked for. */
   readonly costs: ReadonlyMap<string, Spent>;
+  /** By path; empty unless costs were asked for. */
+  readonly origins: ReadonlyMap<string, Origin>;
 }
 
 /** Lists session files, with what they cost if that is wanted, in one walk over the files. */
@@ -127,7 +146,7 @@ async function listFiles(call: CommandCall, withCosts: boolean): Promise<FoundFi
   const found = await withProgress(call, "Reading sessions", async (onProgress) =>
     withCosts
       ? listWithCosts(scope, onProgress)
-      : { rows: await listSessions({ ...scope, onProgress }), costs: NO_COSTS },
+      : { rows: await listSessions({ ...scope, onProgress }), costs: NO_COSTS, origins: NO_ORIGINS },
   );
   // Only now, since the line that shows how far it is stands on stderr, too.
   skipped.forEach(warnOfSkipped(call));
@@ -137,19 +156,26 @@ async function listFiles(call: CommandCall, withCosts: boolean): Promise<FoundFi
 async function listWithCosts(
   scope: CatalogOptions,
   onProgress: ((loaded: number, total: number) => void) | undefined,
-): Promise<{ readonly rows: readonly FileRow[]; readonly costs: ReadonlyMap<string, Spent> }> {
-  const [{ collectCalls }, { groupCalls }] = await Promise.all([
+): Promise<FoundFiles> {
+  const [{ collectCalls }, { groupCalls }, { findMainModel }] = await Promise.all([
     import("../../../catalog/usage/collect-usage.ts"),
     import("../../../catalog/usage/usage-groups.ts"),
+    import("../../../catalog/usage/main-model.ts"),
   ]);
   const { sessions } = await collectCalls(scope, onProgress);
   const { groups } = groupCalls(sessions, { by: ["session"], prices: makeTablePrices() });
-  const rows = sessions.flatMap(({ row, isOutside = false }) =>
-    row.path === undefined || isOutside ? [] : { ...row, path: row.path },
-  );
+  const origins = new Map<string, Origin>();
+  const rows: FileRow[] = [];
+  for (const { row, recorded, isOutside = false } of sessions) {
+    const { path } = row;
+    if (path === undefined || isOutside) continue;
+    rows.push({ ...row, path });
+    origins.set(path, { program: recorded.source, model: findMainModel(recorded) });
+  }
   return {
     rows: rows.sort(compareRows),
     costs: new Map(groups.map((group) => [group.by.session?.path ?? "", group])),
+    origins,
   };
 }
 
@@ -196,7 +222,9 @@ async function writeNothing(call: CommandCall, isAll: boolean): Promise<void> {
   const where = ofStore ?? (ofFiles === undefined ? "" : ` in ${ofFiles}`);
   note(`No sessions${toPlainLine(`.${which}${where}`).slice(1)}.`);
   if (words !== undefined)
-    note(`To find what was said: sessiontree search ${quoteForShell(toPlainLine(words))}`);
+    note(
+      `To find what was said: sessiontree search ${words.split(/\s+/).map(toPlainLine).map(quoteForShell).join(" ")}`,
+    );
   if (!isAll) note("sessiontree list --all lists those of all projects.");
   if (stored === undefined && call.dir === undefined && words === undefined) await noteOthers(call);
 }
@@ -219,7 +247,7 @@ async function noteOthers({ io, note }: CommandCall): Promise<void> {
 }
 
 function formatRow(session: ListedRow): string {
-  const { id, modified, messageCount, issueCount = 0, cwd, name, firstMessage, source } = session;
+  const { id, modified, messageCount, issueCount = 0, cwd, name, title, firstMessage = "", source } = session;
   const time = formatIsoTime(modified.getTime());
   return joinTabs([
     id,
@@ -227,7 +255,7 @@ function formatRow(session: ListedRow): string {
     messageCount,
     issueCount,
     cwd,
-    name ?? firstMessage ?? "",
+    name ?? findTitleText(title, firstMessage) ?? title,
     session.path ?? session.store ?? "",
     ...(source === undefined ? [] : [source]),
     ...(session.sourceGone === true ? ["gone"] : []),
@@ -239,15 +267,20 @@ interface TableOptions {
   readonly withProject: boolean;
   /** By path. */
   readonly costs: ReadonlyMap<string, Spent>;
+  /** By path. */
+  readonly origins: ReadonlyMap<string, Origin>;
   /** Characters of an id. */
   readonly idLength: number;
 }
 
-/** Writes a line for each session: short id, age, messages, cost, project where there are several, name or first message. */
+/**
+ * Writes a line for each session: short id, day, messages, cost, in a wide terminal the program and the model, project where there
+ * are several, title.
+ */
 function writeTable(
   { out, io }: CommandCall,
   sessions: readonly ListedRow[],
-  { withProject, costs, idLength }: TableOptions,
+  { withProject, costs, origins, idLength }: TableOptions,
 ): void {
   const { colors, width } = out;
   const now = io.now();
@@ -262,28 +295,38 @@ function writeTable(
   const projects = sessions.map(({ cwd }) => toPlainLine(getFolderName(cwd)));
   const longest = Math.max(TITLES.project.length, ...projects.map(measureWidth));
   const projectWidth = withProject ? Math.min(longest, Math.floor(width * PROJECT_PART)) : 0;
-  // The project tells sessions apart that begin alike; how many messages they have is what a reader needs least.
+  const getOrigin = ({ path = "" }: ListedRow) => (width < PROGRAM_FROM ? undefined : origins.get(path));
+  // With --source, each row ends with its program.
+  const programs = sessions.map((one) => (one.source === undefined ? (getOrigin(one)?.program ?? "") : ""));
+  const models = sessions.map((one) => toPlainLine(getOrigin(one)?.model ?? ""));
+  const programWidth = measureColumn(TITLES.program, programs);
+  const modelWidth = Math.min(MAX_MODEL_WIDTH, measureColumn(TITLES.model, models));
+  // The project tells sessions apart that begin alike; what recorded them is what a reader needs least.
   const shown = chooseColumns(
-    [idLength, AGE_WIDTH, numberWidth, priceWidth, projectWidth],
-    [0, 1, 4, 3, 2],
+    [idLength, DAY_WIDTH, numberWidth, priceWidth, projectWidth, programWidth, modelWidth],
+    [0, 1, 4, 3, 2, 5, 6],
     width,
   );
   const title = [
     fitColumn(TITLES.id, idLength),
-    fitColumn(TITLES.age, AGE_WIDTH),
+    fitColumn(TITLES.age, DAY_WIDTH),
     TITLES.messages.padStart(numberWidth),
     TITLES.cost.padStart(priceWidth),
     fitColumn(TITLES.project, projectWidth),
+    fitColumn(TITLES.program, programWidth),
+    fitColumn(TITLES.model, modelWidth),
   ].filter((_, place) => shown.has(place));
   out.line(colors.dim([...title, TITLES.name].join("  ")));
   sessions.forEach((session, i) => {
     const { id, modified, name, issueCount = 0, source, sourceGone = false } = session;
     const facts = [
       colors.dim(fitColumn(takeShortId(id, idLength), idLength)),
-      fitColumn(formatAgo(modified.getTime(), now), AGE_WIDTH),
+      fitColumn(formatDay(modified.getTime(), now), DAY_WIDTH),
       colors.dim((numbers[i] ?? "").padStart(numberWidth)),
       (prices[i] ?? "").padStart(priceWidth),
       colors.cyan(fitColumn(projects[i] ?? "", projectWidth)),
+      colors.dim(fitColumn(programs[i] ?? "", programWidth)),
+      colors.dim(fitColumn(models[i] ?? "", modelWidth)),
     ]
       .filter((_, place) => shown.has(place))
       .join("  ");
@@ -295,14 +338,21 @@ function writeTable(
       return colors.red(front) + (name === undefined ? rest : colors.bold(rest));
     };
     out.line(
-      formatTextAfter(
-        `${facts}${origin}`,
-        `${mark}${formatKinship(session)}${getSessionTitle(session)}`,
-        out,
-        paint,
-      ),
+      formatTextAfter(`${facts}${origin}`, `${mark}${formatKinship(session)}${session.title}`, out, paint),
     );
   });
+}
+
+/** Returns the width of a column; 0 if no row has anything in it. */
+function measureColumn(title: string, texts: readonly string[]): number {
+  const longest = Math.max(0, ...texts.map(measureWidth));
+  return longest === 0 ? 0 : Math.max(title.length, longest);
+}
+
+/** Writes when a session was used last: the day, and of today the time. */
+function formatDay(timeMs: number, nowMs: number): string {
+  const day = formatRelativeDay(timeMs, nowMs);
+  return day === "Today" ? `${day} ${formatTimeOfDay(timeMs)}` : day;
 }
 
 /**

@@ -4,7 +4,6 @@ import { listSessions } from "../../../catalog/list/list-sessions.ts";
 import { type KeepReason, planRetention, type RetentionCandidate } from "../../../catalog/trash/retention.ts";
 import { deleteSession } from "../../../catalog/trash/trash.ts";
 import { formatBytes, formatCount, formatCounted } from "../../../core/facts/number-text.ts";
-import { getSessionTitle } from "../../../core/facts/session-title.ts";
 import { getShortIdLength } from "../../../core/facts/short-id-length.ts";
 import { formatAgo, parseDuration } from "../../../core/facts/times.ts";
 import { isSessionError } from "../../../core/format/errors.ts";
@@ -182,6 +181,6 @@ function writeRows(call: CommandCall, rows: readonly (readonly [Row, Fate])[]): 
       colors.dim(formatBytes(size).padStart(SIZE_WIDTH)),
     ].join("  ");
     const front = fate === "delete" ? facts : `${facts}  ${colors.green(`keep: ${fate}`)}`;
-    out.line(formatTextAfter(front, getSessionTitle(row), out, name === undefined ? String : colors.bold));
+    out.line(formatTextAfter(front, row.title, out, name === undefined ? String : colors.bold));
   }
 }

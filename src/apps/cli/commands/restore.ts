@@ -2,7 +2,6 @@ import { dirname } from "node:path";
 import { findByName, getOnlyOne } from "../../../catalog/list/resolve-session.ts";
 import { listTrashed, restoreSession, type TrashedSession } from "../../../catalog/trash/restore.ts";
 import { toPlainLine } from "../../../core/facts/plain-text.ts";
-import { getSessionTitle } from "../../../core/facts/session-title.ts";
 import { getShortIdLength, WHOLE_ID } from "../../../core/facts/short-id-length.ts";
 import { formatAgo } from "../../../core/facts/times.ts";
 import { getImportedRoot } from "../../../session/files/user-folders.ts";
@@ -96,7 +95,7 @@ function writeList({ out, io, json }: CommandCall, trashed: readonly TrashedSess
       colors.dim(fitColumn(takeShortId(session.id, idLength), idLength)),
       fitColumn(deleted === undefined ? "" : formatAgo(deleted.getTime(), now), AGE_WIDTH),
     ].join("  ");
-    out.line(formatTextAfter(facts, getSessionTitle(session), out));
+    out.line(formatTextAfter(facts, session.title, out));
     out.line(colors.dim(`${" ".repeat(idLength)}  ${toPlainLine(path)}`));
   }
 }

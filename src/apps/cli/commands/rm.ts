@@ -2,7 +2,6 @@ import { Descent } from "../../../catalog/list/lineage.ts";
 import { assertPlainFile } from "../../../catalog/trash/trash.ts";
 import { formatCounted } from "../../../core/facts/number-text.ts";
 import { toPlainLine } from "../../../core/facts/plain-text.ts";
-import { getSessionTitle, type TitleFacts } from "../../../core/facts/session-title.ts";
 import { formatAgo } from "../../../core/facts/times.ts";
 import { isSessionError } from "../../../core/format/errors.ts";
 import type { FileRow, SessionRow } from "../../../session/files/session-row.ts";
@@ -179,9 +178,6 @@ function formatDescent({ out }: CommandCall, { descendants }: Candidate): string
   ];
 }
 
-function formatSessionLine(session: TitleFacts & { readonly id: string }, width: number): string {
-  return truncateLine(
-    `${truncateLine(toPlainLine(session.id), ID_WIDTH)}  ${getSessionTitle(session)}`,
-    width,
-  );
+function formatSessionLine(session: Pick<SessionRow, "id" | "title">, width: number): string {
+  return truncateLine(`${truncateLine(toPlainLine(session.id), ID_WIDTH)}  ${session.title}`, width);
 }

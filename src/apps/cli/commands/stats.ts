@@ -2,7 +2,13 @@ import { type ModelCosts, sumByModel } from "../../../catalog/usage/model-costs.
 import type { ContextUsageEstimate } from "../../../core/compaction/tokens.ts";
 import { formatCount, formatCounted, formatDollars } from "../../../core/facts/number-text.ts";
 import { toPlainLine } from "../../../core/facts/plain-text.ts";
-import { formatAgo, formatDateAndTime } from "../../../core/facts/times.ts";
+import {
+  formatAgo,
+  formatDateAndTime,
+  formatDuration,
+  formatSpan,
+  getMessageTimeRange,
+} from "../../../core/facts/times.ts";
 import { countInputTokens, UNKNOWN_MODEL } from "../../../core/facts/usage.ts";
 import { formatCost, type Spent } from "../../../core/facts/usage-tally.ts";
 import type { SessionEntry } from "../../../core/format/entry.ts";
@@ -75,7 +81,10 @@ With --all, --project or --by: adds up calls of models across sessions, each onc
     const { location } = named;
     const size = estimateContextUsage(session);
     const leafId = leaf === undefined ? undefined : (session.getLeafId() ?? undefined);
-    const shown: ShownStats = { ...stats, location, leafId, size, costs };
+    const { tree } = view;
+    const ordinals = leafId === undefined ? tree.ordinals() : tree.path(tree.find(leafId));
+    const timeRange = getMessageTimeRange(tree, ordinals);
+    const shown: ShownStats = { ...stats, title: view.title, location, leafId, size, costs, timeRange };
     if (json) out.json(toStatsJson(shown));
     else writeStats(shown, nowMs, out);
     if (!json && costs.total.estimated !== null && get(PRICES) === undefined) note(formatPriceTable());
@@ -84,6 +93,7 @@ With --all, --project or --by: adds up calls of models across sessions, each onc
 };
 
 interface ShownStats extends SessionStats {
+  readonly title: string;
   readonly location: SessionLocation;
   /** The entry whose path was counted; undefined if all branches were. */
   readonly leafId: string | undefined;
@@ -91,10 +101,21 @@ interface ShownStats extends SessionStats {
   readonly size: ContextUsageEstimate;
   /** What the calls that were counted used and cost, by model. */
   readonly costs: ModelCosts;
+  /** When the first and the last message that was counted came, in Unix milliseconds; NaN without a time. */
+  readonly timeRange: readonly [firstMs: number, lastMs: number];
 }
 
-function toStatsJson({ location, leafId, size, costs, ...stats }: ShownStats): object {
-  const { sessionId, sessionName, sessionFile: _, createdAt, entries, inherited, context, ...counts } = stats;
+function toStatsJson({ title, location, leafId, size, costs, timeRange: _, ...stats }: ShownStats): object {
+  const {
+    sessionId,
+    sessionName,
+    sessionFile: __,
+    createdAt,
+    entries,
+    inherited,
+    context,
+    ...counts
+  } = stats;
   const { contextWindow } = context;
   const { tokens, usageTokens, trailingTokens } = size;
   const percent = contextWindow ? (tokens / contextWindow) * 100 : null;
@@ -102,6 +123,7 @@ function toStatsJson({ location, leafId, size, costs, ...stats }: ShownStats): o
     id: sessionId,
     ...location.json,
     name: sessionName,
+    title,
     created: createdAt,
     leafId,
     entryCount: entries,
@@ -121,10 +143,11 @@ function writeStats(stats: ShownStats, nowMs: number, out: Output): void {
   const byRole = Object.entries(messages.byRole).sort(([, a], [, b]) => b - a);
   writeFacts(
     [
-      ["name", stats.sessionName ?? ""],
+      stats.sessionName === undefined ? ["title", stats.title] : ["name", stats.sessionName],
       ["id", stats.sessionId],
       getLocationFact(location),
       ["created", created.startsWith(age) ? created : `${created}, ${age}`],
+      ["time", formatTimeRange(stats)],
       [
         "entries",
         stats.leafId === undefined
@@ -147,6 +170,11 @@ function writeStats(stats: ShownStats, nowMs: number, out: Output): void {
   );
   if (usage.count === 0 && usage.cost === null) out.line("\nNo usage is recorded.");
   else writeUsage(stats.costs, out);
+}
+
+function formatTimeRange({ timeRange: [firstMs, lastMs] }: ShownStats): string {
+  const span = formatSpan(firstMs, lastMs);
+  return lastMs > firstMs ? `${span}, ${formatDuration(lastMs - firstMs)}` : span;
 }
 
 function listText(total: number, parts: readonly string[]): string {

@@ -2,7 +2,12 @@ import { countSubtrees } from "../../../core/facts/ancestry.ts";
 import { getExcerpt } from "../../../core/facts/excerpt.ts";
 import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
 import { joinTabs, toPlainLine } from "../../../core/facts/plain-text.ts";
-import { formatDateAndTime, formatIsoTime, formatSpan, getTimeRange } from "../../../core/facts/times.ts";
+import {
+  formatDateAndTime,
+  formatIsoTime,
+  formatSpan,
+  getMessageTimeRange,
+} from "../../../core/facts/times.ts";
 import type { SessionEntry } from "../../../core/format/entry.ts";
 import { type EntryTree, NONE } from "../../../core/tree/entry-tree.ts";
 import type { SessionView } from "../../../session/manager/session-view.ts";
@@ -132,7 +137,7 @@ function writeHeading(session: SessionView, counts: KindCount, out: Output): voi
   const { header, labels, tree, version, issues } = session;
   const branches = [...tree.leaves()].length;
   const facts = [
-    formatSpan(...getTimeRange(tree)),
+    formatSpan(...getMessageTimeRange(tree)),
     formatCounted(tree.size, "entry", "entries"),
     ...(branches > 1 ? [formatCounted(branches, "branch", "branches")] : []),
     ...counts
@@ -145,7 +150,7 @@ function writeHeading(session: SessionView, counts: KindCount, out: Output): voi
     `version ${version}`,
   ].filter(Boolean);
   const origin = [header?.id, header?.cwd].map((text) => toPlainLine(text ?? "")).filter(Boolean);
-  out.line(colors.bold(truncateLine(toPlainLine(session.name ?? session.fileName), width)));
+  out.line(colors.bold(truncateLine(session.title, width)));
   const whole = origin.join("  ");
   const lines = measureWidth(whole) <= width ? [whole] : origin.map((text) => truncateStart(text, width));
   for (const line of [...lines, ...wrapText(facts.join(", "), width)]) out.line(colors.dim(line));

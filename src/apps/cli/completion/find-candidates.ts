@@ -1,5 +1,4 @@
 import { toPlainLine } from "../../../core/facts/plain-text.ts";
-import { getSessionTitle } from "../../../core/facts/session-title.ts";
 import { isSessionError } from "../../../core/format/errors.ts";
 import type { FileRow } from "../../../session/files/session-row.ts";
 import type { CommandCall, ListedCommand } from "../command.ts";
@@ -73,7 +72,7 @@ async function listSessionCandidates(
 ): Promise<Candidate[]> {
   const found = new Map<string, Candidate>();
   for await (const session of what === "trashed" ? listTrashedRows() : listMeantSessions(typed, place)) {
-    const title = getSessionTitle(session);
+    const title = session.title;
     for (const value of listWords(session, typed)) {
       const description = isDescribed ? shortenToDescription(value === title ? session.id : title) : "";
       // Of two that are called alike, the earlier one is named by its id.

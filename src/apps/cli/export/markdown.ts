@@ -4,7 +4,7 @@ import { type ContentPart, getEntryContent, type OutputPart } from "../../../cor
 import { getExcerpt } from "../../../core/facts/excerpt.ts";
 import { toImageAddress } from "../../../core/facts/images.ts";
 import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
-import { formatDateAndTime, formatSpan } from "../../../core/facts/times.ts";
+import { formatDateAndTime, formatSpan, getMessageTimeRange } from "../../../core/facts/times.ts";
 import type { AnySessionEntry } from "../../../core/format/entry.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { getEntryKind } from "../../text/entry-kind.ts";
@@ -41,18 +41,17 @@ export function* writeMarkdown(source: ExportSource): Generator<string, void> {
 }
 
 function makeTranscriptHeading({ session, leaf }: ExportSource, path: Int32Array): string {
-  const { header, name, tree } = session;
-  const times = [...path].map((ordinal) => tree.timeAt(ordinal)).filter((time) => !Number.isNaN(time));
+  const { header, tree } = session;
   const facts: [string, string][] = [
     ["Session", formatCode(header?.id ?? "")],
     ["Project", formatCode(header?.cwd ?? "")],
-    ["Time", formatSpan(times[0] ?? Number.NaN, times.at(-1) ?? Number.NaN)],
+    ["Time", formatSpan(...getMessageTimeRange(tree, path))],
     ["Branch", `${formatCount(path.length)} of ${formatCounted(tree.size, "entry", "entries")}`],
     ["Up to", path.length === 0 ? "" : formatCode(tree.idAt(leaf))],
     ["Forked from", formatCode(header?.parentSession ?? "")],
   ];
   const lines = facts.filter(([, value]) => value !== "").map(([fact, value]) => `- ${fact}: ${value}`);
-  return [`# ${escapeMarkdown(name ?? session.fileName)}`, "", ...lines].join("\n");
+  return [`# ${escapeMarkdown(session.title)}`, "", ...lines].join("\n");
 }
 
 interface Around {

@@ -11,7 +11,6 @@ import {
   type PriceFunction,
   type UsageGroup,
 } from "../../../catalog/usage/usage-groups.ts";
-import { getSessionTitle } from "../../../core/facts/session-title.ts";
 import type { Spent } from "../../../core/facts/usage-tally.ts";
 import { type FileMark, isUnchangedAt, toFileMark } from "../../../session/files/file-mark.ts";
 import type { CatalogScope } from "../../../session/files/session-files.ts";
@@ -32,7 +31,7 @@ export async function makeIndexPage(
   const descent = new Descent(sessions);
   const rows = sessions.map((session) => {
     const { path, id, cwd, created, modified, messageCount, issueCount = 0 } = session;
-    const title = getSessionTitle(session);
+    const title = session.title;
     const known = { path, id, cwd, title, created, modified, messageCount, issueCount };
     const kinship = getKinship(session);
     const [starter] = kinship === "subagent" ? descent.findParents(session) : [];

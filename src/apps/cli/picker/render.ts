@@ -1,6 +1,6 @@
 import { formatCount } from "../../../core/facts/number-text.ts";
 import { toPlainLine } from "../../../core/facts/plain-text.ts";
-import { getFolderName, getSessionTitle } from "../../../core/facts/session-title.ts";
+import { getFolderName } from "../../../core/facts/session-title.ts";
 import { formatAgo } from "../../../core/facts/times.ts";
 import type { FileRow } from "../../../session/files/session-row.ts";
 import type { Colors } from "../output.ts";
@@ -85,7 +85,7 @@ function formatHeading(state: PickerState, shown: number, { columns, colors }: P
 function formatInput(state: PickerState, { columns, colors }: PickerScreen): string {
   const { mode, filter } = state;
   if (mode.kind === "delete") {
-    const title = getSessionTitle(state.sessions.find(({ path }) => path === mode.path) ?? {});
+    const title = state.sessions.find(({ path }) => path === mode.path)?.title ?? "";
     const [front, back] = ["Delete ", "? y/n"];
     return colors.bold(colors.red(front + truncateLine(title, columns - front.length - back.length) + back));
   }
@@ -140,7 +140,7 @@ function formatSessionRow(
       : [fitColumn(toPlainLine(getFolderName(cwd)), Math.floor(columns * PROJECT_PART))]),
   ].join("  ");
   const text = truncateLine(
-    getSessionTitle(session),
+    session.title,
     Math.max(0, columns - measureWidth(marker) - measureWidth(facts) - 2),
   );
   const shown = name ? colors.bold(text) : text;

@@ -269,7 +269,15 @@ function toggleScope(state: PickerState): PickerStep {
 }
 
 function renameSession(state: PickerState, path: string, name: string): PickerState {
-  const sessions = state.sessions.map((session) => (session.path === path ? { ...session, name } : session));
+  const sessions = state.sessions.map((session) =>
+    session.path === path
+      ? {
+          ...session,
+          name,
+          title: getSessionTitle({ ...session, name, createdMs: session.created.getTime() }),
+        }
+      : session,
+  );
   return { ...state, sessions };
 }
 
@@ -324,7 +332,7 @@ function findBestMatches(sessions: readonly FileRow[], filter: string): readonly
 function getRank(session: FileRow, words: readonly string[]): number {
   const text = getSearchedText(session);
   if (words.every((word) => text.includes(word))) return WORDS_RANK;
-  return single(words.join(" "), getSessionTitle(session).slice(0, TITLE_LENGTH))?.score ?? 0;
+  return single(words.join(" "), session.title.slice(0, TITLE_LENGTH))?.score ?? 0;
 }
 
 const searched = new WeakMap<FileRow, string>();

@@ -1,7 +1,5 @@
 import { findNewestTips, sortParentsFirst } from "../../../core/facts/ancestry.ts";
-import { getExcerpt } from "../../../core/facts/excerpt.ts";
-import { toShortLine } from "../../../core/facts/plain-text.ts";
-import { getFolderName } from "../../../core/facts/session-title.ts";
+import { findOpening, getSessionTitle } from "../../../core/facts/session-title.ts";
 import type { ViewSource } from "../../../core/facts/tool-calls.ts";
 import { findImportOrigin } from "../../../core/format/import-origin.ts";
 import type { LineSpans } from "../../../core/jsonl/line-spans.ts";
@@ -12,9 +10,6 @@ import { type EntryKind, getEntryKind, isConversation } from "../../text/entry-k
 import { type EntryFacts, type LinkedSession, mapLinkedSessions } from "./entry-facts.ts";
 import type { LineBlocks, SessionEntries } from "./session-entries.ts";
 
-/** Characters of a title that is made of a prompt. */
-const LONGEST_TITLE = 90;
-
 /** A session as the page looks at it: entries by ordinal (their index in the file) and how they hang together. */
 export interface SessionModel extends ViewSource {
   readonly bytes: LineBlocks;
@@ -24,7 +19,7 @@ export interface SessionModel extends ViewSource {
   readonly isMigrated: boolean;
   /** The display name; undefined if it has none. */
   readonly name: string | undefined;
-  /** What a person calls it: the name, else its first prompt, else its folder or file. */
+  /** What people call it, as lists do. */
   readonly title: string;
   /** How many entries there are. */
   readonly size: number;
@@ -62,15 +57,15 @@ export function makeSessionModel(entries: SessionEntries, fileName: string): Ses
   const marks = new LabelsAndName({ tree }, entryAt, undefined, header?.title);
   const labels = Array.from(marks.labels(), ([id, { label }]) => [tree.find(id), label] as const);
   const kinds = facts.map(({ kind }) => kind);
+  const opening = findOpening(entries);
+  const createdMs = Date.parse(header?.timestamp ?? "");
   return {
     bytes,
     fileName,
     header,
     isMigrated,
     name: marks.name(),
-    title:
-      marks.name() ??
-      (getFirstPrompt(entryAt, kinds) || getFolderName(header?.cwd ?? "") || fileName || "Session"),
+    title: getSessionTitle({ name: marks.name(), opening, fileName, createdMs }),
     size: tree.size,
     facts,
     isWhole: facts.length === tree.size,
@@ -86,14 +81,6 @@ export function makeSessionModel(entries: SessionEntries, fileName: string): Ses
     linked: mapLinkedSessions(facts),
     issues,
   };
-}
-
-function getFirstPrompt(entryAt: SessionModel["entryAt"], kinds: readonly EntryKind[]): string {
-  for (const [ordinal, { tone }] of kinds.entries()) {
-    const prompt = tone === "user" ? getExcerpt(entryAt(ordinal)).text : "";
-    if (prompt !== "") return toShortLine(prompt, LONGEST_TITLE);
-  }
-  return "";
 }
 
 /** Returns what an entry is. */

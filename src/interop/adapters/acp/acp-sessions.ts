@@ -1,5 +1,4 @@
 import { toRecord } from "../../../core/context/entry-fields.ts";
-import { getSessionTitle } from "../../../core/facts/session-title.ts";
 import { isSessionError, makeEntryNotFoundError } from "../../../core/format/errors.ts";
 import { assertOptions, makeNumberRule } from "../../../core/format/options.ts";
 import { toWellFormedText } from "../../../core/format/well-formed-text.ts";
@@ -63,7 +62,7 @@ async function listAcpSessions(
       sessionId: row.id,
       // The protocol wants one; a session without its own is opened in that of the process.
       cwd: toWellFormedText(row.cwd) || process.cwd(),
-      title: getSessionTitle(row),
+      title: row.title,
       updatedAt: row.modified.toISOString(),
     });
   }

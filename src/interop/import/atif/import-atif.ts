@@ -3,6 +3,7 @@ import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
 import { isAtifDocument } from "../../../core/jsonl/foreign-source.ts";
 import { readSession } from "../../../core/jsonl/read-session.ts";
+import { type ContinuedSession, parseContinuedSession } from "../continued-session.ts";
 import { DistinctIds } from "../distinct-ids.ts";
 import { makeCustom, makeSubagentLink, toFilled } from "../entry-bodies.ts";
 import type { ImportedSession } from "../imported-session.ts";
@@ -10,7 +11,7 @@ import { makeSubagentSessionId, makeSubagentSourceId, NO_TIME, SessionBuilder } 
 import { makeIssue, makeLeftOutIssue, toIsoTime, toNonemptyText } from "../source-text.ts";
 import type { ReadAsset } from "./step-content.ts";
 import { StepReader } from "./step-reader.ts";
-import { findAtifSession, getOwnExtra } from "./stored-lines.ts";
+import { findAtifSession, getOwnExtra, TRAJECTORY_CUSTOM_TYPE } from "./stored-lines.ts";
 
 /** A document of ATIF. */
 export interface AtifInput {
@@ -124,6 +125,8 @@ function importStored(input: AtifInput, trajectory: Trajectory): ImportedSession
     builder.counts.records++;
   }
   builder.markLeaf(stored.leafId === null ? undefined : builder.findDraft(stored.leafId));
+  const copied = findCopiedSession(trajectory.record);
+  if (copied !== undefined) builder.copySession(copied);
   return builder.finish();
 }
 
@@ -146,7 +149,7 @@ function importSteps(
   if (!Array.isArray(record["steps"])) builder.issues.push(makeLeftOutIssue("The trajectory has no steps."));
   const rest = getOtherFields(record);
   if (rest !== undefined)
-    builder.addBehind("atif trajectory", undefined, makeCustom("atif.trajectory", rest));
+    builder.addBehind("atif trajectory", undefined, makeCustom(TRAJECTORY_CUSTOM_TYPE, rest));
   const reader = new StepReader(builder, {
     agent: toRecord(record["agent"]),
     state: toArray(getOwnExtra(record)["state"]),
@@ -156,15 +159,32 @@ function importSteps(
       return known && makeSubagentSessionId(known.sourceId, known.agentId);
     },
   });
-  for (const [index, step] of steps.entries()) {
-    if (isJsonRecord(step)) reader.read(step, index);
-    else {
-      builder.issues.push(makeIssue("SOURCE_LEFT_OUT", `Step ${index + 1} is not an object.`));
-      builder.drop("step");
+  const copied = findCopiedSession(record);
+  const readFrom = (start: number, end?: number) => {
+    for (const [at, step] of steps.slice(start, end).entries()) {
+      const index = start + at;
+      if (isJsonRecord(step)) reader.read(step, index);
+      else {
+        builder.issues.push(makeIssue("SOURCE_LEFT_OUT", `Step ${index + 1} is not an object.`));
+        builder.drop("step");
+      }
     }
-  }
+  };
+  readFrom(0, copied?.steps);
   reader.addUsage(toArray(getOwnExtra(record)["usage"]));
+  if (copied !== undefined) {
+    builder.copySession(copied);
+    readFrom(copied.steps);
+  }
   return builder.finish();
+}
+
+/** Returns the session of ours that a trajectory was exported from, and how many steps were; undefined for other trajectories. */
+function findCopiedSession(record: JsonRecord): (ContinuedSession & { readonly steps: number }) | undefined {
+  const { leaf_id: leafId, steps } = getOwnExtra(record);
+  const session = parseContinuedSession({ sessionId: record["session_id"], leafId });
+  const isCount = typeof steps === "number" && Number.isSafeInteger(steps) && steps >= 0;
+  return session !== undefined && isCount ? { ...session, steps } : undefined;
 }
 
 /** Returns the fields of a trajectory that are not part of the conversation; undefined if there are none. */

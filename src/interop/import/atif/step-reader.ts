@@ -26,7 +26,7 @@ import {
 import type { Draft, SessionBuilder, UntimedMessage } from "../session-builder.ts";
 import { isPresent, makeLeftOutIssue, toIsoTime, toNonemptyText } from "../source-text.ts";
 import { convertContent, type ReadAsset } from "./step-content.ts";
-import { getOwnExtra, OWN_EXTRA } from "./stored-lines.ts";
+import { getOwnExtra, OBSERVATION_CUSTOM_TYPE, OWN_EXTRA } from "./stored-lines.ts";
 
 /** What steps refer to. */
 export interface StepScene {
@@ -267,7 +267,7 @@ export class StepReader {
   /** Adds what an agent saw without a call. */
   #addObservation(blocks: readonly UserBlock[], atif: JsonRecord | undefined, time: unknown): void {
     const details = atif && { atif };
-    this.#add(makeCustomMessage("atif.observation", blocks, true, details), time);
+    this.#add(makeCustomMessage(OBSERVATION_CUSTOM_TYPE, blocks, true, details), time);
   }
 
   #linkSubagent(ref: JsonRecord, toolCallId: string | undefined): void {

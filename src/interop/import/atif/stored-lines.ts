@@ -6,6 +6,12 @@ import { encodeParsed } from "../../../core/jsonl/encode.ts";
 /** Field of `extra` with what sessiontree stores of a trajectory, a step, a call, or a result. */
 export const OWN_EXTRA = "sessiontree";
 
+/** Custom type of an entry with the fields of a trajectory that are not part of the conversation. */
+export const TRAJECTORY_CUSTOM_TYPE = "atif.trajectory";
+
+/** Custom type of a message with what an agent saw without a call. */
+export const OBSERVATION_CUSTOM_TYPE = "atif.observation";
+
 /** Half of a surrogate pair as JSON escapes it, which other readers refuse even in a value that they pass on. */
 const ESCAPED_SURROGATE = /\\ud[89a-f]/i;
 

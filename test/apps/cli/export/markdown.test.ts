@@ -34,7 +34,7 @@ describe("a transcript", () => {
       "",
       "- Session: `0198aaaa-0000-7000-8000-000000000001`",
     ]);
-    expect(text).toContain("- Time: 2026-02-03 22:02 – 22:06\n- Branch: 5 of 5 entries\n");
+    expect(text).toContain("- Time: 2026-02-03 22:03 – 22:06\n- Branch: 5 of 5 entries\n");
     expect(text).toContain("\n## 1. User \\[start\\] · 2026-02-03 22:03\n\nWhy is it red?\n");
     expect(text).toContain("\n### Assistant · claude · 2026-02-03 22:05\n\nA test fails.\n");
     expect(text).toContain("\n## 2. User · 2026-02-03 22:06\n\nFix it.\n");

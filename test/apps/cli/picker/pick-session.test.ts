@@ -19,6 +19,7 @@ function info(number: number): FileRow {
     created: modified,
     modified,
     messageCount: number,
+    title: `Message ${number}`,
     firstMessage: `Message ${number}`,
   };
 }

@@ -5,6 +5,7 @@ import { makePickerLayout, renderPicker } from "../../../../src/apps/cli/picker/
 import { makeEmptyPicker, type PickerMode, type PickerState } from "../../../../src/apps/cli/picker/state.ts";
 import { loadWidths } from "../../../../src/apps/cli/text/width.ts";
 import { toPlainLine } from "../../../../src/core/facts/plain-text.ts";
+import { getSessionTitle } from "../../../../src/core/facts/session-title.ts";
 import type { FileRow } from "../../../../src/session/files/session-row.ts";
 import fc from "../../../support/fast-check.ts";
 
@@ -24,7 +25,7 @@ function session(number: number, name = "", firstMessage = `Message ${number}`):
     modified,
     messageCount: 7,
   };
-  return { ...facts, name, firstMessage };
+  return { ...facts, name, firstMessage, title: getSessionTitle({ name, firstMessage }) };
 }
 
 function picker(number: number, more: Partial<PickerState> = {}): PickerState {

@@ -21,6 +21,7 @@ function session(number: number, facts: Partial<FileRow> = {}): FileRow {
     path: `/sessions/${number}.jsonl`,
     id: `id-${number}`,
     cwd: "/projects/demo",
+    title: facts.name ?? facts.firstMessage ?? `Message ${number}`,
     firstMessage: `Message ${number}`,
     created: new Date(number),
     modified: new Date(number),
