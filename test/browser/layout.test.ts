@@ -71,7 +71,7 @@ test("on a phone everything that can be pressed is forty pixels high, and nothin
     expect(await page.locator(".path-bar").textContent()).toMatch(/context (?:about )?[\d.]+k? tokens/);
     const head = page.locator(".is-focused .entry-head, .entry:has(.is-focused) > .entry-head").first();
     expect(await head.locator("time").isVisible()).toBe(true);
-    expect(await head.getByLabel("Link to entry").isVisible()).toBe(true);
+    expect(await head.getByLabel("Actions for entry").isVisible()).toBe(true);
   }
   const tree = await open(text, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
   await tree.page.getByRole("button", { name: "Tree" }).click();
@@ -82,7 +82,7 @@ test("on a phone everything that can be pressed is forty pixels high, and nothin
     viewport: { width: 390, height: 844 },
     hash: `#entry=${parallel}&end=${parallel}`,
   });
-  await page.getByText("Current branch").click();
+  await page.getByText("Back to the current branch").click();
   await page.locator(".path-bar:has-text('Current branch')").waitFor();
 });
 
@@ -238,10 +238,9 @@ test("a finger reaches the actions of a result", async () => {
     isMobile: true,
     hash: `#entry=${failures[1]}`,
   });
-  const eye = page
-    .locator(`[data-entry="${failures[1]}"]`)
-    .getByLabel("What the model saw when it made this call");
-  expect(await eye.evaluate((one) => getComputedStyle(one).opacity)).toBe("1");
-  await eye.tap();
+  const menu = page.locator(`[data-entry="${failures[1]}"]`).getByLabel(`Actions for entry ${failures[1]}`);
+  expect(await menu.evaluate((one) => getComputedStyle(one).opacity)).toBe("1");
+  await menu.tap();
+  await page.getByRole("dialog").getByText("What the model saw when it made this call").tap();
   await page.locator("[aria-label='What the model sees']").waitFor();
 });

@@ -49,7 +49,7 @@ test("goes to another branch by the tree, by the switch and by keys", async () =
   await page.locator(".path-bar:has-text('Current branch')").waitFor();
   await page.keyboard.press("h");
   await page.locator(`.entry[data-entry="${leftAnswer}"].is-focused`).waitFor();
-  await page.getByText("Current branch").click();
+  await page.getByText("Back to the current branch").click();
   await page.locator(".path-bar:has-text('Current branch')").waitFor();
 });
 
@@ -60,7 +60,7 @@ test("shows what the model sees, and folds and greys what a compaction left out"
   const stateOf = (id: string) => page.locator(`.entry[data-entry="${id}"]`).getAttribute("class");
   expect(await stateOf(kept)).toContain("state-seen");
   expect(await page.locator(`[data-entry="${question}"].entry`).count()).toBe(0);
-  expect(await page.locator(".folded-line.is-compacted").textContent()).toContain("5 entries compacted");
+  expect(await page.locator(".folded-line.is-compacted").textContent()).toContain("5 entries summarized");
   await page.locator(".folded-line.is-compacted").click();
   expect(await stateOf(question)).toContain("state-compacted");
 
@@ -118,7 +118,7 @@ test("is driven by keys", async () => {
 
 test("every sign says what it means, where it stands and in the help", async () => {
   const { text, leftAnswer, question } = smallSession();
-  const { page } = await open(text);
+  const { page } = await open(text, { hash: "#records=shown" });
   await page.locator(".folded-line.is-compacted").click();
   const titleOf = (selector: string) => page.locator(selector).first().getAttribute("title");
   expect(await titleOf(`.entry[data-entry="${question}"]`)).toContain(
@@ -297,7 +297,7 @@ test.skipIf(IS_FIREFOX)(
 );
 
 test("the tree follows what is looked at", async () => {
-  const { page } = await open(bigSession(1000));
+  const { page } = await open(bigSession(1000), { hash: "#records=shown" });
   // What was compacted is folded, and far away.
   await page.locator(".tree-row.is-current:not(:has-text('A very long session'))").waitFor();
   await page.keyboard.press("g");

@@ -23,12 +23,12 @@ test("usage says what each number covers: the whole session, or the path, and wh
   await page.goto(`${page.url().split("#")[0]}#entry=${single}&end=${single}`);
   await page.locator(`.is-focused[data-entry="${single}"]`).waitFor();
   await page.keyboard.press("u");
-  const notes = await page.locator(".tile-note:has-text('path')").allTextContents();
+  const notes = await page.locator(".tile-note:has-text('branch')").allTextContents();
   expect(notes).toHaveLength(4);
-  for (const note of notes) expect(note).toMatch(new RegExp(` on the path to entry ${single}$`));
+  for (const note of notes) expect(note).toMatch(new RegExp(` on the branch to entry ${single}$`));
   expect(await cost.textContent()).not.toBe(whole);
   expect(await page.locator(".legend").first().textContent()).toContain(
-    `faded: not on the path to entry ${single}`,
+    `faded: not on the branch to entry ${single}`,
   );
 });
 

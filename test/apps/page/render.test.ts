@@ -1,5 +1,10 @@
 import { expect, test } from "vitest";
-import { findLanguage, guessLanguage, highlightCode, highlightLines } from "../../../src/apps/page/render/highlight.ts";
+import {
+  findLanguage,
+  guessLanguage,
+  highlightCode,
+  highlightLines,
+} from "../../../src/apps/page/render/highlight.ts";
 import { renderMarkdown } from "../../../src/apps/page/render/markdown.ts";
 import fc from "../../support/fast-check.ts";
 

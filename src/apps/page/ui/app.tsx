@@ -22,6 +22,7 @@ import { Help, SIGNS } from "./help.tsx";
 import { IssuesView } from "./issues-view.tsx";
 import { KEY_HELP, useKeys } from "./keys.ts";
 import type { LiveSession } from "./live-session.ts";
+import { NewEntries } from "./new-entries.tsx";
 import { PageContext, type PageContextValue, useCopy } from "./page-context.ts";
 import { PathBar, TimeLine } from "./path-bar.tsx";
 import { FilterBar, SearchPanel } from "./search-panel.tsx";
@@ -202,12 +203,19 @@ export function App({ live, path: file, opening, indexUrl }: AppProps) {
           <main>
             {isConversation && (
               <>
+                <h2 class="sr-only">{view === "model" ? "What the model sees" : "Conversation"}</h2>
                 <PathBar path={path} position={position} onFailure={toFailure} />
                 <TimeLine path={path} focus={focus} />
                 <Conversation path={path} position={position} sight={sight} />
+                <NewEntries end={position.end} wasAtEnd={wasAtEnd} />
               </>
             )}
-            {view === "beside" && <BesideView path={path} position={position} />}
+            {view === "beside" && (
+              <>
+                <h2 class="sr-only">Two branches</h2>
+                <BesideView path={path} position={position} />
+              </>
+            )}
             {view === "changes" && <ChangesView path={path} />}
             {view === "usage" && <UsageView path={path} />}
             {view === "issues" && <IssuesView />}

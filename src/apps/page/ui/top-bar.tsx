@@ -2,17 +2,19 @@ import type { RefObject } from "preact";
 import { useMemo } from "preact/hooks";
 import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
 import { getFolderName } from "../../../core/facts/session-title.ts";
-import { formatDuration, getTimeRange } from "../../../core/facts/times.ts";
+import { formatDuration, getMessageTimeRange } from "../../../core/facts/times.ts";
 import { formatCost, sumSpent } from "../../../core/facts/usage-tally.ts";
 import { formatDateAndTime } from "../model/format.ts";
 import type { View } from "../model/navigation.ts";
 import { findSource } from "../model/session-model.ts";
 import { listModelCalls } from "../model/usage.ts";
 import { SearchBox, Segments, ThemeButton } from "./controls.tsx";
+import { downloadSession } from "./download-session.ts";
 import { HELP_TITLE } from "./help.tsx";
 import {
   BackIcon,
   DownIcon,
+  DownloadIcon,
   HelpIcon,
   IconButton,
   PrintIcon,
@@ -46,9 +48,12 @@ interface TopBarProps {
 export type Unfolded = "nothing" | "search" | "menu";
 
 const FOLLOWING_HINTS = {
-  now: "Shows what is appended to the session",
+  now: "A program is writing to the session",
+  quiet: "Shows what is appended to the session",
   ended: "The command that served this page has ended: what is appended now is not shown",
 };
+
+const FOLLOWING_WORDS = { now: "live", quiet: "", ended: "not live" };
 
 /** The bar at the top: what session this is, what is shown of it, search, and the rest. */
 export function TopBar(props: TopBarProps) {
@@ -80,7 +85,7 @@ export function TopBar(props: TopBarProps) {
       </div>
       {following !== "never" && (
         <span class={`live is-${following}`} role="status" title={FOLLOWING_HINTS[following]}>
-          {following === "now" ? "live" : "not live"}
+          {FOLLOWING_WORDS[following]}
         </span>
       )}
       <IconButton
@@ -113,6 +118,12 @@ export function TopBar(props: TopBarProps) {
       <div class="tools">
         <IconButton icon={UnfoldIcon} label="Open or close everything" shortcut="e" onClick={onFolds} />
         <ThemeButton />
+        <IconButton
+          icon={DownloadIcon}
+          label="Download JSONL"
+          hint="Download JSONL: the session file, byte by byte"
+          onClick={() => downloadSession(session)}
+        />
         <IconButton icon={PrintIcon} label="Print" hint="Print this branch" onClick={() => print()} />
         <IconButton
           icon={TerminalIcon}
@@ -129,10 +140,10 @@ export function TopBar(props: TopBarProps) {
 /** What is known of the session as a whole: when it was, how long it took, what it cost, and where it is from. */
 function SessionFacts() {
   const { session, listed } = usePage();
-  const { header, tree } = session;
+  const { header } = session;
   const own = useMemo(() => sumSpent(listModelCalls(session)), [session]);
   const all = listed ?? own;
-  const [firstMs, lastMs] = useMemo(() => getTimeRange(tree), [tree]);
+  const [firstMs, lastMs] = useMemo(() => getMessageTimeRange(session.tree), [session]);
   const source = findSource(session);
   const cwd = header?.cwd ?? "";
   // What is asked first stands first: a narrow window cuts the end off.
@@ -145,7 +156,7 @@ function SessionFacts() {
     ],
     [
       lastMs > firstMs ? formatDuration(lastMs - firstMs) : "",
-      "From its first entry to its last, with all pauses",
+      "From its first message to its last, with all pauses",
     ],
     [getFolderName(cwd), `Folder of its project: ${cwd}`],
     [source === undefined ? "" : `from ${source}`, "Program that it was imported from"],
