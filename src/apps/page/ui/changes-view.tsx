@@ -13,7 +13,8 @@ import { type Jump, VirtualList } from "./virtual-list.tsx";
 export function ChangesView({ path }: { path: PathView }) {
   const { session } = usePage();
   const [jump, jumpTo] = useState<Jump>();
-  const [first, setFirst] = useState(0);
+  const [[first, last], setRange] = useState([0, 0]);
+  const isChosenSeen = jump !== undefined && jump.index >= first && jump.index <= last;
   const files = useMemo(
     () =>
       findChangedFiles(
@@ -26,7 +27,11 @@ export function ChangesView({ path }: { path: PathView }) {
   if (files.length === 0) return <div class="empty">No tool call changed a file {where}.</div>;
   return (
     <div class="changes-page">
-      <FileList files={files} current={first} onChoose={(index) => jumpTo({ index, align: "start" })} />
+      <FileList
+        files={files}
+        current={isChosenSeen ? jump.index : first}
+        onChoose={(index) => jumpTo({ index, align: "start" })}
+      />
       <div class="issues-page">
         <p class="issues-head">
           {formatCounted(files.length, "file", "files")} changed {where}, according to the tool calls. Changes
@@ -40,7 +45,9 @@ export function ChangesView({ path }: { path: PathView }) {
           estimate={() => 90}
           render={(file) => <FileChanges file={file} />}
           jump={jump}
-          onRange={setFirst}
+          onRange={(from, to) => {
+            if (from !== first || to !== last) setRange([from, to]);
+          }}
         />
       </div>
     </div>
