@@ -71,7 +71,12 @@ const BY_TYPE: ReadonlyMap<string, EntryKind> = new Map([
 export function getEntryKind(entry: AnySessionEntry | undefined): EntryKind {
   if (entry === undefined) return KINDS.damaged;
   if (entry.type === "message") return getMessageKind(toRecord(entry)["message"]);
-  return BY_TYPE.get(entry.type) ?? { ...makeOtherKind(entry.type), isRecord: true };
+  return getTypeKind(entry.type);
+}
+
+/** Returns the kind of entries of a type other than `message`, unless their bodies are damaged. */
+export function getTypeKind(type: string): EntryKind {
+  return BY_TYPE.get(type) ?? { ...makeOtherKind(type), isRecord: true };
 }
 
 /**

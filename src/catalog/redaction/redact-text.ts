@@ -190,7 +190,7 @@ class TextWork {
     const places = await findPlaces(this.#query);
     const sources = new Set<string>();
     for (const place of places) {
-      refuseAborted(this.#options.signal, "The redaction was ended; run it again to go on.");
+      refuseAborted(this.#options.signal, "The redaction was aborted; run it again to continue.");
       const { sourcePath, isFound } = this.#lookAt(place, changed, standing) ?? {};
       if (sourcePath === undefined) continue;
       sources.add(sourcePath);
@@ -209,7 +209,7 @@ class TextWork {
     } catch (error) {
       if (error instanceof NotAPlainFileError) return undefined;
       if (!isSystemError(error)) throw error;
-      stands(`It may stand there: the file cannot be read (${getErrorMessage(error)}).`);
+      stands(`It may contain the text: the file cannot be read (${getErrorMessage(error)}).`);
     }
     if (sight === undefined) return undefined;
     const { isFound, entryIds, standing: fields, isOverlong } = sight;
@@ -222,7 +222,7 @@ class TextWork {
       if (fields.size > 0) stands(joinStructural(fields));
     }
     if (isOverlong)
-      stands("It may stand there: the file is compressed, or a line is too long to be searched.");
+      stands("It may contain the text: the file is compressed, or a line is too long to search.");
     return sight;
   }
 
@@ -233,7 +233,7 @@ class TextWork {
     if (isDatabase !== true) return;
     for (const suffix of BESIDE_DATABASE) this.#lookAt({ kind: "other", path: path + suffix }, [], standing);
     if (standing.length > before || !this.#suspects.has(path)) return;
-    const reason = "It may stand there: a session that held it was imported from this database.";
+    const reason = "It may contain the text: a session that contained it was imported from this database.";
     standing.push({ kind: "other", path, reason });
   }
 
@@ -243,7 +243,7 @@ class TextWork {
     // Old files first: their last lines go into the sessions.
     const retired = found.filter(({ path }) => findSessionOfOld(path) !== undefined);
     for (const place of [...retired, ...found.filter((one) => !retired.includes(one))]) {
-      refuseAborted(this.#options.signal, "The redaction was ended; run it again to go on.");
+      refuseAborted(this.#options.signal, "The redaction was aborted; run it again to continue.");
       try {
         await this.#changeOne(place);
         this.done.push(place);
@@ -293,7 +293,7 @@ class TextWork {
   ): Promise<void> {
     const { signal } = this.#options;
     for (const id of await this.#storedIds(store)) {
-      refuseAborted(signal, "The redaction was ended; run it again to go on.");
+      refuseAborted(signal, "The redaction was aborted; run it again to continue.");
       try {
         const session = await store.open(id, { mode: "read-only", ...(signal && { signal }) });
         const found = await session.redactText(this.#matching, { ...this.#replacing, dryRun: true });

@@ -176,7 +176,7 @@ function prepareFolder(folder: string): void {
   } catch (cause) {
     if (!hasErrorCode(cause, "EEXIST")) throw cause;
     // The file itself does not exist, so something else stands in place of the folder.
-    const message = `${folder} is no folder. Move what stands there, or restore the session to another place.`;
+    const message = `${folder} is not a folder. Move the file that is there, or restore the session to another place.`;
     throw new SessionError("WRITE_FAILED", message, { details: { path: folder }, cause });
   }
 }

@@ -175,7 +175,7 @@ async function loadTrash(path: string): Promise<Trash> {
     throw makeRefusedError(
       path,
       "put it into the trash without the package trash",
-      "Install that beside the program, also beside a bundle, or remove the session for good.",
+      "Install it next to the program or bundle, or delete the session permanently.",
       cause,
     );
   }
@@ -186,7 +186,7 @@ async function putIntoTrash(path: string, trash: Trash): Promise<void> {
     // Without glob: a name such as `a[1].jsonl` would be a pattern that matches other files.
     await trash(path, { glob: false });
   } catch (cause) {
-    throw makeRefusedError(path, "put it into the trash", "Remove it for good if it must go.", cause);
+    throw makeRefusedError(path, "put it into the trash", "Delete it permanently instead.", cause);
   }
 }
 

@@ -34,7 +34,7 @@ What the user wants to have in the end; one line for each goal if there are seve
 - [ ] What has been begun and is not finished.
 
 ### Blocked
-- What keeps the work from going on.
+- What keeps the work from continuing.
 
 ## Key Decisions
 - **What was decided**: why.
@@ -43,20 +43,20 @@ What the user wants to have in the end; one line for each goal if there are seve
 1. What is to be done next, in order.
 
 ## Critical Context
-- Facts without which the work could not go on: results, numbers, names, errors, open questions.
+- Facts without which the work could not continue: results, numbers, names, errors, open questions.
 
 Be brief, but quote file paths, names of functions, commands and error messages letter by letter. The lists of files read and modified are added elsewhere: do not write them.`;
 
-const HISTORY_INSTRUCTIONS = `The assistant will go on with this work and will no longer see the conversation above, only your notes. Write down what it needs.
+const HISTORY_INSTRUCTIONS = `The assistant will continue this work and will no longer see the conversation above, only your notes. Write down what it needs.
 
 ${NOTES_FORMAT}`;
 
-const UPDATE_INSTRUCTIONS = `The assistant will go on with this work and will no longer see the conversation above, only your notes. The notes in <previous-summary> stand for what happened before that conversation. Bring them up to date:
+const UPDATE_INSTRUCTIONS = `The assistant will continue this work and will no longer see the conversation above, only your notes. The notes in <previous-summary> cover what happened before that conversation. Bring them up to date:
 
 - Keep everything in them that still holds.
 - Add what is new: progress, decisions, facts.
 - Move what is finished from "In Progress" to "Done", and drop what no longer blocks.
-- Put the next steps as they stand now.
+- Update the next steps.
 
 ${NOTES_FORMAT}`;
 
@@ -73,7 +73,7 @@ What the user asked for in this turn.
 
 Be brief, but quote file paths, names of functions, commands and error messages letter by letter.`;
 
-const BRANCH_INSTRUCTIONS = `The user has left this line of work and goes on from an earlier point. Write down what was tried on it and what came of it, so that nothing that was learned is lost.
+const BRANCH_INSTRUCTIONS = `The user has left this line of work and continues from an earlier point. Write down what was tried on it and what came of it, so that nothing that was learned is lost.
 
 ${NOTES_FORMAT}`;
 

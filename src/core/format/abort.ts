@@ -5,7 +5,7 @@ export function makeAbortedError(message: string, cause?: unknown): SessionError
   return new SessionError("ABORTED", message, cause === undefined ? {} : { cause });
 }
 
-const CANCELLED = "The work was cancelled by its caller. Start it again if it is wanted.";
+const CANCELLED = "The caller canceled the work. Start it again if it is still needed.";
 
 /**
  * Ends work that nobody wants any longer.

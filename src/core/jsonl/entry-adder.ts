@@ -161,7 +161,7 @@ export class EntryAdder {
   #oddParent(parentId: unknown): Pick<LinkFinding, "kind" | "parentId"> | undefined {
     if (typeof parentId === "string" || parentId === null || parentId === undefined) return undefined;
     const kind = this.#fallback() === NONE ? "missing" : "bridged";
-    return { kind, parentId: typeof parentId === "object" ? "that is no text" : String(parentId) };
+    return { kind, parentId: typeof parentId === "object" ? "that is not a string" : String(parentId) };
   }
 
   /** Returns what replaces a missing parent: the entry before, if the parent was on a damaged line. */

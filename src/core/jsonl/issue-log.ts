@@ -32,7 +32,7 @@ const TEXTS: { readonly [code in IssueCode]: (about: string) => string } = {
     `The first kept entry ${about} is not on the path; the compaction keeps nothing.`,
   MESSAGE_FOREIGN: (about) => `The message is malformed, and readers ignore these parts: ${about}.`,
   IMAGE_MISSING: (about) =>
-    `The image ${about} is not in the folder blobs/ beside the sessions; models get a note in its place.`,
+    `The image ${about} is not in the folder blobs/ next to the sessions; models get a note in its place.`,
   STATE_INVALID: (about) => `The stored value does not fit its schema: ${about}`,
   SEQUENCE_BROKEN: (about) => `Records of an imported file are out of order: ${about}`,
   SOURCE_LEFT_OUT: (about) => `An import left something out: ${about}`,

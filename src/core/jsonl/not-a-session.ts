@@ -48,7 +48,7 @@ export function notASession(
       : 'If one was lost, repairSession(path) or "sessiontree repair" can rebuild it.';
   const message =
     source === undefined
-      ? `${subject} is no session: it has no session header. ${advice}`
+      ? `${subject} is not a session: it has no session header. ${advice}`
       : describeForeign(subject, source);
   return new SessionError("NOT_A_SESSION", message, { details: { ...details, ...(source && { source }) } });
 }

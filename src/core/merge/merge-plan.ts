@@ -100,7 +100,7 @@ function assertSameSession(a: SessionHeader, b: SessionHeader): void {
   if (a.id === b.id) return;
   throw new SessionError(
     "SESSIONS_DIFFER",
-    `These are no copies of one session: one has the id ${a.id}, the other ${b.id}. Merge copies of the same session, or allow different ids.`,
+    `These are not copies of one session: one has the id ${a.id}, the other ${b.id}. Merge copies of the same session, or allow different ids.`,
     { details: { a: a.id, b: b.id } },
   );
 }

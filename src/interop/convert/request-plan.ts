@@ -97,7 +97,7 @@ const IMAGES_FOLLOW = "(see the image that follows)";
 
 const REPAIRS: Readonly<Record<Exclude<ToolPairRepair["kind"], "messageDropped">, string>> = {
   resultMade: "has no result; one that says so was added",
-  resultMoved: "has its result further on; the result was moved behind the call",
+  resultMoved: "has its result further on; the result was moved to its call",
   resultQuoted:
     "has a late result, after an answer that is bound to the one made in its place; it is sent there, as text of the user",
   resultDropped: "has a result but no call; the result was dropped",
@@ -377,7 +377,7 @@ class Planner {
       const { message, index } = result;
       const images = message.content.filter((block) => block.type === "image");
       if (images.length === 0 || this.#dialect.takesImages(message, this.#target)) return result;
-      this.#issues.report("CONTENT_MOVED", index, "Moved the images of a result behind the results.");
+      this.#issues.report("CONTENT_MOVED", index, "Moved the images of a result after the results.");
       moved.push(...images);
       const texts = message.content.filter((block) => block.type === "text");
       const content = texts.length > 0 ? texts : [{ type: "text" as const, text: IMAGES_FOLLOW }];

@@ -254,7 +254,7 @@ class SourceWalk {
     for (let path = this.#links.shift(); path !== undefined; path = this.#links.shift()) {
       const link = path;
       this.#try(link, () => {
-        if (isLeadingUpwards(link)) throw new NotAPlainFileError("it is a link to a folder that it lies in");
+        if (isLeadingUpwards(link)) throw new NotAPlainFileError("it is a link to a folder that contains it");
         if (mayHoldSessions(link) || isFolder(link)) this.follow(link);
       });
     }

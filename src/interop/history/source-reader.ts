@@ -19,7 +19,7 @@ import { SOURCE_TASKS, type SourceTasks } from "./source-tasks.ts";
 const PROGRAM = "./sessiontree-import-worker.js";
 
 /** Error message of an import that was ended by its caller. */
-export const IMPORT_ENDED = "The import was ended; run it again to go on.";
+export const IMPORT_ENDED = "The import was aborted; run it again to continue.";
 
 interface SourceReaderOptions {
   readonly paths?: readonly string[];

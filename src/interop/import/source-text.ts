@@ -155,12 +155,12 @@ function makeDamageIssues(
   isTerminated: boolean,
 ): SessionIssue {
   if (found.length > 1) {
-    const lost = isWhole(bytes, found) ? "all were imported" : "a damaged one beside them was left out";
-    return { code: "RECORDS_GLUED", ...span, message: `${found.length} records stand on one line; ${lost}.` };
+    const lost = isWhole(bytes, found) ? "all were imported" : "a damaged one next to them was left out";
+    return { code: "RECORDS_GLUED", ...span, message: `${found.length} records are on one line; ${lost}.` };
   }
-  const rest = found.length === 1 ? "; the whole record beside the damage was imported" : "";
+  const rest = found.length === 1 ? "; the whole record next to the damage was imported" : "";
   return isTerminated
-    ? { code: "LINE_UNREADABLE", ...span, message: `The line is no JSON object${rest}.` }
+    ? { code: "LINE_UNREADABLE", ...span, message: `The line is not a JSON object${rest}.` }
     : { code: "TAIL_TORN", ...span, message: `The last line was cut off${rest}.` };
 }
 

@@ -27,7 +27,7 @@ export interface CompactIfNeededOptions {
   readonly contextWindow: number;
   /** `threshold` (default) checks the size of the context; `overflow` means that a provider rejected it as too long. */
   readonly reason?: "threshold" | "overflow" | undefined;
-  /** Tokens of what is sent beside the messages, such as the declarations of tools. Default: 0. */
+  /** Tokens of what is sent in addition to the messages, such as the declarations of tools. Default: 0. */
   readonly overheadTokens?: number | undefined;
   /**
    * What to do if no summary can be written: `extract` makes one without a model; `throw` throws the error. Default:

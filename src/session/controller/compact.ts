@@ -278,7 +278,7 @@ export class Compactor {
       usage,
     );
     const compactionEntry = session.getEntry(id);
-    if (compactionEntry?.type !== "compaction") throw new TypeError(`entry ${id} is no compaction`);
+    if (compactionEntry?.type !== "compaction") throw new TypeError(`entry ${id} is not a compaction`);
     const estimatedTokensAfter = this.#estimate();
     const shrank = estimatedTokensAfter < before;
     this.#fruitless = shrank ? 0 : this.#fruitless + 1;

@@ -144,7 +144,7 @@ export function explainCannotFit(
   const [largest] = sizes.sort((a, b) => b.tokens - a.tokens);
   const parts = [
     `the system message takes ${systemTokens}`,
-    ...(overheadTokens > 0 ? [`what is sent beside the messages ${overheadTokens}`] : []),
+    ...(overheadTokens > 0 ? [`what is sent in addition to the messages ${overheadTokens}`] : []),
     ...(largest === undefined
       ? []
       : [

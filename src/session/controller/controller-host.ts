@@ -92,9 +92,7 @@ function findLatestCompactionId(session: SessionManager): string | undefined {
 }
 
 function makeStaleError(what: string, { leafId }: BranchSnapshot, current: SessionManager): SessionError {
-  return new SessionError(
-    "STALE_LEAF",
-    `${what}; nothing was written. Look at the session and decide anew.`,
-    { details: { expectedLeafId: leafId, leafId: current.getLeafId() } },
-  );
+  return new SessionError("STALE_LEAF", `${what}; nothing was written. Read the session again, and retry.`, {
+    details: { expectedLeafId: leafId, leafId: current.getLeafId() },
+  });
 }

@@ -40,7 +40,7 @@ export class CurrentSession {
     if (from === this.#session && !this.#isBeingLeft) return;
     throw new SessionError(
       "STALE_LEAF",
-      "Another session takes this one's place already; nothing was done. Look at the session and decide anew.",
+      "Another session is already replacing this one; nothing was done. Read the session again, and retry.",
     );
   }
 

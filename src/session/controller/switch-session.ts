@@ -112,7 +112,7 @@ function assertFolder(cwd: string, sessionFile: string, from: SessionManager): v
   if (callIfPresent(() => statSync(cwd))?.isDirectory()) return;
   throw new SessionError(
     "CWD_MISSING",
-    `The session works in ${cwd}, which is not there; go on elsewhere with switchSession(path, { cwd }).`,
+    `The session works in ${cwd}, which does not exist; continue elsewhere with switchSession(path, { cwd }).`,
     { details: { sessionFile, sessionCwd: cwd, fallbackCwd: from.getCwd() } },
   );
 }
@@ -153,7 +153,7 @@ function forkPoint(session: SessionManager, entryId: string, position: "before" 
   if (entry.type !== "message" || entry.message.role !== "user") {
     throw new SessionError(
       "ENTRY_INVALID",
-      `Entry ${entryId} is no user message, so there is nothing to write anew; fork with { position: "at" }.`,
+      `Entry ${entryId} is not a user message, so there is nothing to edit; fork with { position: "at" }.`,
       { details: { entryId } },
     );
   }

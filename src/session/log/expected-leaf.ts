@@ -8,7 +8,7 @@ export const COMMUTING_TYPES: readonly string[] = ["label", "session_info", "usa
 export function staleLeaf(expectedLeafId: string | null, leafId: string | null): SessionError {
   return new SessionError(
     "STALE_LEAF",
-    `The leaf is ${leafId}, not ${expectedLeafId}; look at the session again and decide anew.`,
+    `The leaf is ${leafId}, not ${expectedLeafId}; read the session again, and retry.`,
     { details: { expectedLeafId, leafId } },
   );
 }

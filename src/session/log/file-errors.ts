@@ -32,7 +32,7 @@ export class ReplacedError extends SessionError {
   constructor(path: string) {
     super(
       "WRITE_FAILED",
-      `Another file stands at ${path} now, without entries that this session has. Open it anew.`,
+      `The file at ${path} was replaced by one without entries that this session has. Open it again.`,
       { details: { path } },
     );
   }
@@ -55,13 +55,13 @@ export function toFileError(path: string, intent: Intent, cause: unknown): Error
     const isPath = cause instanceof NotAPlainFileError || hasErrorCode(cause, ...PATH_ERRORS);
     return new SessionError(
       isPath ? "NOT_A_SESSION" : "READ_FAILED",
-      `Cannot read ${path}: ${reason}. ${isPath ? "Check the path." : "Try again when the cause is gone."}`,
+      `Cannot read ${path}: ${reason}. ${isPath ? "Check the path." : "Try again after fixing the cause."}`,
       { details, cause },
     );
   }
   return new SessionError(
     "WRITE_FAILED",
-    `Cannot write to ${path}: ${reason}. The session is whole; try again when the cause is gone.`,
+    `Cannot write to ${path}: ${reason}. The session is intact; try again after fixing the cause.`,
     { details, cause },
   );
 }
@@ -70,7 +70,7 @@ export function toFileError(path: string, intent: Intent, cause: unknown): Error
 export function makeGoneError(path: string, cause?: unknown): SessionError {
   return new SessionError(
     "SESSION_NOT_FOUND",
-    `${path} is gone, and it is neither read nor written. Put it back, or start a new session.`,
+    `${path} no longer exists, and is neither read nor written. Put it back, or start a new session.`,
     { details: { path }, cause },
   );
 }
@@ -88,7 +88,7 @@ export function makeTooNewError(path: string | undefined, version: number): Sess
 export function makeForeignFileError(path: string | undefined): SessionError {
   return new SessionError(
     "READ_ONLY",
-    `${path} is another program's: no record in it is of this format. Go on in a copy that forkFrom(path, cwd) makes.`,
+    `${path} is another program's: no record in it is of this format. Continue in a copy that forkFrom(path, cwd) makes.`,
     { details: { path } },
   );
 }

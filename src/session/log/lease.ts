@@ -313,7 +313,7 @@ function readOwner(fs: FileSystem, path: string): LeaseOwner {
 export function makeLeaseTakenError(path: string, { pid, host }: LeaseOwner): SessionError {
   return new SessionError(
     "LEASE_HELD",
-    `Process ${pid} on ${host} has taken the lease of ${path}, having heard nothing of this one for long. Open the session anew.`,
+    `Process ${pid} on ${host} has taken the lease of ${path}, because this one's heartbeat expired. Open the session again.`,
     { details: { path, pid, host } },
   );
 }

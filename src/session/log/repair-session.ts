@@ -65,7 +65,7 @@ const ACTIONS: { readonly [code in IssueCode]?: string } = {
   TAIL_TORN: "moved to the side file",
   NUL_BYTES: "moved to the side file",
   RECORDS_GLUED: "split; incomplete records moved to the side file",
-  BODY_DAMAGED: "kept as text in a custom entry at its place",
+  BODY_DAMAGED: "kept as text in a custom entry in its place",
   ID_INVENTED: "written down",
   ID_DUPLICATE: "rewritten with the id that the reader gave it",
   ENTRY_REPEATED: "moved to the side file",

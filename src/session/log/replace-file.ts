@@ -149,7 +149,7 @@ function settleFile(old: OldFile): void {
 }
 
 function warnUnsettled(path: string, error: unknown): void {
-  const warning = `${path} has been replaced, but the work behind that failed: ${getErrorMessage(error)}. Until the next append or refresh, the old content may still be in ${makeOldFilePath(path)}, and a power cut may bring it back.`;
+  const warning = `${path} was replaced, but the work after that failed: ${getErrorMessage(error)}. Until the next append or refresh, the old content may still be in ${makeOldFilePath(path)}, and a power cut may bring it back.`;
   process.emitWarning(warning, { code: "SESSIONTREE_REPLACED" });
 }
 

@@ -34,7 +34,7 @@ export function upgradeFile(old: OldFile, log: LineSource): string {
     const reason = error instanceof Error ? error.message : String(error);
     throw new SessionError(
       "UPGRADE_FAILED",
-      `Cannot upgrade ${path} to version 3: ${reason}. The session is whole; try again when the cause is gone.`,
+      `Cannot upgrade ${path} to version 3: ${reason}. The session is intact; try again after fixing the cause.`,
       { details: { path }, cause: error },
     );
   }

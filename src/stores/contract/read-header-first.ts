@@ -55,7 +55,7 @@ function makeNoHeaderError(front: readonly Uint8Array[]): SessionError {
   if (source !== undefined) return notASession("This", {}, source);
   return new SessionError(
     "NOT_A_SESSION",
-    "The bytes are no session: there is no session header among the first records. Check where they come from.",
+    "The bytes are not a session: there is no session header among the first records. Check where they come from.",
   );
 }
 

@@ -9,7 +9,9 @@ export type Row = { readonly [column: string]: unknown };
 export function toRows(rows: readonly unknown[]): Row[] {
   return rows.map((row) => {
     if (isJsonRecord(row)) return row;
-    throw new TypeError("The client gave a row that is no object; leave its rows as objects by column.");
+    throw new TypeError(
+      "The client returned a row that is not an object; configure it to return rows as objects by column.",
+    );
   });
 }
 

@@ -189,7 +189,7 @@ async function listenAudibly(
     await waitFor(heard, PROBE_MS);
   } catch (error) {
     await stop();
-    throw new Error("notifications do not arrive, as behind a pooler in transaction mode", { cause: error });
+    throw new Error("notifications do not arrive, as with a pooler in transaction mode", { cause: error });
   }
   return stop;
 }

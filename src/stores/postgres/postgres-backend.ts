@@ -260,7 +260,7 @@ export class PostgresBackend implements SessionBackend {
 function searchCancelled(cause: unknown): SessionError {
   return new SessionError(
     "STORE_UNAVAILABLE",
-    "The server cancelled the search (57014), as after statement_timeout; search for longer or rarer words, or in one project, or raise the limit.",
+    "The server canceled the search (57014), as after statement_timeout; search for longer or rarer words, or in one project, or raise the limit.",
     { details: { sqlState: CANCELLED }, cause },
   );
 }

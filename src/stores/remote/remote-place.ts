@@ -480,7 +480,7 @@ async function retryOn<T>(code: SessionErrorCode, answer: Promise<T>): Promise<T
 
 /** The text of the issue for changes, such as redactions, that a backend has lost. */
 const CHANGES_LOST =
-  "Changes of lines that were stored, such as a redaction, are gone, as after a failover; make them again.";
+  "Changes of lines that were stored, such as a redaction, are lost, as after a failover; make them again.";
 
 function makeCannotAmendError(id: string): SessionError {
   return new SessionError(

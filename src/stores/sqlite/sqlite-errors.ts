@@ -43,7 +43,7 @@ const FINAL: { readonly [name: string]: FinalAnswer } = {
   SQLITE_CORRUPT: DAMAGED,
   SQLITE_NOTADB: {
     code: "STORE_UNAVAILABLE",
-    what: "The file is no database of SQLite",
+    what: "The file is not a SQLite database",
     advice: "choose another file; session files are opened with SessionManager.open, or listed with --dir",
   },
   SQLITE_ERROR: {

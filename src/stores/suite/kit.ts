@@ -123,7 +123,7 @@ export async function expectError(code: SessionErrorCode, work: () => unknown): 
 export function assertWhole(session: SessionManager): void {
   const seen = new Set<string>();
   for (const { id, parentId } of session.getEntries()) {
-    assert.ok(parentId === null || seen.has(parentId), `${id} stands before its parent ${parentId}`);
+    assert.ok(parentId === null || seen.has(parentId), `${id} comes before its parent ${parentId}`);
     assert.ok(!seen.has(id), `${id} is there twice`);
     seen.add(id);
   }

@@ -284,7 +284,7 @@ export const SESSION_ROWS: readonly SuiteTest[] = [
       await store.delete("row");
     }
   }),
-  test("adds up usage as the lines tell it, each call once", async ({ store }) => {
+  test("adds up usage as the lines state it, each call once", async ({ store }) => {
     for (const lines of USED) await store.importBytes(cut(Buffer.from(`${lines.join("\n")}\n`), 64));
     const { lines, calls, damaged } = await readUsageRows(store);
     assert.deepEqual(lines, [

@@ -1,9 +1,9 @@
 import { type ContentPart, getEntryContent, getMessageContent } from "../../../core/facts/entry-content.ts";
-import { getResultCallId, getToolCalls } from "../../../core/facts/tool-calls.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import type { AnySessionEntry, Message } from "../../../core.ts";
 import { getEntryKind, getMessageKind } from "../../text/entry-kind.ts";
-import { ByOrdinal, type ModelItem, type PathItem } from "./path-items.ts";
+import { ByOrdinal } from "./by-ordinal.ts";
+import type { ModelItem, PathItem } from "./path-items.ts";
 
 /** An entry of the conversation: as it is stored, or as the model gets it. */
 export type ConversationItem = PathItem | ModelItem;
@@ -42,20 +42,19 @@ export interface ConversationRows<R extends ConversationRow = ConversationRow> {
  *
  * A result stands with its call if no other answer of the model lies between the two.
  *
- * @param isOpen - Tells whether a line of folded entries is open, by its kind and all of its entries.
- * @remarks Cost: O(items).
+ * @param isOpen - Tells whether a line of folded entries is open, by its kind and the first of its entries.
+ * @remarks Cost: O(items). Parses no body.
  */
 export function makeConversationRows(
   items: readonly ConversationItem[],
-  isOpen: (kind: FoldedRow["kind"], ordinals: readonly number[]) => boolean,
+  isOpen: (kind: FoldedRow["kind"], first: number) => boolean,
 ): ConversationRows {
   const rows: ConversationRow[] = [];
   const rowByOrdinal = new ByOrdinal(items.map(({ ordinal }) => ordinal));
   const addAll = (some: readonly ConversationItem[]) => some.forEach(makeEntryAdder(rows, rowByOrdinal));
   for (const { isCompacted, items: some } of splitGroups(items)) {
-    const ordinals = some.map(({ ordinal }) => ordinal);
-    const isShown = !isCompacted || isOpen("compacted", ordinals);
-    if (!isShown) for (const ordinal of ordinals) rowByOrdinal.set(ordinal, rows.length);
+    const isShown = !isCompacted || isOpen("compacted", some[0]?.ordinal ?? NONE);
+    if (!isShown) for (const { ordinal } of some) rowByOrdinal.set(ordinal, rows.length);
     if (isCompacted) rows.push(makeFoldedRow(some, isShown));
     if (isShown) addAll(some);
   }
@@ -105,6 +104,8 @@ function findAfterLastCompacted(items: readonly ConversationItem[], from: number
   return end;
 }
 
+const NO_RESULTS: ReadonlyMap<string, ConversationItem> = new Map();
+
 /** Makes the function that adds an entry: to the row of its call if that waits for it, else as a row. */
 function makeEntryAdder(
   rows: { readonly length: number; push(row: EntryRow): unknown },
@@ -112,23 +113,27 @@ function makeEntryAdder(
 ): (item: ConversationItem) => void {
   let waiting: { index: number; ids: Set<string>; results: Map<string, ConversationItem> } | undefined;
   return (item) => {
-    const callId = getResultCallId(item.entry);
+    const { ordinal } = item;
+    const { callId = "", calls = [] } = item.facts ?? {};
     if (callId !== "" && waiting?.ids.delete(callId)) {
       waiting.results.set(callId, item);
-      rowByOrdinal.set(item.ordinal, waiting.index);
+      rowByOrdinal.set(ordinal, waiting.index);
       return;
     }
-    const results = new Map<string, ConversationItem>();
-    const ids = new Set(getToolCalls(item.entry).map(({ id }) => id));
-    if (ids.size > 0) waiting = { index: rows.length, ids, results };
-    rowByOrdinal.set(item.ordinal, rows.length);
-    rows.push({ kind: "entry", ordinal: item.ordinal, item, results });
+    const ids = calls.map(({ id }) => id);
+    const calling =
+      ids.length === 0
+        ? undefined
+        : { index: rows.length, ids: new Set(ids), results: new Map<string, ConversationItem>() };
+    waiting = calling ?? waiting;
+    rowByOrdinal.set(ordinal, rows.length);
+    rows.push({ kind: "entry", ordinal, item, results: calling?.results ?? NO_RESULTS });
   };
 }
 
 const made = new WeakMap<object, readonly ContentPart[]>();
 
-/** Returns what an entry of the conversation shows: as it is stored, or as the model gets it; the same list each time. */
+/** Returns what an entry of the conversation shows: as it is stored, or as the model gets it; the same list for as long as it stays parsed. */
 export function getItemParts(item: ConversationItem): readonly ContentPart[] {
   const source = "messages" in item ? item.messages : item.entry;
   const known = made.get(source);

@@ -10,7 +10,7 @@ import { type PathView, viewPath } from "../model/path-items.ts";
 import { makeFinder } from "../model/search.ts";
 import { getPathTo, type SessionModel } from "../model/session-model.ts";
 import { findShownEnd, listShownItems } from "../model/shown-items.ts";
-import { findTurns } from "../model/turns.ts";
+import { PathTurns } from "../model/turns.ts";
 import { ChangesView } from "./changes-view.tsx";
 import { PrintContext } from "./code.tsx";
 import { Commands } from "./commands.tsx";
@@ -63,15 +63,12 @@ export function App({ live, path: file, opening, indexUrl }: AppProps) {
   const subject = getSubject(position);
   const [copy, said, say] = useCopy();
   const { query, isActive } = search;
-  const turns = useMemo(
-    () =>
-      new Map(
-        [position.beside ?? NONE, position.end].flatMap((end) => [
-          ...findTurns(session, getPathTo(session, end)),
-        ]),
-      ),
-    [session, position.beside, position.end],
-  );
+  const turns = useMemo(() => {
+    const [own, other] = [position.end, position.beside ?? NONE].map(
+      (end) => new PathTurns(session, getPathTo(session, end)),
+    );
+    return { get: (ordinal: number) => own?.get(ordinal) ?? other?.get(ordinal) };
+  }, [session, position.beside, position.end]);
   const { areRecordsShown = false } = position;
   const page = useMemo(() => {
     const shownLeaf = findShownEnd(session, session.leaf, { areRecordsShown });

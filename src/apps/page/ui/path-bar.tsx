@@ -120,24 +120,22 @@ function Sides({ position }: { position: Position }) {
 /** What is known of the path or the context, what matters most first: what has no room is not shown, rather than cut. */
 function PathFacts({ path, position }: Pick<PathBarProps, "path" | "position">) {
   const { session, areRecordsShown } = usePage();
-  const { items, modelItems, model, thinkingLevel, contextSize } = path;
+  const { items, compacted, model, thinkingLevel, contextSize } = path;
   const answerAt = findAnswer(session, position.asked) ?? NONE;
   const answer = session.entryAt(answerAt);
   const used = session.facts[answerAt]?.used;
-  const size = getSide(position) === "before" ? getSizeBefore(used, contextSize) : contextSize;
-  const messages = modelItems.reduce((sum, one) => sum + one.messages.length, 0);
+  const size = contextSize && getSide(position) === "before" ? getSizeBefore(used, contextSize) : contextSize;
   const shown = useMemo(
     () => listShownItems(session, items, { areRecordsShown }).length,
     [session, items, areRecordsShown],
   );
   const hidden = items.length - shown;
-  const compacted = items.filter(({ state }) => state === "compacted").length;
   // The path before an answer names the model of the answer before it.
   const modelId = toText(getMessageFields(answer)["model"]) || (model?.modelId ?? "");
   const settings = [modelId, thinkingLevel === "off" ? "" : `thinking ${thinkingLevel}`];
   const isModel = position.view === "model";
   const extent = isModel
-    ? formatCounted(messages, "message", "messages")
+    ? formatCounted(path.messageCount, "message", "messages")
     : formatCounted(shown, "entry", "entries");
   const rest = [
     isModel || compacted === 0 ? "" : `${formatCount(compacted)} summarized`,
@@ -148,7 +146,7 @@ function PathFacts({ path, position }: Pick<PathBarProps, "path" | "position">) 
   return (
     <span class="path-facts" title={rest.join(" · ")}>
       <span>{extent}</span>
-      <ContextSize size={size} isShort={isModel} />
+      {size !== undefined && <ContextSize size={size} isShort={isModel} />}
       {answer !== undefined && <AnswerCost answer={answer} used={used} />}
       {isModel && <Repairs path={path} />}
       {rest.map((fact) => (

@@ -4,6 +4,7 @@ import { getResultToolName } from "../../../core/facts/tool-calls.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import { getEntryTitle, isFailure } from "../../text/entry-kind.ts";
 import { DEEPEST, findTrunk } from "../../text/tree-rows.ts";
+import { ByOrdinal } from "../model/by-ordinal.ts";
 import { failureLine } from "../model/entry-text.ts";
 import type { PathView } from "../model/path-items.ts";
 import { getKindAt, hasFailedAt } from "../model/session-model.ts";
@@ -46,7 +47,11 @@ export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
     [session, trunk, isDrawn, open, areRecordsShown],
   );
   const { ordinal: shown, isAtEnd } = useSight(sight);
-  const rowsByEntry = useMemo(() => mapRows(rows), [rows]);
+  const rowsByEntry = useMemo(() => mapRows(rows, session.size), [rows]);
+  const failures = useMemo(
+    () => rows.map(({ run }) => run.filter((one) => hasFailedAt(session, one)).length),
+    [rows],
+  );
   const current = rowsByEntry.get(shown) ?? -1;
   const [active, setActive] = useState<number>();
   const activeAt = active ?? Math.max(0, current);
@@ -99,6 +104,7 @@ export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
         render={(row, index) => (
           <TreeRowView
             row={row}
+            failedInRun={failures[index] ?? 0}
             isCurrent={index === current}
             isActive={index === active}
             position={index + 1}
@@ -115,8 +121,8 @@ export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
 }
 
 /** The row of each entry, or the one in whose run it is. */
-function mapRows(rows: readonly PageTreeRow[]): Map<number, number> {
-  const indices = new Map<number, number>();
+function mapRows(rows: readonly PageTreeRow[], size: number): ByOrdinal {
+  const indices = new ByOrdinal([size - 1]);
   rows.forEach(({ ordinal, run, isOpen }, index) => {
     indices.set(ordinal, index);
     if (!isOpen) for (const hidden of run) indices.set(hidden, index);
@@ -126,6 +132,8 @@ function mapRows(rows: readonly PageTreeRow[]): Map<number, number> {
 
 interface TreeRowProps {
   readonly row: PageTreeRow;
+  /** Number of failures among the entries in its run. */
+  readonly failedInRun: number;
   /** Whether the entry that is looked at is here. */
   readonly isCurrent: boolean;
   /** Whether the keys of the tree stand here. */
@@ -152,7 +160,8 @@ const BARE_CODE = /^exit code -?\d+$/;
 
 /** A row of the tree: its piece of the graph, and what it says. */
 function TreeRowView(props: TreeRowProps) {
-  const { row, isCurrent, isActive, position, size, path, isBelowOnPath, onChoose, onToggle } = props;
+  const { row, failedInRun, isCurrent, isActive, position, size, path, isBelowOnPath, onChoose, onToggle } =
+    props;
   const { session, shownLeaf } = usePage();
   const { ordinal, depth, run, isOpen } = row;
   const entry = session.entryAt(ordinal);
@@ -161,7 +170,7 @@ function TreeRowView(props: TreeRowProps) {
   const isOnPath = path.indices.has(ordinal);
   const label = session.labels.get(ordinal);
   const isFailed = isFailure(entry);
-  const failed = isOpen ? 0 : run.filter((one) => hasFailedAt(session, one)).length;
+  const failed = isOpen ? 0 : failedInRun;
   const title = getEntryTitle(session, ordinal);
   // What went wrong says more than what was asked for, unless it is a bare number.
   const failure = failureLine(entry);

@@ -211,7 +211,8 @@ export class UpdateReader {
       this.#addBehind(kind, draft);
       return;
     }
-    const what = typeof kind === "string" ? `an update of type ${kind.slice(0, 40)}` : "what is no update";
+    const what =
+      typeof kind === "string" ? `an update of type ${kind.slice(0, 40)}` : "a value that is not an update";
     this.issues.report("MESSAGE_DROPPED", this.#index, `Kept ${what} as state: no message can hold it.`);
     this.#addBehind(`update ${this.#index}`, draft);
   }
@@ -269,7 +270,7 @@ export class UpdateReader {
       timestamp: this.#time,
       ...(usage !== undefined && { usage }),
       ...(stopReason !== undefined && { stopReason }),
-      ...(stopReason === "error" && { errorMessage: "The agent refused to go on." }),
+      ...(stopReason === "error" && { errorMessage: "The agent refused to continue." }),
       ...(rawStopReason !== undefined && { rawStopReason }),
     });
   }

@@ -461,7 +461,7 @@ function requireMessage(state: ThreadState, entryId: string): ListedMessage {
   if (message !== undefined) return message;
   throw new SessionError(
     "ENTRY_NOT_FOUND",
-    `Message ${entryId} of the thread is missing or damaged. Repair the session, or go on from an earlier checkpoint.`,
+    `Message ${entryId} of the thread is missing or damaged. Repair the session, or continue from an earlier checkpoint.`,
     { details: { entryId } },
   );
 }

@@ -125,7 +125,7 @@ export class ThreadState implements EntryTaker {
       addTo(this.#writes, makeCheckpointKey(writes.ns, writes.checkpointId), writes);
       if (above !== undefined) this.#tails.set(above, entry.id);
     } else {
-      const about = `entry ${entry.id} of LangGraph is no checkpoint and no writes as this version knows them, and is left out`;
+      const about = `entry ${entry.id} of LangGraph is neither a checkpoint nor writes that this version reads, and is left out`;
       this.#session.reportIssue(makeIssue("STATE_INVALID", NOWHERE, entry.id, about));
     }
   }
@@ -249,7 +249,7 @@ export class DeletedThreads {
 export function makeThreadDeletedError(threadId: string): SessionError {
   return new SessionError(
     "SESSION_NOT_FOUND",
-    "The thread was deleted while the graph ran, or the checkpoint was never stored here. Run the graph again without a checkpoint_id to begin it anew.",
+    "The thread was deleted while the graph ran, or the checkpoint was never stored here. Run the graph again without a checkpoint_id to start over.",
     { details: { threadId } },
   );
 }

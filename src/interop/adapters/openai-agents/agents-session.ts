@@ -347,7 +347,7 @@ function withCall(parts: readonly HistoryPart[], callId: string, replacement: Js
 function makeSuffixError(operationId: string, leafId: string | null): SessionError {
   return new SessionError(
     "STALE_LEAF",
-    `The history does not end with the items that operation ${operationId} replaces. Nothing changed; read the history and decide anew.`,
+    `The history does not end with the items that operation ${operationId} replaces. Nothing changed; read the history again, and retry.`,
     { details: { operationId, leafId } },
   );
 }
@@ -459,6 +459,6 @@ function assertPlain(value: unknown, path: string, seen: Set<object>): void {
 
 function notPlain(path: string): TypeError {
   return new TypeError(
-    `${path} cannot be stored: it is no plain object, does not enumerate, is computed, or has gaps; pass plain data.`,
+    `${path} cannot be stored: it is not a plain object, does not enumerate, is computed, or has gaps; pass plain data.`,
   );
 }

@@ -130,7 +130,7 @@ function changeInFront(from: MadeRequest["answer"], to: MadeRequest["answer"]): 
 }
 
 function inFront(what: string, causedBy: string | undefined): RequestChange {
-  const message = `The requests differ in front of the messages: ${what}.`;
+  const message = `The requests differ before the messages: ${what}.`;
   return { index: -1, entryId: undefined, causedBy, message };
 }
 

@@ -174,7 +174,7 @@ function listFiles(folder: string, report: ReportSkipped): string[] {
 function readRecord(path: string, report: ReportSkipped): JsonRecord | undefined {
   try {
     const record = parseRecord(readSourceAsText(path));
-    if (record === undefined) report(path, new Error("it is no JSON object"));
+    if (record === undefined) report(path, new Error("it is not a JSON object"));
     return record;
   } catch (error) {
     report(path, error);

@@ -23,8 +23,8 @@ export const INHERITED_COST_TYPE = "claude-code.inherited-cost";
 /** Explains the entries for what messages do not tell. */
 const NOTES = {
   summaries:
-    "Tokens of the calls that wrote the summaries since the last totals; nothing tells how much each took.",
-  cost: "Cost of the calls since the last such entry; their messages tell the tokens.",
+    "Tokens of the calls that wrote the summaries since the last totals; the records do not say how much each used.",
+  cost: "Cost of the calls since the last such entry; their messages have the tokens.",
 };
 
 /** What the totals of a copy begin with. */

@@ -132,8 +132,8 @@ function findParent(
   if (isBoundary || (named === undefined && parentUuid === undefined)) return before;
   if (named === undefined) return undefined;
   const message = before
-    ? `The record names a parent that is not there; it was hung on the record of line ${before.record.line}.`
-    : "The record names a parent that is not there, and no record stands before it: it begins the conversation.";
+    ? `The record names a missing parent; it was attached to the record of line ${before.record.line}.`
+    : "The record names a missing parent, and no record comes before it: it begins the conversation.";
   issues.push(makeIssue("PARENT_BRIDGED", message, node.record));
   return before;
 }

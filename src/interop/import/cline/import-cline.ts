@@ -125,7 +125,7 @@ export function getClineMessages(document: unknown): JsonRecord[] {
 
 /** What is missing where only the rows of an editor are left. */
 const ONLY_SHOWN =
-  "The messages of this task are not there, only what the editor showed of them was imported: calls of tools are notices. If the program still has api_conversation_history.json, put it beside ui_messages.json and import again.";
+  "The messages of this task are missing; only what the editor showed of them was imported, with tool calls as notices. If the program still has api_conversation_history.json, put it next to ui_messages.json and import again.";
 
 interface Agent {
   readonly document: unknown;

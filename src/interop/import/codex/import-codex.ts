@@ -141,7 +141,7 @@ class ThreadImport {
       all.find(({ rolloutId }) => rolloutId === id) ?? all.find(({ threadId }) => threadId === id);
     if (found === undefined || found === rollout || this.#open.has(found) || typeof end !== "number") {
       const [record] = rollout.records;
-      const message = `The history goes on from the file of ${String(id)}, which is not there: it begins here.`;
+      const message = `The history continues the file of ${String(id)}, which is missing: it begins here.`;
       if (record !== undefined) this.#builder.issues.push(makeIssue("PARENT_MISSING", message, record));
       return THREAD_START;
     }

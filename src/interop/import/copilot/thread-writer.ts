@@ -63,8 +63,8 @@ const LEFT_OUT: ReadonlyMap<string, string> = new Map([
   ["subagent.completed", "beginning or end of a turn or run"],
   ["system.message", "system prompt"],
   ["tool.execution_start", "repeats a call of an answer"],
-  ["session.usage_checkpoint", "totals of tokens that calls tell"],
-  ["session.usage_info", "totals of tokens that calls tell"],
+  ["session.usage_checkpoint", "totals of tokens that calls have"],
+  ["session.usage_info", "totals of tokens that calls have"],
 ]);
 
 /** What the program sends as the result of a call that the user interrupted. */
@@ -132,7 +132,7 @@ export class ThreadWriter {
     const type = toNonemptyText(record.value["type"]) ?? "";
     const data = getMember(record.value, "data");
     const isOfSummary = this.#firstKept !== undefined && type.startsWith("model.");
-    const reason = isOfSummary ? "report of a call that a summary tells" : LEFT_OUT.get(type);
+    const reason = isOfSummary ? "report of a call that a summary has" : LEFT_OUT.get(type);
     if (type === "session.compaction_start") this.#firstKept = { draft: undefined };
     if (type === "tool.execution_start") this.#beginCall(data);
     // What ran when the program was killed has ended.
@@ -428,7 +428,7 @@ export class ThreadWriter {
       if (rest.totalTokens > 0)
         this.#addUsage(`${makeRecordKey(record)} ${model}`, "shutdown", model, rest, record);
     }
-    this.#builder.drop("totals of tokens that calls tell");
+    this.#builder.drop("totals of tokens that calls have");
   }
 
   /** Keeps what was rewound as an earlier import read it, else as the database has it: the program deletes its events. */

@@ -88,7 +88,7 @@ export function importGemini(input: GeminiInput): ImportedSession | undefined {
   builder.drop("older version of a message", log.replaced);
   if (log.continued !== undefined) builder.drop(CONTINUED_SESSION_TYPE);
   builder.drop("thanks for a summary", log.thanks);
-  builder.drop("result that its call tells", log.repeated);
+  builder.drop("result that its call has", log.repeated);
   builder.markLeaf(log.tip && drafts.get(log.tip));
   const name = toNonemptyText(metadata["summary"]);
   if (name !== undefined) builder.addName(`gemini name ${name}`, name);

@@ -48,7 +48,7 @@ export function readMessages(
     }
     const key = `${id} ${getCreatedMs({ info })}`;
     if (byIdAndTime.has(key))
-      issues.push(makeLeftOutIssue(`The message ${id} stands twice; the first one was imported.`));
+      issues.push(makeLeftOutIssue(`The message ${id} occurs twice; the first one was imported.`));
     else byIdAndTime.set(key, { info, parts: toArray(parts).filter(isJsonRecord), ...fate });
   };
   for (const value of toArray(toRecord(document)["messages"]))

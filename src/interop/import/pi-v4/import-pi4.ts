@@ -185,10 +185,10 @@ class Pi4Import {
     if (found !== undefined) return found;
     const missing = `Entry ${String(record.value["id"])} hangs on ${parentId}, which is not before it`;
     if (this.#input.issues.length > 0 && this.#drafts.size > 0) {
-      this.#report("PARENT_BRIDGED", `${missing}; it hangs on the entry before it.`, record);
+      this.#report("PARENT_BRIDGED", `${missing}; it was attached to the entry before it.`, record);
       return this.#builder.tip;
     }
-    this.#report("PARENT_MISSING", `${missing}; it begins anew.`, record);
+    this.#report("PARENT_MISSING", `${missing}; it begins a new conversation.`, record);
     return undefined;
   }
 

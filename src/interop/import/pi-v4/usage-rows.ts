@@ -44,7 +44,7 @@ export class UsageRows {
       if (toRecord(details)["source"] === SUM_OF_IMPORT) this.#builder.drop("sum of the tokens of messages");
       else if (!isJsonRecord(usage)) this.#builder.drop("row without tokens");
       else if (place >= first || (isJsonRecord(told) && isSame(getTokens(told), getTokens(usage)))) {
-        this.#builder.drop("tokens that an entry tells");
+        this.#builder.drop("tokens that an entry has");
         // A file that ended before the entry yields it.
         this.#builder.withdraw(toNonemptyText(id) ?? "");
       } else this.#add(row, toRecord(entry?.["message"]));

@@ -259,14 +259,14 @@ class ThreadEmitter {
   #emitTelemetry(node: RecordNode, event: JsonRecord, above: Draft | undefined): Emitted {
     const report = this.#reports.at(node);
     if (report !== undefined) {
-      if (report.isTold) return this.#drop("report of a call that an answer tells");
+      if (report.isTold) return this.#drop("report of a call that an answer has");
       const { usage, model, agent, responseId, authType } = report;
       const { provider } = getIdentity(authType);
       const body = makeUsageEntry(`qwen.${agent ?? "call"}`, provider, model, usage, responseId);
       return emitWhole(this.#builder.add(node.uuid, above, getTime(node), body));
     }
     if (event["event.name"] !== "qwen-code.api_error")
-      return this.#drop("report of a call that an answer tells");
+      return this.#drop("report of a call that an answer has");
     return this.#emitError(node, event, above);
   }
 
