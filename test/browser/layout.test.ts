@@ -82,7 +82,7 @@ test("on a phone everything that can be pressed is forty pixels high, and nothin
     viewport: { width: 390, height: 844 },
     hash: `#entry=${parallel}&end=${parallel}`,
   });
-  await page.getByText("Back to the current branch").click();
+  await page.getByText("Back to current").click();
   await page.locator(".path-bar:has-text('Current branch')").waitFor();
 });
 

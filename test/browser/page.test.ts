@@ -49,7 +49,7 @@ test("goes to another branch by the tree, by the switch and by keys", async () =
   await page.locator(".path-bar:has-text('Current branch')").waitFor();
   await page.keyboard.press("h");
   await page.locator(`.entry[data-entry="${leftAnswer}"].is-focused`).waitFor();
-  await page.getByText("Back to the current branch").click();
+  await page.getByText("Back to current").click();
   await page.locator(".path-bar:has-text('Current branch')").waitFor();
 });
 
@@ -136,7 +136,7 @@ test("every sign says what it means, where it stands and in the help", async () 
   await page.keyboard.press("?");
   const help = (await page.locator("dialog.help").textContent()) ?? "";
   for (const sign of [
-    "current",
+    "now",
     "Blue line",
     "+12",
     "some of those failed",

@@ -53,7 +53,7 @@ export function EntryHead({ entry, ordinal, state, isEnd, excerpt, getText }: En
       {stateWord !== "" && <span class={`chip is-${state}`}>{stateWord}</span>}
       {ordinal === shownLeaf && (
         <span class="chip is-leaf" title="The session continues here">
-          current
+          now
         </span>
       )}
       <BranchSwitch ordinal={ordinal} />

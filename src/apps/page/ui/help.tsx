@@ -5,7 +5,7 @@ import { TOUCH } from "./viewport.ts";
 
 /** What the signs of the page of a session mean. */
 export const SIGNS: HelpRows = [
-  [<span class="chip is-leaf">current</span>, "where the session continues; a green ring in the tree"],
+  [<span class="chip is-leaf">now</span>, "where the session continues; a green ring in the tree"],
   [<EyeIcon />, "shows what the model saw at an entry"],
   [<EndHereIcon />, "hides what follows an entry"],
   [<LinkIcon />, "copies the address of an entry"],

@@ -59,7 +59,7 @@ export function PathBar({ path, position, onFailure }: PathBarProps) {
           title="Back to where the session continues (L)"
           onClick={() => go({ go: "end", ordinal: session.leaf })}
         >
-          Current branch
+          Back to current
         </LinkButton>
       )}
       <FailureButtons at={getSubject(position)} onFailure={onFailure} />

@@ -212,7 +212,7 @@ function TreeRowView(props: TreeRowProps) {
         {tone !== "user" && <span class="tree-kind">{getResultToolName(entry) || word}</span>}
         {isFailed && <span class="sr-only">failed: </span>}
         <span class="tree-text">{text}</span>
-        {ordinal === shownLeaf && <span class="chip is-leaf">current</span>}
+        {ordinal === shownLeaf && <span class="chip is-leaf">now</span>}
       </button>
       {run.length > 0 && (
         <button
