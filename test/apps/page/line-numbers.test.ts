@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import type { DiffLine } from "../../../src/apps/page/model/file-changes.ts";
 import { findChangedFiles } from "../../../src/apps/page/model/file-changes.ts";
-import { FileTexts } from "../../../src/apps/page/model/line-numbers.ts";
+import { type DiffLine, FileTexts } from "../../../src/apps/page/model/line-numbers.ts";
 import { makeModel, said } from "./support/session.ts";
 
 /** Reads lines that begin with their sign. */

@@ -6,7 +6,7 @@ import { getToolCalls } from "../../../core/facts/tool-calls.ts";
 import { findCallEdits, findCallFiles } from "../../../core/facts/touched-files.ts";
 import { groupBy } from "../../../core/format/group-by.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
-import { FileTexts } from "./line-numbers.ts";
+import { type DiffLine, FileTexts } from "./line-numbers.ts";
 import { hasFailedAt, type SessionModel } from "./session-model.ts";
 
 /** A change that a call of a tool made to a file. */
@@ -84,14 +84,6 @@ function getEdits(input: unknown, path: string): DiffLine[][] {
   const { content, file_text } = toRecord(input);
   const written = toText(content) || toText(file_text);
   return edits.length > 0 || written === "" ? edits : [makeWrittenLines(written)];
-}
-
-/** A line of a comparison. */
-export interface DiffLine {
-  readonly sign: "+" | "-" | " ";
-  readonly text: string;
-  /** Number of the line in the file, from 1: of a removed line before the edit, of others after it; undefined if not known. */
-  readonly number?: number;
 }
 
 /** Longer texts are not compared: that can take long. */

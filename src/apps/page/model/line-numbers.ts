@@ -1,6 +1,13 @@
 import { toArray, toNumber, toRecord } from "../../../core/context/entry-fields.ts";
 import { toText } from "../../../core/context/message-parts.ts";
-import type { DiffLine } from "./file-changes.ts";
+
+/** A line of a comparison. */
+export interface DiffLine {
+  readonly sign: "+" | "-" | " ";
+  readonly text: string;
+  /** Number of the line in the file, from 1: of a removed line before the edit, of others after it; undefined if not known. */
+  readonly number?: number;
+}
 
 /** Texts of files as far as the calls of a path tell them, to find on which lines an edit was made. */
 export class FileTexts {

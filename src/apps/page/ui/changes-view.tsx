@@ -1,7 +1,8 @@
 import { useMemo, useState } from "preact/hooks";
 import { formatCounted, joinNonempty } from "../../../core/facts/number-text.ts";
-import { type ChangedFile, type DiffLine, type FileChange, findChangedFiles } from "../model/file-changes.ts";
+import { type ChangedFile, type FileChange, findChangedFiles } from "../model/file-changes.ts";
 import { formatTime } from "../model/format.ts";
+import type { DiffLine } from "../model/line-numbers.ts";
 import type { PathView } from "../model/path-items.ts";
 import { formatPlace } from "../model/session-model.ts";
 import { Diff, DiffCounts } from "./code.tsx";

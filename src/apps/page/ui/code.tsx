@@ -1,7 +1,7 @@
 import { createContext, Fragment } from "preact";
 import { useContext, useMemo, useState } from "preact/hooks";
 import { formatCount } from "../../../core/facts/number-text.ts";
-import type { DiffLine } from "../model/file-changes.ts";
+import type { DiffLine } from "../model/line-numbers.ts";
 import { type ColoredText, readColors } from "../model/terminal-colors.ts";
 import { guessLanguage, highlightCode, highlightLines, type SafeHtml } from "../render/highlight.ts";
 import { usePage } from "./page-context.ts";
