@@ -111,7 +111,7 @@ function Change({ change }: { change: FileChange }) {
   const { path, ordinal, result = ordinal, tool, hasFailed, edits } = change;
   const entry = session.entryAt(result);
   return (
-    <section class="file-change" aria-label={tool}>
+    <div class="file-change">
       <p>
         <LinkButton onClick={() => go({ go: "entry", ordinal: result })}>
           {joinNonempty(", ", tool, formatTime(entry?.timestamp))}
@@ -122,6 +122,6 @@ function Change({ change }: { change: FileChange }) {
       {edits.map((lines, index) => (
         <Diff key={index} lines={lines} path={path} />
       ))}
-    </section>
+    </div>
   );
 }
