@@ -368,7 +368,7 @@ test("where nothing is found, it says so", async () => {
 test("what is no regular expression is wrong usage", async () => {
   const { code, stderr } = await cli(["search", "--pretty", "(a", "--regex"], { cwd: temporaryFolder() });
   expect(code).toBe(2);
-  expect(stderr).toMatch(/^sessiontree: "\(a" is no regular expression[^\n]+\n$/);
+  expect(stderr).toMatch(/^sessiontree: "\(a" is not a regular expression[^\n]+\n$/);
 });
 
 test("a file on which an expression takes too long is named, and the others are searched", async () => {
