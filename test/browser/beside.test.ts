@@ -25,7 +25,7 @@ test("two branches stand side by side from where they part, at an address of the
     { width: 1440, height: 900 },
     { width: 390, height: 844 },
   ]) {
-    const { page, complaints } = await open(text, { viewport, hash: `#entry=${left}` });
+    const { page, complaints } = await open(text, { viewport, hash: `#entry=${left}&records=shown` });
     await page.locator(`.entry[data-entry="${left}"]`).hover();
     await page.getByLabel("Compare two branches").first().click();
     const columns = page.locator(".beside-column");
@@ -33,7 +33,9 @@ test("two branches stand side by side from where they part, at an address of the
     const said = () =>
       columns.evaluateAll((all) => all.map((one) => one.querySelector(".entry-body")?.textContent?.trim()));
     await expect.poll(said).toEqual(["With a cache.", "With an index."]);
-    expect(await columns.first().locator("p").first().textContent()).toMatch(/4 entries · \$[\d.]+ · 1 min$/);
+    expect(await columns.first().locator("p").first().textContent()).toMatch(
+      /5 entries · \$[\d.]+ · 1 min 20 s$/,
+    );
     // Both say what a turn took.
     expect(await columns.locator(".entry-facts:text-matches('^turn: ')").count()).toBe(2);
     // The time of an entry stands on one line.
