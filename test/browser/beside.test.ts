@@ -57,7 +57,7 @@ test("two branches stand side by side from where they part, at an address of the
     expect(await findingsOn(page)).toEqual([]);
     await columns
       .nth(1)
-      .getByRole("button", { name: /branch/ })
+      .getByRole("button", { name: /^Branch to|^Current branch/ })
       .click();
     await page.locator(".path-bar:has-text('Current branch')").waitFor();
     expect(complaints).toEqual([]);
