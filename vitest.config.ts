@@ -62,6 +62,7 @@ const ON_WINDOWS = [
   "test/{catalog,fault}/**/*.test.ts",
   "test/session/{files,fs,log,manager}/**/*.test.ts",
   "test/core/merge/**/*.test.ts",
+  "test/apps/cli/windows-program.test.ts",
   "test/interop/history/{import-beside,import-second-day,kept-away,incremental-import,session-ids,watch-sessions}.test.ts",
   "test/stores/file/file-store.test.ts",
 ];

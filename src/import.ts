@@ -1,17 +1,13 @@
 /**
- * Sessions of other programs: what their records mean here, keeping ours up to date with their files, and continuing a session
- * in another program.
+ * Sessions of other programs: importing their records, keeping imported sessions up to date with their source files,
+ * and continuing a session in another program.
  *
  * @module
  */
 
 export type { AtifAsset } from "./interop/atif/content.ts";
-export {
-  type AtifSource,
-  type ExportAtifOptions,
-  type ExportedTrajectory,
-  exportAtif,
-} from "./interop/atif/export-atif.ts";
+export { type ExportedTrajectory, exportAtif } from "./interop/atif/export-atif.ts";
+export type { AtifSource, ExportAtifOptions } from "./interop/atif/export-options.ts";
 export type { AtifTrajectory } from "./interop/atif/trajectory.ts";
 export { type Continuation, type ContinueInOptions, continueIn } from "./interop/continue/continue-in.ts";
 export { exportFor } from "./interop/continue/export-for.ts";

@@ -21,6 +21,7 @@ const EVERYWHERE = "agent config";
 
 const FIRST_SCREEN = ".conversation .entry";
 const ALL_READ = ".tree";
+const FIRST_ROW = '.conversation [data-index="0"] .is-focused';
 
 const FIRST = "first screen";
 
@@ -36,6 +37,20 @@ const NOTE_DRAWN = `
   observer.observe(document, { childList: true, subtree: true });
 `;
 
+/** Notes in a page how many milliseconds after the next event of a type an element is there, and drawn. */
+const noteAnswer = (type: string, selector: string) => `
+  globalThis.answer = new Promise((done) =>
+    addEventListener(${JSON.stringify(type)}, ({ timeStamp }) =>
+      requestAnimationFrame(function look() {
+        if (document.querySelector(${JSON.stringify(selector)}) === null) requestAnimationFrame(look);
+        else setTimeout(() => done(performance.now() - timeStamp), 0);
+      }), { capture: true, once: true, passive: true }));
+  undefined;
+`;
+
+/** Keys and wheel events of which the median counts. */
+const EVENTS = 21;
+
 /** Measures a page; see above. */
 export function measurePage(_implementation: string, measure: string, path: string): Measured {
   const args = ["--import", "tsx", fileURLToPath(import.meta.url), measure, path];
@@ -47,6 +62,14 @@ export function measurePage(_implementation: string, measure: string, path: stri
 const STEPS: { readonly [measure: string]: (page: Page) => Promise<number> } = {
   [FIRST]: (page) => untilDrawn(page, FIRST_SCREEN),
   "all read": (page) => untilDrawn(page, ALL_READ),
+  "a key": (page) => timeEvents(page, "keydown", ".conversation .is-focused", () => page.keyboard.press("j")),
+  "a wheel event": (page) =>
+    timeEvents(page, "wheel", ".conversation .entry", () => page.mouse.wheel(0, 700)),
+  "from the end to the first entry": async (page) => {
+    await untilDrawn(page, ALL_READ);
+    await timeAnswer(page, "keydown", ".conversation .is-focused", () => page.keyboard.press("G"));
+    return await timeAnswer(page, "keydown", FIRST_ROW, () => page.keyboard.press("g"));
+  },
   search: (page) => searchFor(page, NOWHERE, ".panel-facts:text('Nothing found')"),
   "search everywhere": (page) =>
     searchFor(page, EVERYWHERE, ".panel-facts:text(' entries found'):not(:text('so far'))"),
@@ -55,6 +78,32 @@ const STEPS: { readonly [measure: string]: (page: Page) => Promise<number> } = {
 async function untilDrawn(page: Page, selector: string): Promise<number> {
   await page.waitForSelector(selector, { timeout: 120_000 });
   return Number(await page.evaluate(`drawn[${JSON.stringify(selector)}]`));
+}
+
+/** Returns how long a page takes to answer an event: the median of several, of which the first does not count. */
+async function timeEvents(
+  page: Page,
+  type: string,
+  selector: string,
+  cause: () => Promise<void>,
+): Promise<number> {
+  await untilDrawn(page, ALL_READ);
+  await page.locator(".conversation").hover();
+  await timeAnswer(page, type, selector, cause);
+  const times: number[] = [];
+  for (let at = 0; at < EVENTS; at++) times.push(await timeAnswer(page, type, selector, cause));
+  return times.sort((a, b) => a - b)[EVENTS >> 1] ?? Number.NaN;
+}
+
+async function timeAnswer(
+  page: Page,
+  type: string,
+  selector: string,
+  cause: () => Promise<void>,
+): Promise<number> {
+  await page.evaluate(noteAnswer(type, selector));
+  await cause();
+  return Number(await page.evaluate("answer"));
 }
 
 async function searchFor(page: Page, words: string, foundSelector: string): Promise<number> {

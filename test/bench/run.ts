@@ -47,6 +47,8 @@ interface Row {
 
 const dropCache = () => rmSync(cache, { recursive: true, force: true });
 const large = () => file("large.jsonl", 100_000, 2_000);
+/** As long, and on one path that no compaction cuts. */
+const uncompacted = () => file("uncompacted.jsonl", 100_000, 0);
 const million = () =>
   sessionFile(join(data, "million.jsonl"), {
     entries: 1_000_000,
@@ -239,6 +241,21 @@ const rows: Row[] = [
     name: `page of 100,000 entries in Chromium, ${measure}`,
     measure,
     path: large,
+    implementations: ["ours"],
+    measureBy: measurePage,
+  })),
+  ...[
+    "first screen",
+    "all read",
+    "served, first screen",
+    "served, all read",
+    "served, a key",
+    "served, a wheel event",
+    "served, from the end to the first entry",
+  ].map((measure) => ({
+    name: `page of 100,000 uncompacted entries in Chromium, ${measure}`,
+    measure,
+    path: uncompacted,
     implementations: ["ours"],
     measureBy: measurePage,
   })),

@@ -10,7 +10,6 @@ function session() {
   const asked = writer.user("Fix it.");
   const answer = writer.assistant("Like *this*:\n\n```ts\nconst one = 1;\n```\n");
   const result = writer.tool("bash", { command: "npm test" }, "\u001b[32mall\u001b[39m passed\n");
-  for (let state = 0; state < 3; state++) writer.add("custom", { customType: "todo", data: { state } });
   writer.message({ role: "bashExecution", command: "ls -l", output: "none", exitCode: 0 });
   return { text: writer.text, asked, answer, result };
 }
@@ -58,20 +57,6 @@ test("where a browser refuses, an older way copies, or the page says that it cou
   await entry.hover();
   await entry.getByLabel("Copy the entry").click();
   await page.locator(".toast.is-shown:has-text('does not let the page copy')").waitFor();
-});
-
-test("state entries in a row are one line, which opens by a click, and by a link to one of them", async () => {
-  const { text } = session();
-  const { page } = await open(text);
-  const line = page.locator(".folded-line.is-states");
-  expect(await line.textContent()).toContain("3 state entries");
-  expect(await page.locator(".entry:has-text('todo')").count()).toBe(0);
-  await line.click();
-  expect(await page.locator(".entry:has-text('todo')").count()).toBe(3);
-  const id = await page.locator(".entry:has-text('todo')").nth(1).getAttribute("data-entry");
-  await page.goto("about:blank");
-  const { page: linked } = await open(text, { hash: `#entry=${id}` });
-  await linked.locator(`.is-focused[data-entry="${id}"]`).waitFor();
 });
 
 test("text that runs from right to left does so, beside text that does not", async () => {

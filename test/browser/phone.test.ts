@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { findingsOn } from "./support/axe.ts";
 import { useBrowser } from "./support/browser.ts";
 import { SessionWriter } from "./support/session-writer.ts";
 
@@ -41,15 +42,44 @@ test("on a phone a failure that is looked at has the room for its command, its e
       .evaluate((one) => one.scrollWidth > one.clientWidth || one.scrollHeight > one.clientHeight);
   expect(await isCut(".call .fold-excerpt")).toBe(false);
   expect(await isCut(".result .fold-excerpt")).toBe(false);
-  expect(await block.locator(".entry-id").textContent()).toBe(failed);
-  expect(await isCut(".entry-id")).toBe(false);
-  for (const action of await block.locator(".entry-actions > *").all()) {
-    expect((await action.boundingBox())?.width).toBeGreaterThanOrEqual(40);
-  }
+  // One menu has all that can be done with it, in words, and its id.
+  const menu = block.locator(".icon-button:visible");
+  expect(await menu.count()).toBe(1);
+  expect((await menu.boundingBox())?.width).toBeGreaterThanOrEqual(40);
+  await menu.tap();
+  const dialog = page.getByRole("dialog", { name: "Actions" });
+  expect(await dialog.locator("h2").textContent()).toBe(`Entry ${failed}`);
+  expect(await dialog.locator(".action-menu button").allTextContents()).toEqual([
+    "What the model saw when it made this call",
+    "Hide what follows",
+    "Copy the entry",
+    `Link to entry ${failed}`,
+    "Copy the command",
+    "Copy the id",
+  ]);
+  expect(await findingsOn(page)).toEqual([]);
+  await dialog.getByText("Hide what follows").tap();
+  await dialog.waitFor({ state: "detached" });
+  expect(page.url()).toContain(`end=${failed}`);
   // Of what is not looked at the id takes no room.
   expect(await page.locator(".entry:not(.is-focused) > .entry-head > .entry-id").first().isVisible()).toBe(
     false,
   );
+});
+
+test("on a phone each message has one menu, and a result that is not marked none", async () => {
+  const { text } = sessionOnPhone();
+  const { page } = await open(text, PHONE);
+  const heads = page.locator(".conversation .entry-head");
+  await heads.first().waitFor();
+  const numbers = await heads.evaluateAll((all) =>
+    all.map(
+      (head) =>
+        Array.from(head.querySelectorAll(".entry-actions > *")).filter((one) => one.checkVisibility()).length,
+    ),
+  );
+  expect(new Set(numbers)).toEqual(new Set([1]));
+  expect(await page.locator(".tool-use .entry-actions:visible").count()).toBe(0);
 });
 
 test("on a phone the title of the session has two lines, in every view", async () => {
@@ -81,13 +111,13 @@ test("on a phone what only notes something is one line until it is marked, and t
   const session = new SessionWriter({ provider: "anthropic", model: "claude-sonnet-4-5" });
   const id = session.add("model_change", { provider: "openai-codex", modelId: "gpt-5.6-sol-of-the-summer" });
   session.user("Go on.");
-  const { page } = await open(session.text, PHONE);
+  const { page } = await open(session.text, { ...PHONE, hash: "#records=shown" });
   const line = page.locator(`.entry[data-entry="${id}"]`);
   await line.waitFor();
   expect((await line.boundingBox())?.height).toBeLessThan(70);
   expect(await line.locator(".icon-button:visible").count()).toBe(0);
   await line.locator(".entry-kind").tap();
-  await line.getByLabel("Link to entry").waitFor();
+  await line.getByLabel(`Actions for entry ${id}`).waitFor();
 });
 
 test("on a phone names of models are not broken, and rings of the tree do not touch", async () => {

@@ -53,20 +53,28 @@ test("the bars of a chart are read and chosen by keys, and by a finger", async (
   ]) {
     const { page } = await open(text, { viewport, hash: "#view=usage" });
     const reading = page.locator(".chart-reading");
-    const slider = reading.getByRole("slider");
-    await slider.focus();
+    expect(await page.getByRole("slider").count()).toBe(0);
+    // The Tab key reaches one bar, and arrow keys lead from there.
+    await page.locator('.bar[tabindex="0"]').focus();
     const read = async () => (await reading.locator("span").textContent()) ?? "";
     const last = await read();
     expect(last).toMatch(/^acme\/acorn-2 · in, from cache: [\d,]+ · .*out: [\d,]+$/);
-    expect(await slider.getAttribute("aria-valuetext")).toBe(last);
+    expect(await page.locator(".bar:focus").getAttribute("aria-label")).toBe(last.replaceAll(" · ", ", "));
     await page.keyboard.press("ArrowLeft");
     await expect.poll(read).not.toBe(last);
     expect(await page.locator(".bar.is-told").count()).toBe(1);
     await page.keyboard.press("Home");
     await page.keyboard.press("ArrowRight");
     await page.keyboard.press("ArrowRight");
+    expect(
+      await page
+        .locator(".bar")
+        .nth(2)
+        .evaluate((bar) => bar.matches(":focus.is-told")),
+    ).toBe(true);
     expect(await findingsOn(page)).toEqual([]);
-    await reading.getByRole("button", { name: "Show the entry" }).click();
+    if (viewport.width === 390) await reading.getByRole("button", { name: "Show the entry" }).click();
+    else await page.keyboard.press("Enter");
     await page.locator(`.entry.is-focused:has([data-entry="${single}"])`).waitFor();
   }
 });

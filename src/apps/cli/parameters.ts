@@ -62,7 +62,7 @@ export function foreignWords(form: `[${string}...]`, description: string): Param
 }
 
 /** An option that is there or not. */
-export function flag(form: `--${string}`, description: string): Parameter<boolean> {
+export function flag(form: `-${string}`, description: string): Parameter<boolean> {
   return { kind: "option", form, description, parse: (given) => given === true };
 }
 

@@ -49,7 +49,7 @@ export async function redactMatching(call: CommandCall, request: MatchingRequest
   writePlaces(call, found.changed, request.isDryRun);
   if (request.isDryRun || found.changed.length === 0) {
     const standing = [...found.standing, ...(await findElsewhere(call, request, found, redact))];
-    return writeCount(call, standing, found.changed);
+    return writeResult(call, { changed: [], pending: found.changed, standing });
   }
   call.out.flush();
   const question = `Redact the text in ${formatCounted(found.changed.length, "place")}? Backups change as well: nothing brings it back.`;
@@ -57,8 +57,9 @@ export async function redactMatching(call: CommandCall, request: MatchingRequest
     call.warn("Nothing was changed.");
     return EXIT_CODES.failed;
   }
-  const { standing } = await redact(reach, false);
-  return writeCount(call, [...standing, ...(await findElsewhere(call, request, found, redact))], []);
+  const { changed, standing } = await redact(reach, false);
+  const elsewhere = await findElsewhere(call, request, found, redact);
+  return writeResult(call, { changed, pending: [], standing: [...standing, ...elsewhere] });
 }
 
 async function findReach(
@@ -120,19 +121,32 @@ function formatEntries(ids: readonly string[]): string {
   return `: ${ids.slice(0, MAX_ENTRIES).map(toPlainLine).join(", ")}${more}`;
 }
 
-function writeCount(
-  { json, out }: CommandCall,
-  standing: readonly StandingText[],
-  pending: readonly RedactedPlace[],
-): ExitCode {
+interface RedactionResult extends TextRedaction {
+  /** Places that a dry run has left as they are. */
+  readonly pending: readonly RedactedPlace[];
+}
+
+/** Reports what was redacted, then where the text remains. */
+function writeResult({ json, out }: CommandCall, { changed, pending, standing }: RedactionResult): ExitCode {
   const count = standing.length + pending.length;
   if (json) {
     for (const one of standing) out.json({ action: "stands", ...one });
-    out.json({ standing: count });
+    out.json({ redacted: changed.length, standing: count });
   } else {
+    for (const sentence of formatResult(changed.length, pending.length, standing.length)) out.line(sentence);
     for (const { kind, path, reason } of standing)
-      out.line(`still in ${kind}  ${toPlainLine(path)}: ${toPlainLine(reason)}`);
-    out.line(`The text stands in ${formatCounted(count, "place")}.`);
+      out.line(`  ${kind}  ${toPlainLine(path)}: ${toPlainLine(reason)}`);
   }
   return count === 0 ? EXIT_CODES.ok : EXIT_CODES.failed;
+}
+
+function formatResult(changed: number, pending: number, standing: number): string[] {
+  if (changed + pending + standing === 0) return ["The text is nowhere."];
+  const places = (number: number) => formatCounted(number, "place");
+  const remains = pending > 0 ? "It would remain" : changed > 0 ? "It remains" : "The text remains";
+  return [
+    ...(changed > 0 ? [`Redacted the text in ${places(changed)}.`] : []),
+    ...(pending > 0 ? [`Would redact the text in ${places(pending)}.`] : []),
+    standing > 0 ? `${remains} in ${places(standing)}:` : `${remains} nowhere.`,
+  ];
 }

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import type { CommandCall } from "./command.ts";
 import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
+import { makeWindowsProgram } from "./windows-program.ts";
 
 /** What a shell adds to the number of a signal that ended a program. */
 const SIGNAL_BASE = 128;
@@ -25,12 +26,16 @@ export async function startProgram(
  * Runs a program without a shell, with our terminal, and waits for its exit code: as of a shell, 128 and the number of a
  * signal that ended it. Interrupts are for it alone.
  */
-async function runProgram([program = "", ...args]: readonly string[], cwd: string): Promise<number> {
+async function runProgram(command: readonly string[], cwd: string): Promise<number> {
+  const { file, args, isQuoted } =
+    process.platform === "win32"
+      ? makeWindowsProgram(command, process.env)
+      : { file: command[0] ?? "", args: command.slice(1), isQuoted: false };
   const stay = () => undefined;
   process.on("SIGINT", stay);
   try {
     return await new Promise((resolve, reject) => {
-      spawn(program, args, { cwd, stdio: "inherit" })
+      spawn(file, args, { cwd, stdio: "inherit", windowsVerbatimArguments: isQuoted })
         .once("error", reject)
         .once("exit", (code, signal) => {
           resolve(signal === null ? (code ?? 0) : SIGNAL_BASE + constants.signals[signal]);

@@ -1,4 +1,5 @@
 import { type ComponentChild, render } from "preact";
+import { chooseEarlyEntries } from "./model/early-entries.ts";
 import {
   type EmbeddedSession,
   readEmbedded,
@@ -49,6 +50,8 @@ async function takeContent(): Promise<ComponentChild> {
   if (entries.bytes.size <= LARGE_BYTES) {
     await areLinksKnown;
     entries.readFacts();
+  } else {
+    entries.readEarlyFacts(chooseEarlyEntries(entries.index, embedded.leafId, location.hash));
   }
   return <SessionPage embedded={embedded} entries={entries} areLinksKnown={areLinksKnown} />;
 }

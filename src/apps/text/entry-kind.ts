@@ -16,10 +16,16 @@ export interface EntryKind {
   readonly word: string;
   readonly many: string;
   readonly tone: Tone;
+  /** Whether such entries are records of state, usage, or an import, which only programs read. */
+  readonly isRecord: boolean;
 }
 
 function makeKind(tone: Tone, word: string, many = `${word}s`): EntryKind {
-  return { word, many, tone };
+  return { word, many, tone, isRecord: false };
+}
+
+function makeRecordKind(word: string, many?: string): EntryKind {
+  return { ...makeKind("quiet", word, many), isRecord: true };
 }
 
 /** Kinds that are shown in a way of their own; compare with these, not with words. */
@@ -29,8 +35,8 @@ export const KINDS = {
   system: makeKind("quiet", "system", "system"),
   customMessage: makeKind("assistant", "custom message"),
   damaged: makeKind("damaged", "damaged", "damaged"),
-  /** What only its program reads. */
-  state: makeKind("quiet", "state entry", "state entries"),
+  /** Data that a program stored for itself. */
+  state: makeRecordKind("program record"),
 };
 const COMPACTION = makeKind("summary", "compaction");
 const BRANCH_SUMMARY = makeKind("summary", "branch summary", "branch summaries");
@@ -51,12 +57,12 @@ const BY_TYPE: ReadonlyMap<string, EntryKind> = new Map([
   ["custom_message", KINDS.customMessage],
   ["compaction", COMPACTION],
   ["branch_summary", BRANCH_SUMMARY],
-  ["model_change", makeKind("quiet", "model change")],
-  ["thinking_level_change", makeKind("quiet", "thinking level")],
+  ["model_change", makeRecordKind("model change")],
+  ["thinking_level_change", makeRecordKind("thinking level")],
   ["context_edit", makeKind("quiet", "context edit")],
-  ["label", makeKind("quiet", "label")],
-  ["session_info", makeKind("quiet", "name")],
-  ["usage", makeKind("quiet", "usage record")],
+  ["label", makeRecordKind("label")],
+  ["session_info", makeRecordKind("name")],
+  ["usage", makeRecordKind("usage record")],
   ["custom", KINDS.state],
   ["damaged", KINDS.damaged],
 ]);
@@ -65,7 +71,21 @@ const BY_TYPE: ReadonlyMap<string, EntryKind> = new Map([
 export function getEntryKind(entry: AnySessionEntry | undefined): EntryKind {
   if (entry === undefined) return KINDS.damaged;
   if (entry.type === "message") return getMessageKind(toRecord(entry)["message"]);
-  return BY_TYPE.get(entry.type) ?? makeOtherKind(entry.type);
+  return getTypeKind(entry.type);
+}
+
+/** Returns the kind of entries of a type other than `message`, unless their bodies are damaged. */
+export function getTypeKind(type: string): EntryKind {
+  return BY_TYPE.get(type) ?? { ...makeOtherKind(type), isRecord: true };
+}
+
+/**
+ * Tells whether entries of a kind are part of the conversation: what was said and done, summaries, edits of the context, and damage.
+ *
+ * Views hide the others by default: records of state, usage, and imports.
+ */
+export function isConversation({ isRecord }: Pick<EntryKind, "isRecord">): boolean {
+  return !isRecord;
 }
 
 /** Tells a message's kind by its role. */

@@ -97,7 +97,7 @@ export interface DrawnTree {
 export const DEEPEST = 9;
 
 /** Fewer entries in a line are not worth folding. */
-const SHORTEST_RUN = 3;
+export const SHORTEST_RUN = 3;
 
 /** What is still to be drawn: a straight line from an entry on, or branches that are not drawn. */
 type Open = RowPosition & ({ readonly first: number } | { readonly heads: readonly number[] });
@@ -187,7 +187,7 @@ function openChildren(
   for (const one of opened.reverse()) open.push(one);
 }
 
-/** Of a session of so many entries, at most runs of state entries are folded. */
+/** Of a session of so many entries, at most runs of program records are folded. */
 export const DRAWN_WHOLE = 40;
 
 /** What of a session decides which rows are drawn. */

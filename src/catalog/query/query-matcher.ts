@@ -1,31 +1,34 @@
 import type { SearchQuery } from "./search-query.ts";
 import type { SearchedPart, TextKind } from "./search-text.ts";
 import { type MatchFinder, makeLiteralFinder, type TextMatch, type TextMatcher } from "./text-matcher.ts";
+import { isWhole } from "./words.ts";
 
-/** A text in which something is looked for. */
+/** Text to be searched. */
 export type MatchedPart = Pick<SearchedPart, "kind" | "text">;
 
-/** How texts fit a query. */
+/** Match of a query in an entry's texts. */
 export interface QueryMatch {
   readonly index: number;
-  /** What to show of it: the first match, of several words where they stand closest. */
+  /** Match to show: the first one or, for several words, the place where they are closest. */
   readonly match: TextMatch;
-  /** How well the texts fit by themselves, above 0 and up to 1. */
+  /** Relevance of the texts themselves, above 0 and up to 1. */
   readonly relevance: number;
+  /** Whether each word and phrase is there as a whole, not only as a part of longer words; undefined if no words are looked for. */
+  readonly hasWholeWords?: boolean;
   /** Words of a question that none of the texts holds; undefined if all must be held. */
   readonly missing?: readonly string[];
 }
 
-/** Fits a query to the texts of several entries; undefined for those that lack a word. */
+/** Matches a query against the texts of several entries; undefined for entries that lack a word. */
 export type QueryMatcher = (entries: readonly (readonly MatchedPart[])[]) => (QueryMatch | undefined)[];
 
-/** Makes a matcher of a regular expression. */
+/** Creates a matcher from a regular expression. */
 export type ExpressionCompiler = (source: string, caseSensitive: boolean) => TextMatcher;
 
-/** Matches of a word in one text that count. */
+/** Maximum number of counted matches of a word per text. */
 const MAX_MATCHES = 32;
 
-/** How much a match counts in a text of each kind. */
+/** Weight of a match by kind of text. */
 export const WEIGHTS: Readonly<Record<TextKind, number>> = {
   said: 1,
   summary: 0.8,
@@ -36,45 +39,57 @@ export const WEIGHTS: Readonly<Record<TextKind, number>> = {
   date: 1,
 };
 
-/** Characters of a text of middling length. */
+/** Characters of a text of average length. */
 const USUAL_LENGTH = 1_000;
 
-/** Characters of a word as rare as any. */
+/** Length in characters from which a word counts as rarest. */
 const RARE_LENGTH = 10;
 
-/** What a word counts that is part of a longer one. */
+/** Factor for a word that only occurs within longer ones. */
 const PART_OF_WORD = 0.7;
 
-/** Characters between words that stand side by side. */
+/** Maximum number of characters between adjacent words. */
 const NEARBY = 4;
 
-const LETTER_BEHIND = /[\p{L}\p{N}_]$/u;
-const LETTER_AHEAD = /^[\p{L}\p{N}_]/u;
-
 /**
- * Makes the matcher of a query.
+ * Creates the matcher of a query.
  *
- * All words must stand in the texts of an entry, in any order, each in any of the texts.
+ * All words must occur in the texts of an entry, in any order, each in any of the texts.
  *
- * @param compile - Makes a matcher of a regular expression, with a bound on its time: an expression can take for ever.
- * @returns A matcher that takes any text for a match if the query is empty.
+ * @param compile - Creates a matcher from a regular expression, with a time limit, because an expression may never end.
+ * @returns A matcher that matches any text if the query is empty.
  * @remarks Cost: O(characters) for each word.
  */
 export function makeQueryMatcher(query: SearchQuery, compile: ExpressionCompiler): QueryMatcher {
   const { terms, regex, caseSensitive } = query;
   if (regex !== undefined) return makeExpressionMatcher(compile(regex, caseSensitive));
   if (terms.length === 0) return (entries) => entries.map(matchAnyText);
-  const finders = terms.map((term) => makeLiteralFinder(term, caseSensitive, MAX_MATCHES));
+  const finders = terms.map((term) => makeWordFinder(term, caseSensitive));
   const rarities = terms.map((term) => 0.3 + 0.7 * Math.min(1, term.length / RARE_LENGTH));
-  return (entries) => entries.map((parts) => findBestMatch(parts, findWords(parts, finders), rarities));
+  return (entries) =>
+    entries.map((parts) => {
+      const found = findWords(parts, finders);
+      const best = findBestMatch(parts, found, rarities);
+      return best && { ...best, hasWholeWords: rarities.every((_, word) => isWordWhole(word, parts, found)) };
+    });
 }
 
-/** Makes finders of phrases, whatever their case. */
+/** Makes a finder of a word: where it stands as a whole, and only in texts without that where it is part of a longer one. */
+function makeWordFinder(term: string, caseSensitive: boolean): MatchFinder {
+  const findWhole = makeLiteralFinder(term, caseSensitive, MAX_MATCHES, isWhole);
+  const findAny = makeLiteralFinder(term, caseSensitive, MAX_MATCHES);
+  return (text) => {
+    const whole = findWhole(text);
+    return whole.length > 0 ? whole : findAny(text);
+  };
+}
+
+/** Creates case-insensitive finders of phrases. */
 export function makePhraseFinders(phrases: readonly string[]): MatchFinder[] {
   return phrases.map((phrase) => makeLiteralFinder(phrase, false, 1));
 }
 
-/** Tries an expression on the texts of all entries at once, since a bound on the time costs something for each call. */
+/** Runs an expression on the texts of all entries at once, because each call with a time limit has a cost. */
 function makeExpressionMatcher(matcher: TextMatcher): QueryMatcher {
   return (entries) => {
     const found = matcher(entries.flatMap((parts) => parts.map(({ text }) => text)));
@@ -105,7 +120,7 @@ function findWords(parts: readonly MatchedPart[], finders: readonly MatchFinder[
       one.matches.push(matches);
       isFound ||= matches.length > 0;
     }
-    // What lacks one word need not be searched for the others.
+    // Entries that lack one word need not be searched for the others.
     if (!isFound) return [];
   }
   return found.map(({ matches }) => matches);
@@ -121,7 +136,7 @@ function findBestMatch(
     const part = parts[index];
     const window = findClosest(matches, rarities);
     if (part === undefined || window === undefined) continue;
-    const held = sumNumbers(matches.map((own, word) => (own.length > 0 ? (rarities[word] ?? 0) : 0)));
+    const held = sumNumbers(matches.map((own, word) => (rarities[word] ?? 0) * getWholeness(part.text, own)));
     const worth = held * WEIGHTS[part.kind] * (1 + window.closeness);
     if (best === undefined || worth > best.worth) best = { index, worth, window };
   }
@@ -133,35 +148,36 @@ function findBestMatch(
   return { index, match: window.match, relevance };
 }
 
-/** How much of a word there is, from 0 to 1: the more the better, but ever less so, and less in long texts. */
+/** Returns the score of a word, from 0 to 1: it grows with each match, by ever less, and is lower in long texts. */
 function scoreWord(word: number, parts: readonly MatchedPart[], found: readonly WordMatches[]): number {
-  let [amount, length, isWhole] = [0, 0, false];
+  let [amount, length] = [0, 0];
   for (const [i, { text, kind }] of parts.entries()) {
     const matches = found[i]?.[word] ?? [];
     if (matches.length === 0) continue;
     amount += matches.length * WEIGHTS[kind];
     length += text.length;
-    isWhole ||= matches.some((match) => isWholeWord(text, match));
   }
   const bound = 0.75 + Math.min(1, length / USUAL_LENGTH / 4);
-  return (amount / (amount + bound)) * (isWhole ? 1 : PART_OF_WORD);
+  return (amount / (amount + bound)) * (isWordWhole(word, parts, found) ? 1 : PART_OF_WORD);
 }
 
-function isWholeWord(text: string, { start, length }: TextMatch): boolean {
-  const end = start + length;
-  return (
-    !LETTER_BEHIND.test(text.slice(Math.max(0, start - 2), start)) &&
-    !LETTER_AHEAD.test(text.slice(end, end + 2))
-  );
+function isWordWhole(word: number, parts: readonly MatchedPart[], found: readonly WordMatches[]): boolean {
+  return parts.some(({ text }, i) => getWholeness(text, found[i]?.[word] ?? []) === 1);
+}
+
+/** Returns how much a word counts in a text, by the first of its matches: 0 if it has none. */
+function getWholeness(text: string, [first]: readonly TextMatch[]): number {
+  if (first === undefined) return 0;
+  return isWhole(text, first) ? 1 : PART_OF_WORD;
 }
 
 interface Window {
   readonly match: TextMatch;
-  /** 1 if they stand side by side or there is only one, 0 if not all are in the text. */
+  /** 1 for adjacent words or a single word, 0 if the text lacks some. */
   readonly closeness: number;
 }
 
-/** Finds where all words stand closest; undefined if none is in the text. */
+/** Finds the place where all words are closest; undefined if the text contains none. */
 function findClosest(matches: WordMatches, rarities: readonly number[]): Window | undefined {
   const held = matches.filter((own) => own.length > 0);
   const rarest = rarities.indexOf(
@@ -190,12 +206,12 @@ function findClosest(matches: WordMatches, rarities: readonly number[]): Window 
     }
   }
   const together = sumNumbers(matches.map((own) => own[0]?.length ?? 0));
-  // Words side by side are shown as one match.
+  // Adjacent words are shown as one match.
   if (best <= together + NEARBY * (matches.length - 1)) match = { start: match.start, length: best };
   return { match, closeness: Math.sqrt(Math.min(1, together / Math.max(1, best))) };
 }
 
-/** Adds up numbers. */
+/** Returns the sum of numbers. */
 export function sumNumbers(numbers: readonly number[]): number {
   return numbers.reduce((total, one) => total + one, 0);
 }

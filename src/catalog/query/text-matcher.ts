@@ -1,4 +1,4 @@
-/** The position of a match, in UTF-16 units. */
+/** Position of a match, in UTF-16 units. */
 export interface TextMatch {
   readonly start: number;
   readonly length: number;
@@ -15,13 +15,19 @@ const SPECIAL = /[\\^$.*+?()[\]{}|]/g;
 const WHITE = /\s+/;
 
 /**
- * Makes a finder of a literal text; any white space stands for any other.
+ * Creates a finder of a literal string; any white space matches any other.
  *
  * @param max - It finds at most this many matches in each text, from its beginning.
+ * @param isWanted - Returns whether a match counts. Default: all do.
  * @remarks Cost: O(characters) for ordinary texts; times the length of the text that is looked for at worst. Nothing
  *   backtracks.
  */
-export function makeLiteralFinder(wanted: string, caseSensitive: boolean, max: number): MatchFinder {
+export function makeLiteralFinder(
+  wanted: string,
+  caseSensitive: boolean,
+  max: number,
+  isWanted: (text: string, match: TextMatch) => boolean = () => true,
+): MatchFinder {
   const pattern = wanted
     .split(WHITE)
     .map((word) => word.replace(SPECIAL, "\\$&"))
@@ -33,7 +39,8 @@ export function makeLiteralFinder(wanted: string, caseSensitive: boolean, max: n
     while (found.length < max) {
       const match = expression.exec(text);
       if (match === null) break;
-      found.push({ start: match.index, length: match[0].length });
+      const one = { start: match.index, length: match[0].length };
+      if (isWanted(text, one)) found.push(one);
     }
     return found;
   };

@@ -1,58 +1,9 @@
-import { getMessageFields, isStoredMessage, toRecord } from "../../core/context/entry-fields.ts";
-import { makeEntryPath } from "../../core/context/entry-path.ts";
-import { toText } from "../../core/context/message-parts.ts";
-import { projectPath } from "../../core/context/session-context.ts";
-import { foldSystemMessages } from "../../core/context/system-message.ts";
-import type { AnySessionEntry } from "../../core/format/entry.ts";
-import { SessionError } from "../../core/format/errors.ts";
-import type { SessionHeader } from "../../core/format/header.ts";
-import {
-  findImportOrigin,
-  IMPORT_CUSTOM_TYPE,
-  SUBAGENT_CUSTOM_TYPE,
-} from "../../core/format/import-origin.ts";
-import { type JsonRecord, pickDefined } from "../../core/format/json.ts";
-import type { ToolDeclaration } from "../../core/format/message.ts";
 import { assertOptions, FLAG, makeChoiceRule, type OptionRules, TEXT } from "../../core/format/options.ts";
-import { encodeRecord } from "../../core/jsonl/encode.ts";
-import { getPackageVersion } from "../../session/fs/package-version.ts";
 import { type ConversionIssue, ConversionIssues } from "../convert/conversion-issue.ts";
-import { OWN_EXTRA, toStoredLines } from "../import/atif/stored-lines.ts";
-import { DistinctIds } from "../import/distinct-ids.ts";
 import { type AtifAsset, ContentWriter } from "./content.ts";
-import { sumMetrics, toMetrics } from "./metrics.ts";
-import { StepWriter } from "./step-writer.ts";
-import { ATIF_VERSION, type AtifAgent, type AtifTrajectory } from "./trajectory.ts";
-
-/** What an export needs of a session; `SessionManager` and `ReadonlySessionManager` have it. */
-export interface AtifSource {
-  getHeader(): SessionHeader | null;
-  getLeafId(): string | null;
-  getEntries(): readonly AnySessionEntry[];
-  getBranch(fromId?: string): readonly AnySessionEntry[];
-}
-
-/** Options for `exportAtif`. */
-export interface ExportAtifOptions {
-  /** Last entry of the path. Default: the leaf of the session. */
-  readonly leafId?: string;
-  /**
-   * `"whole"` exports the whole path, with each compaction as a step; `"context"` exports what the model sees, with kept
-   * turns marked as copied context. Default: `"whole"`.
-   */
-  readonly compacted?: "whole" | "context";
-  /**
-   * Whether to store all entries of the session, so that `findAtifSession` returns its file; pass the text of the file if it
-   * must come back byte for byte although another program wrote it. Default: false.
-   */
-  readonly lossless?: boolean | string;
-  /** Whether to export names, labels, settings, and the state of extensions. Default: false. */
-  readonly state?: boolean;
-  /** Folder for images, relative to the document; `""` is the document's own. Default: images are `data:` URLs. */
-  readonly assets?: string;
-  /** Sessions of subagents, to embed. Default: none. */
-  readonly subagents?: readonly AtifSource[];
-}
+import type { AtifSource, ExportAtifOptions } from "./export-options.ts";
+import type { AtifResult, AtifTrajectory } from "./trajectory.ts";
+import { TrajectoryWriter } from "./trajectory-writer.ts";
 
 const RULES: OptionRules<ExportAtifOptions> = {
   leafId: TEXT,
@@ -66,25 +17,25 @@ const RULES: OptionRules<ExportAtifOptions> = {
   subagents: { fits: Array.isArray, words: "an array of sessions" },
 };
 
-/** A session as a document of ATIF. */
+/** A session as an ATIF document. */
 export interface ExportedTrajectory {
   readonly trajectory: AtifTrajectory;
   /** Images to write next to the document. */
   readonly assets: readonly AtifAsset[];
-  /** What ATIF leaves out or changes. */
+  /** Losses and changes, because ATIF cannot represent some content. */
   readonly issues: readonly ConversionIssue[];
 }
 
 /**
  * Converts a path of a session to a document of the Agent Trajectory Interchange Format (ATIF), version 1.8.
  *
- * Writes nothing. An answer and the results of its calls are one step; late results belong to the step of their call. Tokens
- * and cost are only those that the session states.
+ * Does not write files. An answer and the results of its calls are one step; late results belong to the step of their call.
+ * Tokens and cost are only those that the session states.
  *
  * @param session - Not changed.
- * @throws {SessionError} `ENTRY_NOT_FOUND`; `NOT_A_SESSION` if the path has nothing that is a step
+ * @throws {SessionError} `ENTRY_NOT_FOUND`; `NOT_A_SESSION` if no entry of the path is a step
  * @throws {TypeError} If an option is invalid.
- * @remarks Cost: O(bytes of the path); of the session with `lossless`. Source: docs/atif.md
+ * @remarks Cost: O(bytes of the path); with `lossless`, O(bytes of the session). Source: docs/atif.md
  */
 export function exportAtif(session: AtifSource, options: ExportAtifOptions = {}): ExportedTrajectory {
   assertOptions(options, RULES);
@@ -96,169 +47,73 @@ export function exportAtif(session: AtifSource, options: ExportAtifOptions = {})
     const lossless = Boolean(shared.lossless);
     return new TrajectoryWriter(subagent, { ...shared, lossless }, content, issues);
   });
-  for (const subagent of subagents) writer.embed(subagent);
+  embedSubagents(writer, subagents, issues);
   return { trajectory: writer.finish(), assets: content.assets, issues: issues.list() };
 }
 
-class TrajectoryWriter {
-  readonly #session: AtifSource;
-  readonly #options: ExportAtifOptions;
-  readonly #issues: ConversionIssues;
-  readonly #steps: StepWriter;
-  readonly #path: readonly AnySessionEntry[];
-  readonly #subagents: AtifTrajectory[] = [];
-  /** Ids of this trajectory and of those embedded in it. */
-  readonly #ids = new DistinctIds();
-
-  constructor(
-    session: AtifSource,
-    options: ExportAtifOptions,
-    content: ContentWriter,
-    issues: ConversionIssues,
-  ) {
-    this.#session = session;
-    this.#options = options;
-    this.#issues = issues;
-    this.#steps = new StepWriter(content, issues);
-    const leafId = options.leafId ?? session.getLeafId();
-    this.#path = leafId === null ? [] : session.getBranch(leafId);
-    if (this.#path.length === 0 && options.leafId !== undefined)
-      throw new SessionError("ENTRY_NOT_FOUND", `No entry has the id ${options.leafId}; name another one.`, {
-        details: { entryId: options.leafId },
-      });
-    if (options.compacted === "context") this.#addContext();
-    else for (const entry of this.#path) this.#steps.addEntry(entry, this.#isInherited(entry));
-    if (this.#steps.steps.length === 0)
-      throw new SessionError("NOT_A_SESSION", "The session has no message; name another one.", {});
-    this.#ids.take(this.#id);
+/**
+ * Embeds each subagent in the trajectory with the call that started it, or in the main one if no call is known; omits a subagent
+ * that was started on another branch.
+ */
+function embedSubagents(
+  main: TrajectoryWriter,
+  subagents: readonly TrajectoryWriter[],
+  issues: ConversionIssues,
+): void {
+  const all = [main, ...subagents];
+  const places = new Map<TrajectoryWriter, SubagentPlace>();
+  for (const subagent of subagents) {
+    const place = findSubagentPlace(subagent, all);
+    if (place !== undefined || !main.hasStarted(subagent)) places.set(subagent, place ?? { caller: main });
+    else
+      issues.report(
+        "FLAG_DROPPED",
+        -1,
+        `The subagent ${subagent.id} was started on another branch; it is left out.`,
+      );
   }
+  const ordered = orderBelow(main, places);
+  // A trajectory is complete when those of its own subagents are embedded.
+  for (const [subagent, { caller, result }] of ordered.reverse()) caller.embed(subagent, result);
+}
 
-  /** Embeds a subagent's session, and refers to it in the result of the call that started it. */
-  embed(subagent: TrajectoryWriter): void {
-    const trajectory = subagent.finish();
-    const id = this.#ids.take(subagent.#id);
-    trajectory.trajectory_id = id;
-    this.#subagents.push(trajectory);
-    const callId = findSubagentCall(subagent.#path, this.#path, subagent.#session.getHeader()?.id);
-    const result = callId === undefined ? undefined : this.#steps.findResult(callId);
-    if (result === undefined) {
-      this.#issues.report("FLAG_DROPPED", -1, `No call on the path started the subagent ${id}.`);
-      return;
-    }
-    result.subagent_trajectory_ref = [...(result.subagent_trajectory_ref ?? []), { trajectory_id: id }];
+/** Position of the call that started a subagent. */
+interface SubagentPlace {
+  readonly caller: TrajectoryWriter;
+  /** Result of the call that started it. */
+  readonly result?: AtifResult;
+}
+
+/** Returns the place where a subagent was started; undefined if no trajectory has the call. */
+function findSubagentPlace(
+  subagent: TrajectoryWriter,
+  all: readonly TrajectoryWriter[],
+): SubagentPlace | undefined {
+  for (const caller of all) {
+    const result = caller === subagent ? undefined : caller.findResultOf(subagent);
+    if (result !== undefined) return { caller, result };
   }
+  return undefined;
+}
 
-  finish(): AtifTrajectory {
-    const { steps, metrics } = this.#steps;
-    const header = this.#session.getHeader();
-    const embedded = this.#subagents.map((one) => toMetrics(one.final_metrics));
-    return pickDefined({
-      schema_version: ATIF_VERSION,
-      session_id: header?.id || undefined,
-      trajectory_id: this.#id,
-      agent: this.#makeAgent(),
-      steps,
-      final_metrics: { ...sumMetrics([...metrics, ...embedded]), total_steps: steps.length },
-      extra: this.#makeExtra(),
-      subagent_trajectories: this.#subagents.length === 0 ? undefined : this.#subagents,
-    });
-  }
-
-  get #id(): string {
-    return `${this.#session.getHeader()?.id ?? ""}:${this.#path.at(-1)?.id ?? ""}`;
-  }
-
-  #addContext(): void {
-    const places = new Map(this.#path.map(({ id }, index) => [id, index]));
-    const { entries } = projectPath(makeEntryPath(this.#path));
-    const [first] = entries;
-    const start = first?.sourceEntry.type === "compaction" ? (places.get(first.sourceEntry.id) ?? -1) : -1;
-    for (const { sourceEntry, messages } of entries) {
-      const isKept = (places.get(sourceEntry.id) ?? -1) < start || this.#isInherited(sourceEntry);
-      for (const message of messages) {
-        if (toRecord(message)["excludeFromContext"] === true || !isStoredMessage(message)) continue;
-        const isTail = sourceEntry === first?.sourceEntry && start >= 0 && !INTRODUCTIONS.has(message.role);
-        this.#steps.addMessage(sourceEntry, message, isKept || isTail);
-      }
+/**
+ * Orders subagents so that each comes after its caller; those that claim to have started each other are embedded in the main
+ * trajectory.
+ */
+function orderBelow(
+  main: TrajectoryWriter,
+  places: ReadonlyMap<TrajectoryWriter, SubagentPlace>,
+): (readonly [TrajectoryWriter, SubagentPlace])[] {
+  const ordered = new Map<TrajectoryWriter, SubagentPlace>();
+  const callers = [main];
+  // The loop also visits elements added during it.
+  for (const caller of callers) {
+    for (const [subagent, place] of places) {
+      if (place.caller !== caller) continue;
+      ordered.set(subagent, place);
+      callers.push(subagent);
     }
   }
-
-  /** Returns whether an entry is a copy: it is older than a fork, or was imported as copied context. */
-  #isInherited(entry: AnySessionEntry): boolean {
-    const { atif } = toRecord(getMessageFields(entry)["details"]);
-    if (toRecord(atif)["is_copied_context"] === true) return true;
-    const header = this.#session.getHeader();
-    if (header?.parentSession === undefined) return false;
-    return Date.parse(entry.timestamp) < Date.parse(header.timestamp);
-  }
-
-  #makeAgent(): AtifAgent {
-    const data = toRecord(this.#path.map(findImportData).find((one) => one !== undefined));
-    const messages = this.#path.flatMap((entry) => {
-      const { message } = toRecord(entry);
-      return isStoredMessage(message) ? message : [];
-    });
-    const tools = foldSystemMessages(messages, 0)?.toolsAdded?.map(toToolDefinition) ?? [];
-    return pickDefined({
-      name: toText(data["source"]) || "sessiontree",
-      version:
-        toText(data["sourceVersion"]) || (data["source"] === undefined ? getPackageVersion() : "unknown"),
-      model_name: this.#steps.model,
-      tool_definitions: tools.length === 0 ? undefined : tools,
-    });
-  }
-
-  #makeExtra(): JsonRecord {
-    const { usage, state } = this.#steps;
-    const header = this.#session.getHeader();
-    const own = pickDefined({
-      started_at: header?.timestamp,
-      cwd: header?.cwd || undefined,
-      leaf_id: this.#path.at(-1)?.id,
-      parent_session: header?.parentSession,
-      usage: usage.length === 0 ? undefined : usage,
-      state: this.#options.state === true && state.length > 0 ? state : undefined,
-      lines: this.#makeLines(),
-    });
-    return { [OWN_EXTRA]: own };
-  }
-
-  #makeLines(): unknown[] | undefined {
-    const { lossless = false } = this.#options;
-    if (lossless === false) return undefined;
-    if (lossless !== true) return toStoredLines(lossless);
-    const records = [this.#session.getHeader() ?? [], this.#session.getEntries()].flat();
-    return toStoredLines(records.map((record) => `${encodeRecord(record)}\n`).join(""));
-  }
-}
-
-/** Messages with which a compaction begins a context, before the messages that it keeps. */
-const INTRODUCTIONS: ReadonlySet<string> = new Set(["system", "compactionSummary"]);
-
-function findImportData(entry: AnySessionEntry): unknown {
-  const { customType, data } = toRecord(entry);
-  return customType === IMPORT_CUSTOM_TYPE ? data : undefined;
-}
-
-function toToolDefinition({ name, description, parameters }: ToolDeclaration): JsonRecord {
-  return { type: "function", function: pickDefined({ name, description, parameters }) };
-}
-
-/** Returns the id of the call that started a subagent: from its session, or from a link in the session of the call. */
-function findSubagentCall(
-  path: readonly AnySessionEntry[],
-  callerPath: readonly AnySessionEntry[],
-  sessionId: string | undefined,
-): string | undefined {
-  const origin = path.map(findImportOrigin).find((one) => one !== undefined);
-  const ids = [sessionId, origin?.sourceId].filter((id) => id !== undefined);
-  const isLinked = (link: JsonRecord) =>
-    ids.some((id) => id === link["sessionId"] || (origin !== undefined && id === link["agentId"]));
-  const links = [...path.map(getSubagentLink), ...callerPath.map(getSubagentLink).filter(isLinked)];
-  return links.map(({ toolCallId }) => toolCallId).find((id) => typeof id === "string");
-}
-
-function getSubagentLink(entry: AnySessionEntry): JsonRecord {
-  const { customType, data } = toRecord(entry);
-  return customType === SUBAGENT_CUSTOM_TYPE ? toRecord(data) : {};
+  for (const subagent of places.keys()) if (!ordered.has(subagent)) ordered.set(subagent, { caller: main });
+  return [...ordered];
 }

@@ -11,7 +11,7 @@ import { isJsonRecord, type JsonRecord, pickDefined } from "../../core/format/js
 import type { AgentMessage } from "../../core/format/message.ts";
 import { toWellFormedText } from "../../core/format/well-formed-text.ts";
 import type { ConversionIssues } from "../convert/conversion-issue.ts";
-import { OWN_EXTRA } from "../import/atif/stored-lines.ts";
+import { OBSERVATION_CUSTOM_TYPE, OWN_EXTRA } from "../import/atif/stored-lines.ts";
 import { DistinctIds } from "../import/distinct-ids.ts";
 import { toIsoTime } from "../import/source-text.ts";
 import type { ContentWriter } from "./content.ts";
@@ -24,15 +24,15 @@ interface WrittenCall {
   readonly call: AtifCall;
 }
 
-/** Stop reasons of an answer that ended as it should. */
+/** Stop reasons of an answer that ended normally. */
 const NORMAL_ENDS: ReadonlySet<string> = new Set(["", "stop", "toolUse"]);
 
 /** Writes the entries of one path as steps: an answer and the results of its calls are one step. */
 export class StepWriter {
   readonly steps: AtifStep[] = [];
-  /** Metrics of all calls of models that are part of this session, those of steps included. */
+  /** Metrics of all model calls of this session, including those of steps. */
   readonly metrics: AtifMetrics[] = [];
-  /** Calls of models outside the conversation. */
+  /** Model calls outside the conversation. */
   readonly usage: JsonRecord[] = [];
   /** Entries that are not a step, each with the step that it follows. */
   readonly state: JsonRecord[] = [];
@@ -56,11 +56,10 @@ export class StepWriter {
     this.#stepIds.set(entry.id, this.steps.length + 1);
     this.#thinkingLevel = findThinkingLevel(entry) ?? this.#thinkingLevel;
     const fields = toRecord(entry);
-    const { type, customType, display, content } = fields;
+    const { type } = fields;
     if (type === "message" && isStoredMessage(fields["message"]))
       this.addMessage(entry, fields["message"], isCopied);
-    else if (type === "custom_message")
-      this.#add(entry, isCopied, "user", content, { kind: "custom_message", customType, display });
+    else if (type === "custom_message") this.#addCustom(entry, fields, isCopied);
     else if (type === "compaction") this.#addCompaction(entry, isCopied);
     else if (type === "branch_summary") {
       const own = { kind: "branch_summary", from_id: fields["fromId"], usage: fields["usage"] };
@@ -69,7 +68,7 @@ export class StepWriter {
     } else this.#addState(entry, isCopied);
   }
 
-  /** Adds a message of an entry, as it is stored or as the context has it. */
+  /** Adds a message of an entry, in its stored form or as it is in the context. */
   addMessage(entry: AnySessionEntry, message: AgentMessage, isCopied: boolean): void {
     const fields = toRecord(message);
     switch (message.role) {
@@ -85,11 +84,9 @@ export class StepWriter {
       case "toolResult":
         this.#addResult(entry, fields, isCopied);
         break;
-      case "custom": {
-        const { customType, display } = message;
-        this.#add(entry, isCopied, "user", message.content, { kind: "custom_message", customType, display });
+      case "custom":
+        this.#addCustom(entry, fields, isCopied);
         break;
-      }
       case "bashExecution": {
         const { role: _, timestamp: __, ...execution } = fields;
         const [said] = convertToLlm([{ ...message, excludeFromContext: false }]);
@@ -110,7 +107,7 @@ export class StepWriter {
     }
   }
 
-  /** Returns the result of a call, to which a subagent's trajectory is linked; makes it if the call has none. */
+  /** Returns the result of a call, to which a subagent's trajectory is linked; adds it if the call has none. */
   findResult(callId: string): AtifResult | undefined {
     const written = this.#calls.get(callId);
     if (written === undefined) return undefined;
@@ -137,6 +134,26 @@ export class StepWriter {
     });
     this.steps.push(step);
     return step;
+  }
+
+  #addCustom(
+    entry: AnySessionEntry,
+    { customType, display, content, details }: JsonRecord,
+    isCopied: boolean,
+  ): void {
+    const step = this.steps.at(-1);
+    // A result without a call, after calls, could be mistaken for the result of one of them.
+    const isSeen = customType === OBSERVATION_CUSTOM_TYPE && step?.source === "agent";
+    if (step === undefined || !isSeen || step.tool_calls !== undefined) {
+      this.#add(entry, isCopied, "user", content, { kind: "custom_message", customType, display });
+      return;
+    }
+    const { extra } = toRecord(toRecord(details)["atif"]);
+    const isExtra = isJsonRecord(extra);
+    addResult(step, {
+      content: this.#content.write(content, entry.id) ?? "",
+      ...(isExtra && { extra: toWellFormedJson(extra) }),
+    });
   }
 
   #addAnswer(entry: AnySessionEntry, message: JsonRecord, isCopied: boolean): void {
@@ -245,7 +262,7 @@ export class StepWriter {
   }
 }
 
-/** Blocks of an answer with a field of their own. */
+/** Types of blocks of an answer that have their own field. */
 const UNSPOKEN: ReadonlySet<unknown> = new Set(["thinking", "toolCall"]);
 
 function toReadableThinking(block: unknown): string[] {
@@ -266,7 +283,7 @@ function makeAnswerExtra(message: JsonRecord): JsonRecord | undefined {
   return Object.keys(extra).length === 0 ? undefined : extra;
 }
 
-/** The place of each call of a step, computed once. */
+/** The position of each call of a step, computed once. */
 const ORDERS = new WeakMap<readonly AtifCall[], ReadonlyMap<string, number>>();
 
 function getCallOrder(calls: readonly AtifCall[] = []): ReadonlyMap<string, number> {
@@ -283,13 +300,13 @@ function addResult(step: AtifStep, result: AtifResult): AtifResult {
   const { results } = step.observation;
   const order = getCallOrder(step.tool_calls);
   const place = (one: AtifResult) => order.get(one.source_call_id ?? "") ?? -1;
-  // Results mostly come in the order of the calls, so that the last one is the one before.
+  // Results usually arrive in the order of the calls, so that the last result is usually the previous one.
   const before = results.findLastIndex((other) => place(other) <= place(result));
   results.splice(before + 1, 0, result);
   return result;
 }
 
-/** Depth to which strings are looked for: deeper values stay as they are. */
+/** Maximum depth at which strings are searched for: deeper values remain unchanged. */
 const MAX_DEPTH = 100;
 
 /** Returns JSON without halves of surrogate pairs in its strings. */

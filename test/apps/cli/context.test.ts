@@ -237,3 +237,20 @@ test("--changes says which request did not continue the one before, and why", as
   expect(json).toMatchObject({ changes: [{ fromId: second, toId: third, causedBy: compaction, index: 0 }] });
   expect(first).not.toBe(second);
 });
+
+test.each([40, 80])("--full writes the whole text of each message, in %i columns too", async (columns) => {
+  const scribe = new Scribe(temporaryFolder());
+  const long = Array.from({ length: 100 }, (_, i) => `line ${i + 1} ${"word ".repeat(50)}\u001b[2Jend`).join(
+    "\n",
+  );
+  scribe.user(long);
+  scribe.call("bash", { command: "npm test" });
+  const { stdout } = await cli(["context", scribe.path, "--full"], { columns, env: { NO_COLOR: "1" } });
+  expect(stdout).toContain(`user           `);
+  expect(stdout).toContain(`\n\nline 1 ${"word ".repeat(50)}`);
+  expect(stdout).toContain("\nline 100 ");
+  expect(stdout).not.toContain("\u001b");
+  expect(stdout).toContain('\n\n→ bash\n{\n  "command": "npm test"\n}\n');
+  const short = await cli(["context", scribe.path], { columns, env: { NO_COLOR: "1" } });
+  expect(short.stdout).not.toContain("line 100 ");
+});

@@ -144,14 +144,14 @@ describe("--matching", () => {
     const { questions, ask } = answering("y");
     const { code, lines } = await cli(["redact", path, "--matching", "tulip"], { ask });
     expect(code).toBe(0);
-    expect(lines.slice(0, -1).sort()).toEqual(
+    expect(lines.slice(0, -2).sort()).toEqual(
       [
         `backup  ${path}.bak: ${secret}, ${summary}`,
         `session  ${fork}: ${secret}, ${summary}`,
         `session  ${path}: ${secret}, ${summary}`,
       ].sort(),
     );
-    expect(lines.at(-1)).toBe("The text stands in 0 places.");
+    expect(lines.slice(-2)).toEqual(["Redacted the text in 3 places.", "It remains nowhere."]);
     expect(questions).toEqual([
       expect.stringContaining("Redact the text in 3 places? Backups change as well"),
     ]);
@@ -160,7 +160,7 @@ describe("--matching", () => {
       message: { content: "The password is [redacted]" },
     });
     const again = await cli(["redact", path, "--matching", "tulip", "--yes"]);
-    expect([again.code, again.stdout]).toEqual([0, "The text stands in 0 places.\n"]);
+    expect([again.code, again.stdout]).toEqual([0, "The text is nowhere.\n"]);
   });
 
   test("with --dry-run, changes nothing, says that nothing brings it back, and fails", async () => {
@@ -168,7 +168,7 @@ describe("--matching", () => {
     const { code, stdout } = await cli(["redact", path, "--matching", "tu[l]ip", "--regex", "--dry-run"]);
     expect(code).toBe(1);
     expect(stdout).toContain("nothing brings the text back");
-    expect(stdout).toContain("The text stands in 3 places.");
+    expect(stdout).toContain("\nWould redact the text in 3 places.\nIt would remain nowhere.\n");
     expect(holders()).toHaveLength(3);
   });
 
@@ -179,7 +179,7 @@ describe("--matching", () => {
       { action: "redact", kind: "session", path, entries: [secret, summary] },
       { action: "redact", kind: "session", path: expect.any(String), entries: [secret, summary] },
       { action: "redact", kind: "backup", path: `${path}.bak`, entries: [secret, summary] },
-      { standing: 0 },
+      { redacted: 3, standing: 0 },
     ]);
   });
 
@@ -190,9 +190,10 @@ describe("--matching", () => {
     const other = elsewhere.getSessionFile() ?? "";
     const one = await cli(["redact", path, "--matching", "tulip", "--yes"]);
     expect(one.code).toBe(1);
-    expect(one.lines.slice(-2)).toEqual([
-      `still in session  ${other}: It is outside of what was asked for; --all redacts it.`,
-      "The text stands in 1 place.",
+    expect(one.lines.slice(-3)).toEqual([
+      "Redacted the text in 1 place.",
+      "It remains in 1 place:",
+      `  session  ${other}: It is outside of what was asked for; --all redacts it.`,
     ]);
     expect(readFileSync(path, "utf8")).not.toContain("tulip");
     expect((await cli(["redact", "--matching", "tulip", "--all", "--yes"])).code).toBe(0);
@@ -242,7 +243,7 @@ describe("--matching", () => {
     const args = ["redact", "--matching", "tulip", "--store", "postgres://h/d", "--yes", "--json", id];
     expect(jsonLines(await cli(args, { stores }))).toEqual([
       { action: "redact", kind: "stored", path: id, entries: [session.getLeafId()] },
-      { standing: 0 },
+      { redacted: 1, standing: 0 },
     ]);
   });
 });

@@ -27,9 +27,10 @@ test("shows each entry that holds the text, under its session", async () => {
   utimesSync(first.path, new Date(), new Date(Date.now() + 60_000));
   const { code, stdout } = await cli(["search", "--pretty", "TULIP", "--sort", "latest", "--dir", sessions]);
   expect(code).toBe(0);
-  const ofSecond = `0198aaaa-0000-7000  6 days ago  Flowers\n  ${third} user            A tulip, please\n`;
+  // So much of an id as tells the sessions apart.
+  const ofSecond = `${ID(2)}  6 days ago  Flowers\n  ${third} user            A tulip, please\n`;
   const ofFirst = [
-    "0198aaaa-0000-7000  6 days ago  Where do tulips grow?",
+    `${ID(1)}  6 days ago  Where do tulips grow?`,
     `  ${asked} user            Where do tulips grow?`,
     `  ${answered} assistant       Tulips grow in gardens.\n`,
   ].join("\n");
@@ -118,11 +119,15 @@ describe("--failed", () => {
     const { stdout, stderr } = await cli(["search", "--failed", "@last", "--pretty"], settings);
     expect(stdout).toContain(`  ${failed} command         $ make (exit code 2): a.c:1: error: no main\n`);
     expect(stderr).toBe(
-      `The first one in full: sessiontree show @last ${result}\nWhat the model saw before it: sessiontree context @last --before ${result} --tail 10\nWhat it had cost up to there: sessiontree stats @last --leaf ${result}\n`,
+      `The first one in full, and what came of it: sessiontree show @last ${result} --after 5\nWhat the model saw before it: sessiontree context @last --before ${result} --tail 10\nWhat it had cost up to there: sessiontree stats @last --leaf ${result}\n`,
     );
     const all = await cli(["search", "--failed", "--dir", scribe.session.getSessionDir()], settings);
-    expect(all.stderr).toMatch(/^The first one in full: sessiontree show \/\S+ \w{8}\n/);
-    expect((await cli(["search", "--failed"], settings)).stderr).toContain(`show ${ID(1)} ${result}\n`);
+    expect(all.stderr).toMatch(
+      /^The first one in full, and what came of it: sessiontree show \/\S+ \w{8} --after 5\n/,
+    );
+    expect((await cli(["search", "--failed"], settings)).stderr).toContain(
+      `show ${ID(1)} ${result} --after 5\n`,
+    );
     expect((await cli(["search", "--failed", "--json"], settings)).stderr).toBe("");
   });
 
@@ -307,12 +312,13 @@ describe("ranking and filters", () => {
 
   test("put the best first, unless the latest are asked for", async () => {
     const { left, output, best, found } = branching();
-    expect(await found("needle hay")).toEqual([best, left, output]);
-    expect(await found("needle hay", "--limit", "2")).toEqual([best, left]);
-    expect((await found("needle hay", "--sort", "latest")).toSorted()).toEqual(
+    expect(await found("needle", "hay")).toEqual([best, left, output]);
+    expect(await found("needle", "hay", "--limit", "2")).toEqual([best, left]);
+    expect((await found("needle", "hay", "--sort", "latest")).toSorted()).toEqual(
       [best, left, output].toSorted(),
     );
     expect(await found('"hay needle"')).toEqual([best]);
+    expect(await found('the "hay, the"')).toEqual([output]);
     expect(await found("hay.*needle", "--regex")).toEqual([best, output]);
   });
 
@@ -422,6 +428,75 @@ test("several words without quotes are one text, and the last may name a session
   expect(await found("do", "tulips", first.path)).toEqual([asked]);
   const missing = await cli(["search", "tulips", "gardens", "none.jsonl"], place);
   expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining("none.jsonl")]);
+});
+
+test("an argument with spaces is a phrase, next to other words", async () => {
+  const { first, sessions, asked, answered } = tulips();
+  const found = async (...args: string[]) =>
+    jsonLines(await cli(["search", ...args, "--json", "--dir", sessions])).map((hit) => Object(hit).entry);
+  expect(await found("tulips grow")).toHaveLength(2);
+  expect(await found("do tulips")).toEqual([asked]);
+  expect(await found("grow tulips")).toEqual([]);
+  expect(await found("grow", "tulips")).toHaveLength(2);
+  expect(await found("gardens", "tulips  GROW")).toEqual([answered]);
+  expect(await found("tulips grow", first.path)).toHaveLength(2);
+  expect(await found("grow tulips", "--regex")).toEqual([]);
+  expect(await found("grow.* tulips", "--any")).toHaveLength(3);
+  const { stderr } = await cli(["search", "grow tulips", "--dir", sessions]);
+  expect(stderr).toContain('Nothing found for "grow tulips".\nLeave out the quotes to find');
+});
+
+test("whole words come before parts of words", async () => {
+  const folder = temporaryFolder();
+  const scribe = new Scribe(folder);
+  const part = scribe.user("Timeouts!");
+  scribe.call("bash", { command: "x" });
+  const whole = scribe.result(`${"no ".repeat(900)}timeout`);
+  const { lines } = await cli(["search", "timeout", scribe.path]);
+  expect(lines.map((line) => line.split("\t")[1])).toEqual([whole, part]);
+});
+
+describe("--sessions", () => {
+  test("lists each session on one line, that of the best hit first", async () => {
+    const { sessions, first, second } = tulips();
+    const list = (...args: string[]) => cli(["search", "tulip", "-l", "--dir", sessions, ...args]);
+    const rows = [
+      [ID(2), "1", "Flowers", second.path],
+      [ID(1), "2", "Where do tulips grow?", first.path],
+    ];
+    expect((await list()).lines.map((line) => line.split("\t"))).toEqual(rows);
+    expect((await list("--limit", "1")).lines).toHaveLength(1);
+    expect((await list("--sort", "latest")).lines).toHaveLength(2);
+    expect((await list("--pretty")).stdout).toBe(
+      `${ID(2)}  6 days ago  1 entry    Flowers\n${ID(1)}  6 days ago  2 entries\n    Where do tulips grow?\n`,
+    );
+    expect(jsonLines(await cli(["search", "tulip", "--sessions", "--json", "--dir", sessions]))).toEqual([
+      {
+        session: { id: ID(2), path: second.path, cwd: second.session.getCwd(), name: "Flowers" },
+        entryCount: 1,
+        score: expect.any(Number),
+      },
+      expect.objectContaining({ entryCount: 2 }),
+    ]);
+  });
+
+  test.each([40, 80])("fits into %i columns, and says where nothing is found", async (columns) => {
+    const { sessions } = tulips();
+    const settings = { columns, env: { NO_COLOR: "1" } };
+    const result = await cli(["search", "tulip", "-l", "--dir", sessions], settings);
+    expect(widest(result)).toBeLessThanOrEqual(columns);
+    const nothing = await cli(["search", "rose", "-l", "--dir", sessions], settings);
+    expect([nothing.code, nothing.stdout, nothing.stderr]).toEqual([1, "", "Nothing found for rose.\n"]);
+  });
+
+  test("lists sessions of a database", async () => {
+    const { first } = tulips();
+    const stores = new TestDatabase();
+    const env = { SESSIONTREE_STORE: URL_OF_STORE };
+    await cli(["db", "copy", first.path, "--to", URL_OF_STORE], { stores });
+    const { lines } = await cli(["search", "tulip", "-l", "--all"], { stores, env });
+    expect(lines.map((line) => line.split("\t").slice(0, 2))).toEqual([[ID(1), "2"]]);
+  });
 });
 
 test("words of a session's name are words of the text, unless there is no text", async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { foreignEntry } from "../../support/messages.ts";
-import { cli, jsonLines, temporaryFolder } from "./support/cli.ts";
+import { type CliResult, cli, jsonLines, temporaryFolder } from "./support/cli.ts";
 import { Scribe, userLine, writeLines } from "./support/sessions.ts";
 
 test("shows what a session is and what is in it", async () => {
@@ -234,4 +234,51 @@ test("an entry whose body is damaged is shown as such, with exit code 1", async 
   const json = await cli(["show", path, "a", "--json"]);
   expect(json.code).toBe(1);
   expect(jsonLines(json)).toEqual([expect.objectContaining({ id: "a", type: "message", isDamaged: true })]);
+});
+
+/** A session with a failure, what fixed it, and a branch that was left. */
+function fixed() {
+  const scribe = new Scribe(temporaryFolder());
+  const asked = scribe.user("Test it");
+  const call = scribe.call("bash", { command: "npm test" });
+  const failed = scribe.result("expected 3 to be 4", true);
+  const left = scribe.assistant("I give up");
+  scribe.session.branch(failed);
+  const answer = scribe.assistant("I fix the sum.");
+  scribe.session.appendCustomEntry("state", { step: 1 });
+  const output = Array.from({ length: 100 }, (_, i) => `line ${i + 1}`).join("\n");
+  scribe.call("bash", { command: "npm test" });
+  const result = scribe.result(output);
+  const ids = (result: CliResult) => jsonLines(result).map((entry): unknown => Object(entry).id);
+  const show = (...args: string[]) => cli(["show", scribe.path, ...args]);
+  return { asked, call, failed, left, answer, result, ids, show };
+}
+
+test("--after and --before show what is around an entry in the conversation, without records", async () => {
+  const { asked, call, failed, left, answer, result, ids, show } = fixed();
+  expect(ids(await show(failed, "--after", "1", "--json"))).toEqual([failed, answer]);
+  const after = ids(await show(failed, "--after", "9", "--json"));
+  expect(after).toEqual([failed, answer, expect.any(String), result]);
+  expect(ids(await show(failed, "--before", "9", "--json"))).toEqual([asked, call, failed]);
+  expect(ids(await show(failed, "--before", "1", "--after", "1", "--json"))).toEqual([call, failed, answer]);
+  expect(ids(await show(left, "--after", "5", "--json"))).toEqual([left]);
+  expect(ids(await show(call, "--after", "3", "--json"))).not.toContain(left);
+});
+
+test("around an entry, long texts are shortened, and the command for the whole is there", async () => {
+  const { answer, result, show } = fixed();
+  const { stdout } = await show(answer, "--after", "5");
+  expect(stdout).toContain("line 15\n… 70 lines left out …\nline 86\n");
+  expect(stdout).toMatch(new RegExp(`\nIn full: sessiontree show /\\S+ ${result}\n$`));
+  for (const args of [[result], [result, "--before", "1"], ["--tail", "2"]]) {
+    const whole = await show(...args);
+    expect(whole.stdout).toContain("line 50\n");
+    expect(whole.stdout).not.toContain("left out");
+  }
+});
+
+test("--after and --before need an entry, and no --tail", async () => {
+  const { answer, show } = fixed();
+  expect((await show("--after", "2")).stderr).toContain("Name the entry that --after and --before start at.");
+  expect((await show(answer, "--after", "2", "--tail", "1")).code).toBe(2);
 });

@@ -129,7 +129,7 @@ describe.each(DATABASES)("with sessions in %s", (_name, databaseOf) => {
       entry: entries[1],
       role: "assistant",
     });
-    expect((await sql("search", "TOTALS wrong", "--role", "user", "--pretty")).lines.at(-1)).toBe(
+    expect((await sql("search", "TOTALS", "wrong", "--role", "user", "--pretty")).lines.at(-1)).toBe(
       "1 entry in 1 session",
     );
     const nothing = await sql("search", "rounded", "--role", "user");

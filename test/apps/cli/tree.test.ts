@@ -38,7 +38,7 @@ test("the path to the leaf stays at the left edge, and what was left hangs to it
   ]);
 });
 
-test("in a short session, runs of state entries are one line, but not those that are seen anyway", async () => {
+test("in a short session, runs of program records are one line, but not those that are seen anyway", async () => {
   const scribe = new Scribe(temporaryFolder());
   const { session } = scribe;
   const question = scribe.user("start");
@@ -53,7 +53,7 @@ test("in a short session, runs of state entries are one line, but not those that
   };
   const [first, folded, second, told, last, , hint] = await drawn();
   expect([first, second, last].map((line) => line?.slice(2, 10))).toEqual([question, answer, next]);
-  expect(folded).toBe("… 4 entries: 4 state entries");
+  expect(folded).toBe("… 4 entries: 4 program records");
   expect(told).toContain("claude-code.away_summary: The leak was found.");
   expect(hint).toContain("--all draws every entry");
   expect(await drawn("--all")).toHaveLength(8);

@@ -4,7 +4,7 @@ import {
   makeConversationRows,
 } from "../../../src/apps/page/model/conversation-rows.ts";
 import { viewPath } from "../../../src/apps/page/model/path-items.ts";
-import { isStateEntry, type SessionModel } from "../../../src/apps/page/model/session-model.ts";
+import type { SessionModel } from "../../../src/apps/page/model/session-model.ts";
 import { type Line, makeModel, said } from "./support/session.ts";
 
 const call = (...ids: string[]) =>
@@ -16,11 +16,7 @@ const result = (toolCallId: string) => said("toolResult", [], { toolCallId, tool
 
 /** Writes rows short: `b(c,d)` is an entry with the results c and d, `2 compacted` a line. */
 function rowsOf(model: SessionModel, isOpen = false): string[] {
-  const { rows, rowByOrdinal: rowOf } = makeConversationRows(
-    viewPath(model, model.leaf).items,
-    ({ ordinal }) => isStateEntry(model, ordinal),
-    () => isOpen,
-  );
+  const { rows, rowByOrdinal: rowOf } = makeConversationRows(viewPath(model, model.leaf).items, () => isOpen);
   const written = rows.map((row) => writeRow(row, model));
   // Whatever has no row of its own is found in one all the same.
   for (const { ordinal } of viewPath(model, model.leaf).items)
@@ -80,34 +76,4 @@ test("what was compacted is one line with what never counts in it, until it is o
   ];
   expect(rowsOf(makeModel(lines))).toEqual(["a", "3 compacted, 1 failed", "f", "g"]);
   expect(rowsOf(makeModel(lines), true)).toEqual(["a", "3 compacted, 1 failed", "b", "c", "d(e)", "f", "g"]);
-});
-
-test("state entries that follow one another are one line until it is opened, unless one says more", () => {
-  const state = { type: "custom", customType: "todo", data: {} };
-  const lines: Line[] = [
-    ["a", null, state],
-    ["b", "a", "1"],
-    ["c", "b", state],
-    ["d", "c", state],
-    ["e", "d", { type: "label", targetId: "g", label: "x" }],
-    ["f", "e", state],
-    ["g", "f", state],
-    ["h", "g", "2"],
-    ["i", "h", state],
-    ["j", "i", state],
-    ["k", "j", { type: "compaction", summary: "s", firstKeptEntryId: "h", tokensBefore: 1 }],
-  ];
-  expect(rowsOf(makeModel(lines.slice(0, -1)))).toEqual([
-    "a",
-    "b",
-    "2 states, 0 failed",
-    "e",
-    "f",
-    "g",
-    "h",
-    "2 states, 0 failed",
-  ]);
-  const open = ["2 states, 0 failed", "i", "j", "k"];
-  expect(rowsOf(makeModel(lines), true).slice(-4)).toEqual(open);
-  expect(rowsOf(makeModel(lines))).toContain("1 compacted, 0 failed");
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import {
+  dropEmptyYears,
   isWithin,
   parsePeriod,
   readIndexUsage,
@@ -89,6 +90,24 @@ test("spans between two with calls are there; very many days become months", () 
     "2026-06",
   ]);
   expect(sizesOf("")).toEqual([]);
+});
+
+test("years at the start of which no bar could be seen are left out, also those with calls of no cost", () => {
+  const { groups } = readIndexUsage({
+    groups: [
+      { day: "2019-05-01", model: "m", calls: 1, total: 9, cost: null },
+      { day: "2021-05-01", model: "m", calls: 1, total: 9, cost: 0.01 },
+      { day: "2023-05-01", model: "m", calls: 1, total: 9, cost: 5 },
+      { day: "2024-05-01", model: "m", calls: 1, total: 9, cost: 0.01 },
+      { day: "2026-05-01", model: "m", calls: 1, total: 9, cost: 100 },
+      { day: null, model: "m", calls: 1, total: 9, cost: 100 },
+    ],
+  });
+  const daysOf = (getSize: (spent: { cost: number | null; total: number }) => number) =>
+    dropEmptyYears(groups, getSize).map(({ day }) => day.slice(0, 4));
+  expect(daysOf(({ cost }) => cost ?? 0)).toEqual(["2023", "2024", "2026"]);
+  expect(daysOf(({ total }) => total)).toEqual(["2019", "2021", "2023", "2024", "2026"]);
+  expect(dropEmptyYears([], () => 1)).toEqual([]);
 });
 
 test("subagents stand below the session that started them, found or not, and sums order them", () => {

@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
+import { makeConversationRows } from "../../../src/apps/page/model/conversation-rows.ts";
 import { viewPath } from "../../../src/apps/page/model/path-items.ts";
+import { estimateHeight } from "../../../src/apps/page/model/row-height.ts";
+import { listShownItems } from "../../../src/apps/page/model/shown-items.ts";
 import { NONE } from "../../../src/core/tree/entry-tree.ts";
-import { type Line, makeModel, said } from "./support/session.ts";
+import { type Line, makeModel, said, straight } from "./support/session.ts";
 
 const LINES: Line[] = [
   ["a", null, said("system", "You help.")],
@@ -83,4 +86,24 @@ test("before the first entry there is nothing to see", () => {
   const view = viewPath(model, NONE);
   expect(view.items).toEqual([]);
   expect(view.modelItems).toEqual([]);
+});
+
+test("a path that no compaction cuts is viewed and laid out without its bodies, but for the last ones", () => {
+  const { entryAt, ...model } = makeModel(straight(5_000));
+  const asked = new Set<number>();
+  const session = {
+    ...model,
+    entryAt: (ordinal: number) => {
+      asked.add(ordinal);
+      return entryAt(ordinal);
+    },
+  };
+  const { items, modelItems, repairs, messageCount, contextSize } = viewPath(session, model.leaf);
+  const shown = listShownItems(session, items, {});
+  const { rows } = makeConversationRows(shown, () => false);
+  const height = rows.reduce((sum, row) => sum + estimateHeight(session, row), 0);
+  expect([items.length, modelItems.length, messageCount, repairs.length]).toEqual([5_000, 5_000, 5_000, 0]);
+  expect(contextSize?.tokens).toBeGreaterThan(5_000);
+  expect(height).toBeGreaterThan(5_000 * 50);
+  expect(asked.size).toBe(0);
 });

@@ -65,3 +65,20 @@ test("before all is known of a session, its end can be shown, and it says that i
   expect(firstPath.contextSize).toEqual(path.contextSize);
   for (const { ordinal } of path.items) expect(getKindAt(first, ordinal)).toBe(model.kinds[ordinal]);
 });
+
+test("facts of some entries are known before those of all, and then replaced", () => {
+  const entries = read(BYTES, 10_000);
+  entries.readEarlyFacts([1, 2, 40]);
+  expect(entries.isWhole).toBe(false);
+  expect(Object.keys(entries.facts)).toEqual(["1", "2", "40"]);
+  const partial = makeSessionModel(entries, "s.jsonl");
+  expect(partial.isWhole).toBe(false);
+  expect(partial.kinds).toHaveLength(entries.tree.size);
+  const { items } = viewPath(partial, partial.leaf);
+  entries.readFacts();
+  const whole = makeSessionModel(entries, "s.jsonl");
+  expect(whole.isWhole).toBe(true);
+  expect(whole.facts).not.toContain(undefined);
+  expect(partial.kinds[40]).toBe(whole.kinds[40]);
+  expect(viewPath(whole, whole.leaf).items).toHaveLength(items.length);
+});

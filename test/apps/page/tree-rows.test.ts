@@ -12,7 +12,7 @@ import { type Line, makeModel, said, straight } from "./support/session.ts";
 /** Draws the tree as text: two blanks for each depth, `/` where a branch begins, `+n` for a run. */
 function drawn(model: SessionModel, detail: TreeDetail, open: ReadonlySet<number> = new Set()): string[] {
   const trunk = findTrunk(model.tree, model.leaf);
-  return makePageTreeRows(model, trunk, chooseForDetail(model, trunk, detail), open).map(
+  return makePageTreeRows(model, trunk, chooseForDetail(model, trunk, detail), open, true).map(
     ({ ordinal, depth, start, run }) => {
       const id = model.entryAt(ordinal)?.id ?? "?";
       return `${"  ".repeat(depth)}${start === "branch" ? "/" : ""}${id}${run.length > 0 ? ` +${run.length}` : ""}`;
@@ -41,7 +41,7 @@ test("each row knows the lines that pass it, and where they lead", () => {
     ["e", "a", "5"],
   ]);
   const trunk = findTrunk(model.tree, model.leaf);
-  const rows = makePageTreeRows(model, trunk, chooseForDetail(model, trunk, "all"), new Set());
+  const rows = makePageTreeRows(model, trunk, chooseForDetail(model, trunk, "all"), new Set(), true);
   const leads = rows.map(({ passing }) =>
     passing.map(({ to, from }) => to.slice(from).map((at) => model.entryAt(at)?.id)),
   );
@@ -104,7 +104,7 @@ test("every entry is drawn or in a run, once, in trees of any shape", () => {
   const model = makeModel(lines);
   const trunk = findTrunk(model.tree, model.leaf);
   for (const detail of ["branches", "turns", "all"] as const) {
-    const rows = makePageTreeRows(model, trunk, chooseForDetail(model, trunk, detail), new Set());
+    const rows = makePageTreeRows(model, trunk, chooseForDetail(model, trunk, detail), new Set(), true);
     const all = rows.flatMap(({ ordinal, run }) => [ordinal, ...run]);
     expect(all.toSorted((a, b) => a - b)).toEqual([...model.tree.ordinals()]);
     expect(rows.every(({ depth, passing }) => passing.length === Math.min(depth, DEEPEST))).toBe(true);
@@ -118,7 +118,7 @@ test("forks in forks need no more memory than they have entries, however deep th
   const tips = trunk.map(([id], index): Line => [`x${index}`, id, "a tip"]).reverse();
   const model = makeModel([...trunk, ...tips]);
   const line = findTrunk(model.tree, model.leaf);
-  const rows = makePageTreeRows(model, line, chooseForDetail(model, line, "all"), new Set());
+  const rows = makePageTreeRows(model, line, chooseForDetail(model, line, "all"), new Set(), true);
   expect(rows).toHaveLength(2 * size);
   expect(Math.max(...rows.map(({ depth }) => depth))).toBe(size - 1);
   expect(Math.max(...rows.map(({ passing }) => passing.length))).toBe(DEEPEST);

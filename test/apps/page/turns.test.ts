@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { findChangedFiles } from "../../../src/apps/page/model/file-changes.ts";
 import { getPathTo } from "../../../src/apps/page/model/session-model.ts";
-import { findStretches, findTurns, getTookMs } from "../../../src/apps/page/model/turns.ts";
+import { findStretches, getTookMs, PathTurns } from "../../../src/apps/page/model/turns.ts";
 import { type Line, makeModel, said } from "./support/session.ts";
 
 const at = (seconds: number) => ({ timestamp: new Date(1_770_000_000_000 + seconds * 1000).toISOString() });
@@ -35,14 +35,13 @@ function timed(times: readonly number[]) {
 test("a turn tells what it cost and how long it took, without what is noted later", () => {
   const model = timed([0, 10, 12, 15, 20, 5000, 6000, 6001]);
   const path = getPathTo(model, model.leaf);
-  const turns = [...findTurns(model, path)].map(([ordinal, { used, milliseconds }]) => [
-    ordinal,
-    used.calls,
-    used.cost,
-    milliseconds,
-  ]);
+  const turns = new PathTurns(model, path);
+  const told = path.flatMap((ordinal) => {
+    const turn = turns.get(ordinal);
+    return turn === undefined ? [] : [[ordinal, turn.used.calls, turn.used.cost, turn.milliseconds]];
+  });
   // What no record tells of is no turn with numbers.
-  expect(turns).toEqual([[0, 2, 0.75, 20_000]]);
+  expect(told).toEqual([[0, 2, 0.75, 20_000]]);
 });
 
 test("an answer takes from the entry before it, a result from its call; without times nothing is told", () => {

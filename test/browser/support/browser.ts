@@ -54,7 +54,7 @@ export function usePages(): {
     await browser?.close();
     rmSync(folder, { recursive: true, force: true });
   });
-  const open = async (url: string, { hash = "", ...options }: Settings = {}) => {
+  const open = async (url: string, { hash = "", script, ...options }: Settings = {}) => {
     if (browser === undefined) throw new Error("The browser has not started.");
     const context = await browser.newContext({
       viewport: { width: 1440, height: 900 },
@@ -63,6 +63,7 @@ export function usePages(): {
     });
     context.setDefaultTimeout(PATIENCE_MS);
     onTestFinished(() => context.close());
+    if (script !== undefined) await context.addInitScript(script);
     const opened = watch(await context.newPage(), url);
     await opened.page.goto(opened.url + hash);
     await opened.page.waitForSelector(".page, .index");
@@ -75,6 +76,8 @@ export function usePages(): {
 export interface Settings extends BrowserContextOptions {
   /** The part of the address behind the name of the file, with its `#`. */
   readonly hash?: string;
+  /** JavaScript that runs in the page before its own. */
+  readonly script?: string;
 }
 
 function watch(page: Page, url: string): OpenedPage {

@@ -106,6 +106,36 @@ describe("the score", () => {
     }
   });
 
+  test("puts whole words before parts of words, whatever else counts", () => {
+    const [part, whole] = fresh(() => [
+      said("Tests, tests, untested!"),
+      wrote(`${"tests ".repeat(100)}test`),
+    ]);
+    expect(ranked("test")).toEqual([whole, part]);
+    // A phrase is whole if both of its ends are.
+    const [longer, exact] = fresh(() => [said("exit code 12"), wrote("exit code 1")]);
+    expect(ranked('"exit code 1"')).toEqual([exact, longer]);
+    const [one, both] = fresh(() => [said("a test of attests"), wrote("attest the test")]);
+    expect(ranked("test attest")).toEqual([both, one]);
+  });
+
+  test("takes a word for whole next to signs, and in scripts without spaces", () => {
+    const [, path] = fresh(() => [said("user_id"), said("src/user.ts", 900), said("superuser")]);
+    expect(ranked("user")[0]).toBe(path);
+    const [old, fresher] = fresh(() => [said("标题", 900), said("的标题是")]);
+    expect(ranked("标题")).toEqual([fresher, old]);
+    const [, call] = fresh(() => [said("recall(x"), said("x.call(x")]);
+    expect(ranked("call(x")[0]).toBe(call);
+    expect(ranked(".call(x")).toEqual([call]);
+  });
+
+  test("of a text with the whole word and parts, shows the whole word", () => {
+    fresh(() => said(`${"testing ".repeat(50)}a test`));
+    const [hit] = hitsFor("test");
+    expect(hit?.snippet.slice(0, hit.match.start)).toMatch(/ a $/);
+    expect(hit?.snippet.slice(hit.match.start)).toBe("test");
+  });
+
   test("is between 0 and 1", () => {
     fresh(() => [said("needle ".repeat(500)), wrote(`x${"y".repeat(10_000)}needle`), said("needle", 10_000)]);
     for (const { score } of hitsFor("needle")) {

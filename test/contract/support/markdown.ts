@@ -37,6 +37,11 @@ function split(markdown: string): { fences: Fence[]; prose: ProseLine[] } {
   return { fences, prose };
 }
 
+/** Lists the lines of a document outside of fenced blocks. */
+export function readProse(markdown: string): readonly ProseLine[] {
+  return split(markdown).prose;
+}
+
 /** Lists the fenced blocks of a document in order. */
 export function readFences(markdown: string): Fence[] {
   return split(markdown).fences;

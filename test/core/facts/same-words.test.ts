@@ -108,7 +108,7 @@ function expectSameDrawing(path: string, model: SessionModel): void {
   const { nodes } = makeTreeGraph({ session, leaf: session.leaf, isFull: false, withImages: false });
   const boxes = [...nodes];
   const trunk = findTrunk(model.tree, model.leaf);
-  const rows = makePageTreeRows(model, trunk, chooseForDetail(model, trunk, "branches"), new Set());
+  const rows = makePageTreeRows(model, trunk, chooseForDetail(model, trunk, "branches"), new Set(), true);
   const names = (isRun: boolean) =>
     boxes.flatMap(({ name, tone }) => ((tone === "run") === isRun ? name : [])).sort();
   expect(rows.map(({ ordinal }) => `n${ordinal}`).sort()).toEqual(names(false));

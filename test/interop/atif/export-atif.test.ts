@@ -211,6 +211,60 @@ test("a subagent's session is embedded, and the result of its call refers to it"
   expect(main?.entries.at(-1)).toMatchObject({ data: { toolCallId: "task1", sessionId: sub?.header.id } });
 });
 
+/** Returns the session of a subagent that a call started, and that makes a call of its own. */
+function makeSubagent(agentId: string, toolCallId: string, ownCallId: string) {
+  const subagent = SessionManager.inMemory();
+  const { customType, data } = makeSubagentLink({ agentId, toolCallId });
+  subagent.appendCustomEntry(String(customType), data);
+  subagent.appendMessage(user("dig"));
+  subagent.appendMessage(assistant("", { usage: usage(4) }, call(ownCallId, "task")));
+  subagent.appendMessage(toolResult(ownCallId, "dug"));
+  return subagent;
+}
+
+test("a subagent of a subagent is embedded in it, whatever the order", () => {
+  const session = SessionManager.inMemory();
+  session.appendMessage(user("look"));
+  session.appendMessage(assistant("", { usage: usage(1) }, call("task1", "task")));
+  session.appendMessage(toolResult("task1", "done"));
+  const [child, grandchild] = [makeSubagent("a1", "task1", "task2"), makeSubagent("a2", "task2", "task3")];
+  for (const subagents of [
+    [child, grandchild],
+    [grandchild, child],
+  ]) {
+    const { trajectory, issues } = exportValid(session, { subagents });
+    expect(issues).toEqual([]);
+    const [outer, ...others] = trajectory.subagent_trajectories ?? [];
+    const [inner] = outer?.subagent_trajectories ?? [];
+    expect([outer?.session_id, inner?.session_id, others.length]).toEqual([
+      child.getSessionId(),
+      grandchild.getSessionId(),
+      0,
+    ]);
+    expect(outer?.steps[1]?.observation?.results[0]?.subagent_trajectory_ref).toEqual([
+      { trajectory_id: inner?.trajectory_id },
+    ]);
+    expect(trajectory.final_metrics?.total_prompt_tokens).toBe(9);
+    expect(importBack({ trajectory })).toHaveLength(3);
+  }
+});
+
+test("a subagent of another branch is left out, and those that claim to have started each other are embedded once", () => {
+  const session = SessionManager.inMemory();
+  const root = session.appendMessage(user("look"));
+  session.appendMessage(assistant("", {}, call("task1", "task")));
+  session.branch(root);
+  session.appendMessage(assistant("no need"));
+  const other = exportValid(session, { subagents: [makeSubagent("a1", "task1", "task2")] });
+  expect(other.trajectory).not.toHaveProperty("subagent_trajectories");
+  expect(other.issues.map(({ message }) => message)).toEqual([expect.stringContaining("another branch")]);
+  const circle = [makeSubagent("a1", "task3", "task2"), makeSubagent("a2", "task2", "task3")];
+  const { subagent_trajectories: embedded } = exportValid(session, { subagents: circle }).trajectory;
+  expect(embedded?.map(({ session_id: id }) => id).sort()).toEqual(
+    circle.map((one) => one.getSessionId()).sort(),
+  );
+});
+
 test("a fork marks what it copied", () => {
   const session = SessionManager.inMemory();
   session.appendMessage(user("old"));

@@ -226,7 +226,11 @@ describe("a compaction of Codex does not bring back a redacted prompt", () => {
   const SHORT_SECRET = "pw1";
 
   /** Redacts a prompt of some parts after it was exported, and returns the last entry after a compaction kept texts. */
-  async function compactAfterRedaction(parts: readonly string[], kept: readonly string[]): Promise<string> {
+  async function compactAfterRedaction(
+    parts: readonly string[],
+    kept: readonly string[],
+    redact = async (session: SessionManager, id: string): Promise<unknown> => session.redactEntry(id),
+  ): Promise<string> {
     const places = new Places();
     const path = await makeOriginal(places);
     const session = SessionManager.open(path);
@@ -236,7 +240,7 @@ describe("a compaction of Codex does not bring back a redacted prompt", () => {
     await session.close();
     const continuation = exportFrom(places, "codex", path);
     const again = SessionManager.open(path);
-    again.redactEntry(id);
+    await redact(again, id);
     await again.close();
     continuation.addTurn("There.");
     const history = [...kept, "In short: a tap."].map((one) => ({
@@ -261,6 +265,18 @@ describe("a compaction of Codex does not bring back a redacted prompt", () => {
   ])("%s", async (_name, parts, kept) => {
     const text = await compactAfterRedaction(parts, [kept, "There."]);
     expect(text).not.toMatch(/hunter2pw|pw1/);
+    expect(text).toContain("There.");
+  });
+
+  test.each([
+    ["with its parts joined", ["hello hunter2pw", "second part"], "hello hunter2pw\nsecond part"],
+    ["inside of another text", ["hello hunter2pw", "second part"], "Before: hello hunter2pw; after"],
+    ["that was shortened", [LONG], `${LONG.slice(0, 100)}…25 tokens truncated…${LONG.slice(-20)}`],
+  ])("of which a word was redacted, %s", async (_name, parts, kept) => {
+    const text = await compactAfterRedaction(parts, [kept, "There."], (session) =>
+      session.redactText("hunter2pw"),
+    );
+    expect(text).not.toContain("hunter2pw");
     expect(text).toContain("There.");
   });
 

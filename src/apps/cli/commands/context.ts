@@ -25,6 +25,7 @@ import { flag, numberOption, textOption } from "../parameters.ts";
 import { SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
 import { fitColumn, truncateLine, wrapText } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
+import { getMessageBlocks, writeBlocks } from "../view/entry-blocks.ts";
 import { formatExcerptLine, formatKindColumn, measureLongest, takeShortId } from "../view/entry-line.ts";
 
 const LEAF = textOption(
@@ -36,6 +37,7 @@ const BEFORE = textOption(
   "what the model had when it wrote this answer, or made the call whose result this is",
 );
 const TAIL = numberOption("--tail <number>", "only this many messages, the last ones");
+const FULL = flag("--full", "the whole text of each message, not its beginning");
 const LLM = flag(
   "--llm",
   "as a provider gets them: only roles it knows, no unfinished answers, every tool call with its result",
@@ -68,12 +70,12 @@ interface ShownContext extends Pick<SessionProjection, "model" | "thinkingLevel"
 
 /** `sessiontree context`: shows what a model sees. */
 export const command: Command = {
-  details: `Prints one line per message, with the entry it comes from and an estimate of the tokens of this message alone.
+  details: `Prints one line per message, with the entry it comes from and an estimate of the tokens of this message alone. With --full, the whole text follows.
 
 Above them stands the size of the context, the number that stats and the page show. If a model counted it, as before an answer whose record tells its input, it includes what was sent beside the messages, such as descriptions of tools, so the estimates may not add up to it.
 
 --leaf shows the context up to and including an entry. --before shows what the model had when it wrote an answer, without the answer. With --json it prints the whole messages, as an agent would load them.`,
-  parameters: [SESSION, LEAF, BEFORE, TAIL, LLM, CHANGES],
+  parameters: [SESSION, LEAF, BEFORE, TAIL, FULL, LLM, CHANGES],
   examples: [
     ["context @last", "at the leaf"],
     ["context session.jsonl --leaf 1a2b3c4d", "at another entry"],
@@ -81,6 +83,7 @@ Above them stands the size of the context, the number that stats and the page sh
       "context session.jsonl --before 1a2b3c4d --tail 10",
       "the end of what the model saw when it wrote an answer",
     ],
+    ["context @last --tail 5 --full", "the last five messages as the model saw them"],
     ["context session.jsonl --llm --json", "the messages of a request, as JSON"],
     ["context session.jsonl --changes", "why the prompt cache was lost"],
   ],
@@ -197,7 +200,7 @@ function writeJson({ out }: CommandCall, shown: ShownContext): void {
 }
 
 function writeLines(
-  { out }: CommandCall,
+  { get, out }: CommandCall,
   { model, thinkingLevel, lines, count: total, repairs, leftOut, size, answer }: ShownContext,
 ): void {
   const { colors, width } = out;
@@ -218,7 +221,13 @@ function writeLines(
       formatKindColumn(colors, getMessageKind(message)),
       colors.dim(formatCount(sizes[i] ?? 0).padStart(sizeWidth)),
     ];
-    out.line(formatExcerptLine(facts, getMessageExcerpt(message, !out.isLaidOut), out));
+    if (!get(FULL)) {
+      out.line(formatExcerptLine(facts, getMessageExcerpt(message, !out.isLaidOut), out));
+      return;
+    }
+    if (i > 0) out.line();
+    out.line(facts.join(" "));
+    writeBlocks(out, getMessageBlocks(message));
   });
   if (leftOut !== undefined && leftOut.length > 0) {
     const answers = formatCounted(leftOut.length, "unfinished answer");

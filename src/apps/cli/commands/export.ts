@@ -11,9 +11,10 @@ import type { Command, CommandCall } from "../command.ts";
 import { makeTrajectory } from "../export/atif.ts";
 import { EXPORT_FORMATS, type ExportFormat } from "../export/formats.ts";
 import type { AtifChoices, ExportSource } from "../export/source.ts";
+import { findSubagents } from "../export/subagents.ts";
 import type { NamedSession } from "../named-session.ts";
 import { flag, optionalArgument, rare, textOption } from "../parameters.ts";
-import { makeFilePath } from "../session-argument.ts";
+import { getScope, makeFilePath } from "../session-argument.ts";
 import { UsageError } from "../usage-error.ts";
 
 const SESSION = optionalArgument("[session]", "the session");
@@ -60,7 +61,8 @@ export const command: Command = {
     const folder = path === undefined ? io.cwd : dirname(path);
     const atif = getAtifChoices(call, format, folder);
     const named = await findSession(getSessionName(call, format));
-    const chosen = { ...(await readExportSource(named, format, call)), atif };
+    const subagents = format.name === "atif" ? await readSubagents(named, call) : [];
+    const chosen = { ...(await readExportSource(named, format, call)), atif: { ...atif, subagents } };
     if (path !== undefined) assertFree(path, realFileSystem);
     const exported = format.name === "atif" ? makeTrajectory(chosen) : undefined;
     const source = { ...chosen, ...(exported !== undefined && { exported }) };
@@ -108,6 +110,13 @@ function getAtifChoices({ get, io }: CommandCall, { name }: ExportFormat, folder
     throw new UsageError("--context, --lossless, and --assets belong to --atif; add it, or leave them out.");
   if (assets === undefined) return { isContext, isLossless };
   return { isContext, isLossless, assets: relative(folder, resolve(io.cwd, assets)).replaceAll(sep, "/") };
+}
+
+/** Reads the sessions of subagents, which are looked for where sessions are kept, and in the folder of the session. */
+async function readSubagents({ path }: NamedSession, { dir, io }: CommandCall): Promise<SessionView[]> {
+  if (path === undefined) return [];
+  const scopes = [getScope({ io, dir }, true), { sessionDir: dirname(path) }];
+  return (await findSubagents(path, scopes)).map((subagent) => SessionView.at(subagent));
 }
 
 /** Writes the images of a trajectory, which are named after their content: those that are there stay. Warns of losses. */

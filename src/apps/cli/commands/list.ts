@@ -8,7 +8,6 @@ import { hasAllWords } from "../../../catalog/list/resolve-session.ts";
 import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
 import { joinTabs, toPlainLine } from "../../../core/facts/plain-text.ts";
 import { findTitleText, getFolderName } from "../../../core/facts/session-title.ts";
-import { getShortIdLength, WHOLE_ID } from "../../../core/facts/short-id-length.ts";
 import { formatIsoTime, formatRelativeDay, formatTimeOfDay } from "../../../core/facts/times.ts";
 import { formatCost, getDollars, makeEmptySpent, type Spent } from "../../../core/facts/usage-tally.ts";
 import { SOURCE_NAMES } from "../../../interop/import/imported-session.ts";
@@ -21,6 +20,7 @@ import { choiceOption, flag, numberOption, optionalArgument, rare, textOption } 
 import { makeTablePrices } from "../price-table.ts";
 import { withProgress } from "../progress.ts";
 import { getScope, listOtherFolders, OPENCLAW } from "../session-argument.ts";
+import { measureSessionIds } from "../session-ids.ts";
 import { toSessionJson } from "../session-json.ts";
 import { warnOfSkipped } from "../skipped-files.ts";
 import { getSpan } from "../span-options.ts";
@@ -110,7 +110,7 @@ In a pipe: one line per session, with tabs between id, time of the last message,
         withProject: isAll,
         costs,
         origins,
-        idLength: await measureIds(call, found),
+        idLength: await measureSessionIds(call, found, stored !== undefined || isAll),
       });
     else for (const session of sessions) out.line(formatRow(session));
   },
@@ -127,13 +127,6 @@ interface Origin {
 const NO_COSTS: ReadonlyMap<string, Spent> = new Map();
 const NO_ORIGINS: ReadonlyMap<string, Origin> = new Map();
 const NOTHING = makeEmptySpent();
-
-/** Returns how many characters of an id every command accepts, whatever sessions other projects have. */
-async function measureIds(call: CommandCall, shown: readonly ListedRow[]): Promise<number> {
-  const isWhole = call.stored !== undefined || getScope(call, call.get(ALL)).cwd === undefined;
-  const all = isWhole ? [] : await listSessions(getScope(call, true));
-  return getShortIdLength(new Set([...shown, ...all].map(({ id }) => id)), WHOLE_ID);
-}
 
 interface FoundFiles {
   readonly rows: readonly ListedRow[];
@@ -230,7 +223,9 @@ async function writeNothing(call: CommandCall, isAll: boolean): Promise<void> {
   const where = ofStore ?? (ofFiles === undefined ? "" : ` in ${ofFiles}`);
   note(`No sessions${toPlainLine(`.${which}${where}`).slice(1)}.`);
   if (words !== undefined)
-    note(`To find what was said: sessiontree search ${quoteForShell(toPlainLine(words))}`);
+    note(
+      `To find what was said: sessiontree search ${words.split(/\s+/).map(toPlainLine).map(quoteForShell).join(" ")}`,
+    );
   if (!isAll) note("sessiontree list --all lists those of all projects.");
   if (stored === undefined && call.dir === undefined && words === undefined) await noteOthers(call);
 }

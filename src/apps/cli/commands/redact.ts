@@ -29,7 +29,7 @@ const EXCERPT_WIDTH = 60;
 export const command: Command = {
   details: `The only command that rewrites history. Of an entry it removes the content: the entry keeps its id and place, a new entry records that, and the old bytes are not kept.
 
-With --matching, it replaces a text wherever it stands, and nothing else: in every text and name in every entry, in JSON inside of texts, in sessions forked from the named one and those that it was forked from, in their backups and in the trash. Caches and pages for the browser that hold it are deleted. Signatures of what changes go. Ids, types, times and working directories stay. It lists where the text stands and asks; then it counts where the text still stands, and says why. The exit code is 0 if it stands nowhere. Backups change as well, so nothing brings the text back. Files of other programs are named, and not changed.`,
+With --matching, it replaces a text wherever it stands, and nothing else: in every text and name in every entry, in JSON inside of texts, in sessions forked from the named one and those that it was forked from, in their backups and in the trash. Caches and pages for the browser that hold it are deleted. Signatures of what changes go. Ids, types, times and working directories stay. It lists where the text is and asks. Then it reports what it redacted, where the text remains, and why. The exit code is 0 if it remains nowhere. Backups change as well, so nothing brings the text back. Files of other programs are named, and not changed.`,
   parameters: [SESSION, ENTRY, TEXT, MATCHING, REGEX, ALL, DRY_RUN, YES],
   examples: [
     ["redact session.jsonl 1a2b3c4d", "asks before it does so"],

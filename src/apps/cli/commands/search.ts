@@ -17,6 +17,7 @@ import { getMessageKind } from "../../text/entry-kind.ts";
 import { quoteForShell } from "../../text/shell-quoting.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
+import { type FoundEntry, gatherSessions, writeSessions } from "../found-sessions.ts";
 import type { NamedSession } from "../named-session.ts";
 import type { Output } from "../output.ts";
 import {
@@ -30,6 +31,7 @@ import {
   textOption,
 } from "../parameters.ts";
 import { getScope, isSessionName, makeFailuresCommand, resolvePath } from "../session-argument.ts";
+import { measureSessionIds } from "../session-ids.ts";
 import { warnOfSkipped } from "../skipped-files.ts";
 import { getSpan } from "../span-options.ts";
 import type { ListedRow, StoredSessions } from "../stored-sessions.ts";
@@ -40,7 +42,7 @@ import { formatKindColumn, formatTextAfter, MIN_TEXT_WIDTH, takeShortId } from "
 const TEXT = {
   ...optionalArgument(
     "[text]",
-    'words, in any order, or "a phrase" in quotes; optional with --failed, --tool and --path',
+    'words, in any order; "a phrase" in quotes; optional with --failed, --tool and --path',
   ),
   parse: (given: unknown) => (typeof given === "string" ? given : undefined),
 };
@@ -52,6 +54,7 @@ const FAILED = flag(
   "--failed",
   "only failures: failed tool calls, commands with an exit code other than 0, answers that ended in an error",
 );
+const SESSIONS = flag("-l, --sessions", "list the sessions alone, one line each");
 const ALL = flag("--all", "search the sessions of all projects");
 const ANY = flag(
   "--any",
@@ -103,36 +106,38 @@ const MAX_ID_WIDTH = 18;
 /** Hits that a terminal shows, unless it is told how many. */
 const MAX_SHOWN = 50;
 
+/** So many entries after a failure are shown: what the model tried next, and how that went. */
+const MAX_ENTRIES_AFTER = 5;
+
 /** So many messages before a failure are shown: enough to see what led to it, and few enough for a screen. */
 const MAX_MESSAGES_BEFORE = 10;
-
-interface FoundEntry extends SearchHit {
-  readonly session: ListedRow;
-}
 
 /** `sessiontree search`: finds text in sessions. */
 export const command: Command = {
   details: `Searches messages, thinking, tool calls, commands and summaries of one session, or of this project's sessions. An entry is found if it holds all words, in any order; a word may be a part of a longer one. Exits with 1 if nothing is found.
 
+An argument with spaces is a phrase: its words stand next to each other, in this order. So search "exit code 1" finds the phrase, search exit code 1 finds the three words anywhere in an entry, and search "exit code 1" docker finds the phrase and the word. Within one argument, double quotes mark a phrase: search 'docker "exit code 1"'.
+
 --any answers questions: an entry is found if it holds any of the words, whole and whatever their English endings. Those with the most and the rarest words come first; a phrase in quotes must be held.
 
-The best come first: more and rarer words, closer together, what was said before what tools wrote, and new before old. A terminal shows the best ${MAX_SHOWN}, unless --limit says otherwise. --sort latest writes each hit as it is found.
+The best come first: whole words before parts of words, then more and rarer words, closer together, what was said before what tools wrote, and new before old. A terminal shows the best ${MAX_SHOWN}, unless --limit says otherwise. --sort latest writes each hit as it is found. With --sessions, each session is one line with the number of its entries that fit, and --limit counts sessions.
 
 --failed finds where it went wrong: failed tool calls, commands with an exit code other than 0, and answers that ended in an error. A text is also looked for in the name of the tool and in the arguments of its call. You can leave the text out and name a session as @last, by its path, or by its id or the beginning of it.
 
 Roles are ${SEARCHED_ROLES.slice(0, -1).join(", ")} and ${SEARCHED_ROLES.at(-1)}.
 
-In a pipe: one line per entry, with tabs between the session's id, the entry's id, role, text around what was found, path, and "left" if the entry is on a branch that was left. With --failed alone the text names the tool and what it was called for, or the command, its exit code and the line with the error; "show SESSION ENTRY" prints all of it.`,
+In a pipe: with --sessions, one line per session, with tabs between id, number of entries, name or first message, and path; else one line per entry, with tabs between the session's id, the entry's id, role, text around what was found, path, and "left" if the entry is on a branch that was left. With --failed alone the text names the tool and what it was called for, or the command, its exit code and the line with the error; "show SESSION ENTRY" prints all of it.`,
   parameters: [
-    ...[TEXT, SESSION, ANY, FAILED, ALL, PROJECT, SOURCE, SINCE, UNTIL, ROLE, TOOL, PATH, BRANCH],
+    ...[TEXT, SESSION, ANY, FAILED, SESSIONS, ALL, PROJECT, SOURCE, SINCE, UNTIL, ROLE, TOOL, PATH, BRANCH],
     ...[REGEX, CASE, SORT, LIMIT, PRETTY],
   ],
   examples: [
     ["search password", "in this project's sessions"],
     ["search timeout error", "both words"],
+    ['search "exit code 1"', "the phrase"],
     ['search --any "how did we fix the flaky login test?"', "the best answers to a question"],
-    ['search "login timeout" --all --since 30d', "both words, in all projects, in the last month"],
-    ["search --path src/login.ts --all", "which sessions touched this file"],
+    ["search login timeout --all --since 30d", "both words, in all projects, in the last month"],
+    ["search --path src/login.ts --all -l", "which sessions touched this file"],
     ["search password @last", "only in the latest session"],
     ["search --failed @last", "what failed in the latest session"],
     ["search --failed 1a2b3c4d", "what failed in the session with this id"],
@@ -147,12 +152,14 @@ In a pipe: one line per entry, with tabs between the session's id, the entry's i
 async function runSearch(call: CommandCall): Promise<ExitCode> {
   const { out, json, note } = call;
   const { hits, ...asked } = await startSearch(call);
+  if (call.get(SESSIONS)) return listFoundSessions(call, asked, hits);
   const isLaidOut = !json && out.isLaidOut;
   const limit = getLimit(call, asked.text);
   let number = 0;
   let first: FoundEntry | undefined;
   let session: ListedRow | undefined;
   let sessions = 0;
+  let idLength: number | undefined;
   let missing: readonly string[] | undefined;
   for await (const hit of isLaidOut && isRanked(call, asked.text) ? bySession(hits) : hits) {
     number++;
@@ -161,7 +168,10 @@ async function runSearch(call: CommandCall): Promise<ExitCode> {
     if (session?.id !== hit.session.id || session.path !== hit.session.path) {
       session = hit.session;
       sessions++;
-      if (isLaidOut) writeSession(call, session, sessions > 1);
+      if (isLaidOut) {
+        idLength ??= await measureShownIds(call);
+        writeSession(call, session, { idLength, isFurther: sessions > 1 });
+      }
     }
     if (json) out.json(toHitJson(hit));
     else if (isLaidOut) writeHit(hit, out);
@@ -185,6 +195,26 @@ async function runSearch(call: CommandCall): Promise<ExitCode> {
     note(`None of them holds: ${toPlainLine(missing.join(", "))}.`);
   if (call.get(FAILED)) writeNextSteps(call, first, asked.name);
   return EXIT_CODES.ok;
+}
+
+/** Writes the sessions of hits, those of the best hits first, or as they are found. */
+async function listFoundSessions(
+  call: CommandCall,
+  asked: Asked,
+  hits: AsyncIterable<FoundEntry>,
+): Promise<ExitCode> {
+  const found = await gatherSessions(hits, isRanked(call, asked.text));
+  if (found.length === 0) {
+    writeNothing(call, asked);
+    return EXIT_CODES.failed;
+  }
+  await writeSessions(call, found.slice(0, call.get(LIMIT)));
+  return EXIT_CODES.ok;
+}
+
+/** Returns how many characters of a session's id are shown, so that every command accepts them. */
+async function measureShownIds(call: CommandCall): Promise<number> {
+  return call.stored === undefined ? measureSessionIds(call, [], false) : MAX_ID_WIDTH;
 }
 
 function intersect(all: readonly string[] | undefined, some: readonly string[]): readonly string[] {
@@ -285,11 +315,14 @@ async function findSessionOrWord(
  */
 function readArguments({ get }: Pick<CommandCall, "get">): Asked {
   const words = get(SESSION);
+  const toTerm = get(ANY) || get(REGEX) ? String : quotePhrase;
   const last = words.at(-1);
-  const isOneMore = last !== undefined && !isSessionName(last) && (words.length > 1 || get(ALL));
+  // After a text, what has spaces is a phrase.
+  const isTextBefore = words.length > 1 || get(ALL) || Boolean(get(TEXT) && last?.includes(" "));
+  const isOneMore = last !== undefined && !isSessionName(last) && isTextBefore;
   const name = isOneMore ? undefined : last;
-  const texts = [get(TEXT), ...(isOneMore ? words : words.slice(0, -1))];
-  const text = texts.some((one) => one !== undefined) ? texts.filter(Boolean).join(" ") : undefined;
+  const texts = [get(TEXT), ...(isOneMore ? words : words.slice(0, -1))].filter((one) => one !== undefined);
+  const text = texts.length === 0 ? undefined : texts.filter(Boolean).map(toTerm).join(" ");
   if (!get(FAILED) && get(TOOL) === undefined && get(PATH) === undefined) {
     if (text) return { text, name };
     throw new UsageError(
@@ -297,8 +330,14 @@ function readArguments({ get }: Pick<CommandCall, "get">): Asked {
     );
   }
   // A session alone: what names one in a way in which nobody writes a text.
-  const isSession = name === undefined && text !== undefined && isSessionName(text);
-  return isSession ? { text: "", name: text } : { text: text ?? "", name };
+  const [only = ""] = texts;
+  const isSession = name === undefined && texts.length === 1 && isSessionName(only);
+  return isSession ? { text: "", name: only } : { text: text ?? "", name };
+}
+
+/** Puts an argument with spaces in quotes, which make it a phrase; one with quotes is a query as it is. */
+function quotePhrase(argument: string): string {
+  return /\S\s+\S/.test(argument) && !argument.includes('"') ? `"${argument}"` : argument;
 }
 
 /** Says of hits where their session is. */
@@ -338,7 +377,8 @@ function getProject({ get, io }: CommandCall): string | undefined {
 
 function searchOptions(call: CommandCall, text: string): SearchSessionOptions {
   const { get } = call;
-  const limit = getLimit(call, text);
+  // Sessions are counted when all entries are known.
+  const limit = get(SESSIONS) ? undefined : getLimit(call, text);
   const [roles, path, source, branch] = [get(ROLE), get(PATH), get(SOURCE), get(BRANCH)];
   const tools = get(TOOL)
     ?.split(",")
@@ -348,7 +388,7 @@ function searchOptions(call: CommandCall, text: string): SearchSessionOptions {
     regex: get(REGEX),
     caseSensitive: get(CASE),
     failed: get(FAILED),
-    ranked: isRanked(call, text),
+    ranked: !get(SESSIONS) && isRanked(call, text),
     ...getSpan(call, SINCE, UNTIL, false),
     ...(limit !== undefined && { limit }),
     ...(roles !== undefined && { roles }),
@@ -369,11 +409,15 @@ function toHitJson({ session: { id, path, store, cwd, name }, entryId, ...hit }:
   return { session: { id, path, store, cwd, name }, entry: entryId, ...hit };
 }
 
-function writeSession({ io, out }: CommandCall, session: ListedRow, isFurther: boolean): void {
+function writeSession(
+  { io, out }: CommandCall,
+  session: ListedRow,
+  { idLength, isFurther }: { readonly idLength: number; readonly isFurther: boolean },
+): void {
   const { colors } = out;
   const { id, modified } = session;
   if (isFurther) out.line();
-  const front = `${takeShortId(id, MAX_ID_WIDTH)}  ${formatAgo(modified.getTime(), io.now())}`;
+  const front = `${takeShortId(id, idLength)}  ${formatAgo(modified.getTime(), io.now())}`;
   out.line(formatTextAfter(colors.dim(front), session.title, out, colors.bold));
 }
 
@@ -425,7 +469,9 @@ function writeNextSteps(
   name = dir === undefined ? id : path,
 ): void {
   const [session, entry] = [quoteForShell(toPlainLine(name)), quoteForShell(toPlainLine(entryId))];
-  note(`The first one in full: sessiontree show ${session} ${entry}`);
+  note(
+    `The first one in full, and what came of it: sessiontree show ${session} ${entry} --after ${MAX_ENTRIES_AFTER}`,
+  );
   note(
     `What the model saw before it: sessiontree context ${session} --before ${entry} --tail ${MAX_MESSAGES_BEFORE}`,
   );
@@ -438,11 +484,13 @@ function writeNothing({ dir, get, note }: CommandCall, { text, name }: Asked): v
   const isOfProject = dir === undefined && !get(ALL) && name === undefined;
   note(`${what} found${of}${isOfProject ? " in the sessions of this project" : ""}.`);
   if (get(FAILED) && text !== "" && name === undefined) {
-    const word = quoteForShell(toPlainLine(text));
-    note(`To look into a session of that name: ${makeFailuresCommand(text)}`);
+    const given = text.replace(/^"([^"]*)"$/, "$1");
+    const word = quoteForShell(toPlainLine(given));
+    note(`To look into a session of that name: ${makeFailuresCommand(given)}`);
     note(`To look into a folder of that name: sessiontree search --failed --dir ${word}`);
   }
-  if (!get(ANY) && !get(REGEX) && /\S\s+\S/.test(text))
-    note("Add --any to find entries that hold some of the words.");
   if (isOfProject) note("Add --all to look into the sessions of all projects.");
+  if (get(ANY) || get(REGEX) || !/\S\s+\S/.test(text)) return;
+  if (text.includes('"')) note("Leave out the quotes to find the words in any order.");
+  note("Add --any to find entries that hold some of the words.");
 }

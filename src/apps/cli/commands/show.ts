@@ -1,8 +1,7 @@
 import { getMessageFields } from "../../../core/context/entry-fields.ts";
-import { type ContentPart, formatOutputTitle, getEntryContent } from "../../../core/facts/entry-content.ts";
 import { formatToolCall } from "../../../core/facts/excerpt.ts";
 import { formatBytes, formatCount } from "../../../core/facts/number-text.ts";
-import { toPlainLine, toPlainText } from "../../../core/facts/plain-text.ts";
+import { toPlainLine } from "../../../core/facts/plain-text.ts";
 import {
   formatDateAndTime,
   formatIsoTime,
@@ -11,16 +10,19 @@ import {
 } from "../../../core/facts/times.ts";
 import { findCall, findNextAnswer, findResults, type LocatedEntry } from "../../../core/facts/tool-calls.ts";
 import type { AnySessionEntry } from "../../../core/format/entry.ts";
-import type { EntryTree } from "../../../core/tree/entry-tree.ts";
+import { type EntryTree, NONE } from "../../../core/tree/entry-tree.ts";
 import type { SessionView } from "../../../session/manager/session-view.ts";
-import { countKinds, getEntryKind, isFailure, readKinds } from "../../text/entry-kind.ts";
-import { formatImage, formatJson } from "../../text/stored-values.ts";
+import { countKinds, getEntryKind, isConversation, isFailure, readKinds } from "../../text/entry-kind.ts";
+import { quoteForShell } from "../../text/shell-quoting.ts";
+import { findTrunk } from "../../text/tree-rows.ts";
 import { formatAnswer, formatUsage } from "../../text/usage-text.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { EXIT_CODES, type ExitCode } from "../exit-codes.ts";
 import { getLocationFact, type SessionLocation } from "../named-session.ts";
 import { numberOption, optionalArgument } from "../parameters.ts";
 import { makeFailuresCommand, SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
+import { UsageError } from "../usage-error.ts";
+import { getEntryDetails, writeBlocks } from "../view/entry-blocks.ts";
 import { choosePaint } from "../view/entry-line.ts";
 import { type Facts, writeFacts } from "../view/facts.ts";
 
@@ -30,32 +32,79 @@ const TAIL = numberOption(
   "this many entries in full: the last ones on the path to the entry, or to the leaf",
 );
 
+const AFTER = numberOption("--after <number>", "the entry, and this many after it: what came of it");
+const BEFORE = numberOption("--before <number>", "the entry, and this many before it: what led to it");
+
 const MAX_CHILDREN = 8;
 
 /** `sessiontree show`: shows a session as a whole, or one entry in full. */
 export const command: Command = {
-  details: `An answer comes with its tokens, its cost and the results of its calls; a tool's result with its call and what that answer cost. After a result, a command or a failed answer, "next answer" names what the model said to it.`,
-  parameters: [SESSION, ENTRY, TAIL],
+  details: `--after and --before show the entry in full, and shorten long texts of those around it. They pass over records of state, usage, and imports. After an entry comes what leads to the leaf; on another branch, what leads to its newest end.
+
+An answer comes with its tokens, its cost and the results of its calls; a tool's result with its call and what that answer cost. After a result, a command or a failed answer, "next answer" names what the model said to it.`,
+  parameters: [SESSION, ENTRY, TAIL, AFTER, BEFORE],
   examples: [
     ["show @last", "what kind of session this is, and what is in it"],
     ["show session.jsonl @leaf", "the entry at the leaf"],
     ["show @last --tail 3", "the last three entries in full"],
+    ["show @last 1a2b3c4d --after 5", "a failure, say, and how it was fixed"],
     ["show session.jsonl 1a2b3c4d --json", "an entry as JSON"],
   ],
   run: async (call) => {
     const named = await call.findSession(call.get(SESSION));
     const session = await named.read();
-    const [name, tail] = [call.get(ENTRY), call.get(TAIL)];
+    const [name, tail, after, before] = [call.get(ENTRY), call.get(TAIL), call.get(AFTER), call.get(BEFORE)];
+    const isAround = after !== undefined || before !== undefined;
+    if (isAround && name === undefined)
+      throw new UsageError("Name the entry that --after and --before start at.");
+    if (isAround && tail !== undefined) throw new UsageError("Give --tail, or --after and --before.");
     if (name === undefined && tail === undefined) return showSession(call, session, named.location);
     const last = name === undefined ? session.leaf : session.tree.find(session.findEntry(name));
+    if (isAround) {
+      const around = [
+        ...listBefore(session, last, before ?? 0),
+        last,
+        ...listAfter(session, last, after ?? 0),
+      ];
+      return showEntries(call, session, around, last);
+    }
     return showEntries(call, session, session.pathTo(last, tail ?? 1));
   },
 };
 
-function showEntries(call: CommandCall, session: SessionView, ordinals: readonly number[]): ExitCode {
+/** Returns the entries of the conversation that led to an entry, at most so many, in their order. */
+function listBefore(session: SessionView, ordinal: number, max: number): number[] {
+  return takeConversation(session, max, ordinal, (at) => session.tree.parentAt(at)).reverse();
+}
+
+/** Returns the entries of the conversation that followed an entry, at most so many, along the line that `tree` draws. */
+function listAfter(session: SessionView, ordinal: number, max: number): number[] {
+  const { next } = findTrunk(session.tree, session.leaf);
+  return takeConversation(session, max, ordinal, (at) => next[at] ?? NONE);
+}
+
+function takeConversation(
+  session: SessionView,
+  max: number,
+  from: number,
+  step: (ordinal: number) => number,
+): number[] {
+  const found: number[] = [];
+  for (let at = step(from); at !== NONE && found.length < max; at = step(at))
+    if (isConversation(getEntryKind(session.entryAt(at)))) found.push(at);
+  return found;
+}
+
+/** @param asked - The entry that is shown with its neighbors, which are shortened; undefined if all are asked for. */
+function showEntries(
+  call: CommandCall,
+  session: SessionView,
+  ordinals: readonly number[],
+  asked?: number,
+): ExitCode {
   const codes = ordinals.map((ordinal, i) => {
     if (i > 0 && !call.json) call.out.line("\n");
-    return showEntry(call, session, ordinal);
+    return showEntry(call, session, ordinal, asked !== undefined && ordinal !== asked);
   });
   return codes.find((code) => code !== EXIT_CODES.ok) ?? EXIT_CODES.ok;
 }
@@ -117,7 +166,13 @@ function showSession(
   return EXIT_CODES.ok;
 }
 
-function showEntry({ out, json }: CommandCall, session: SessionView, ordinal: number): ExitCode {
+/** @param isShort - Whether long texts are shortened. */
+function showEntry(
+  { get, out, json }: CommandCall,
+  session: SessionView,
+  ordinal: number,
+  isShort: boolean,
+): ExitCode {
   const { tree, labels, places } = session;
   const id = tree.idAt(ordinal);
   const entry = session.entryAt(ordinal);
@@ -142,11 +197,11 @@ function showEntry({ out, json }: CommandCall, session: SessionView, ordinal: nu
     ...(entry === undefined ? [] : formatCostFacts(session, { ordinal, entry })),
   ];
   writeFacts(facts, out);
-  for (const { title, text, isError } of details.blocks) {
-    out.line();
-    if (title !== "") out.line(colors.bold(title));
-    out.line(isError ? colors.red(text) : text);
-  }
+  const isCut = writeBlocks(out, details.blocks, isShort);
+  if (isCut)
+    out.line(
+      colors.dim(`In full: sessiontree show ${quoteForShell(toPlainLine(get(SESSION)))} ${toPlainLine(id)}`),
+    );
   return entry === undefined ? EXIT_CODES.failed : EXIT_CODES.ok;
 }
 
@@ -190,68 +245,4 @@ function formatChildren(tree: EntryTree, ordinal: number): string {
   const named = children.slice(0, MAX_CHILDREN).map((child) => tree.idAt(child));
   const others = children.length - named.length;
   return [...named, ...(others > 0 ? [`${formatCount(others)} more`] : [])].join(", ");
-}
-
-/** All that an entry holds; every text is harmless. */
-interface EntryDetails {
-  readonly facts: readonly (readonly [name: string, value: string])[];
-  readonly blocks: readonly DetailBlock[];
-}
-
-interface DetailBlock {
-  /** What it is; empty for the text that the entry is about. */
-  readonly title: string;
-  readonly text: string;
-  readonly isError: boolean;
-}
-
-/** Longer values are no facts but blocks. */
-const LONGEST_FACT = 60;
-
-/**
- * Lays out what an entry holds: short values, what it says, and whatever else is stored; undefined stands for a damaged
- * body.
- */
-function getEntryDetails(entry: AnySessionEntry | undefined): EntryDetails {
-  const { parts, others } = getEntryContent(entry);
-  const facts = others.filter(([, value]) => isFact(value));
-  const long = others.filter(([, value]) => !isFact(value));
-  const blocks = [
-    ...parts.map(toDetailBlock),
-    ...long.map(([title, value]) => toDetailBlock({ kind: "data", title, value })),
-  ];
-  return {
-    facts: facts.map(([name, value]) => [toPlainLine(name), toPlainLine(String(value))]),
-    blocks: blocks.map(({ isError, title, text }) => ({
-      isError,
-      title: toPlainLine(title),
-      text: toPlainText(text),
-    })),
-  };
-}
-
-function isFact(value: unknown): boolean {
-  if (typeof value === "string") return value.length <= LONGEST_FACT && !value.includes("\n");
-  return value === null || typeof value !== "object";
-}
-
-function toDetailBlock(part: ContentPart): DetailBlock {
-  const block = (title: string, text: string) => ({ title, text, isError: part.kind === "failure" });
-  switch (part.kind) {
-    case "text":
-    case "note":
-    case "failure":
-      return block("", part.text);
-    case "thinking":
-      return block("thinking", part.isRedacted ? "(withheld)" : part.text);
-    case "call":
-      return block(`→ ${part.name}`, formatJson(part.input));
-    case "image":
-      return block("image", formatImage(part));
-    case "output":
-      // The name of a tool is among the facts.
-      return block(part.of === "tool" ? "" : formatOutputTitle(part), part.text);
-    case "data":
-      return block(part.title, typeof part.value === "string" ? part.value : formatJson(part.value));
-  }
 }

@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { SessionError } from "../../../core/format/errors.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
-import { type AtifSource, type ExportedTrajectory, exportAtif } from "../../../interop/atif/export-atif.ts";
+import { type ExportedTrajectory, exportAtif } from "../../../interop/atif/export-atif.ts";
+import type { AtifSource } from "../../../interop/atif/export-options.ts";
 import type { SessionView } from "../../../session/manager/session-view.ts";
 import { type ExportSource, readNumberedEntries } from "./source.ts";
 
@@ -13,10 +14,11 @@ export function* writeAtif(source: ExportSource): Generator<string, void> {
 
 /** Converts a branch to a document of ATIF. */
 export function makeTrajectory({ session, leaf, atif = {} }: ExportSource): ExportedTrajectory {
-  const { isContext, isLossless, assets } = atif;
+  const { isContext, isLossless, assets, subagents = [] } = atif;
   return exportAtif(toSource(session, leaf), {
     compacted: isContext ? "context" : "whole",
     lossless: isLossless ? readText(session) : false,
+    subagents: subagents.map((subagent) => toSource(subagent, subagent.leaf)),
     ...(assets !== undefined && { assets }),
   });
 }

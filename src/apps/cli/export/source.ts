@@ -23,6 +23,8 @@ export interface AtifChoices {
   readonly isLossless?: boolean;
   /** Folder for images, relative to the document. */
   readonly assets?: string;
+  /** Sessions of subagents. */
+  readonly subagents?: readonly SessionView[];
 }
 
 /** An entry and its ordinal; without the entry if its body is damaged. */

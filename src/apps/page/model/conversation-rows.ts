@@ -1,9 +1,9 @@
 import { type ContentPart, getEntryContent, getMessageContent } from "../../../core/facts/entry-content.ts";
-import { getResultCallId, getToolCalls } from "../../../core/facts/tool-calls.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import type { AnySessionEntry, Message } from "../../../core.ts";
 import { getEntryKind, getMessageKind } from "../../text/entry-kind.ts";
-import { ByOrdinal, type ModelItem, type PathItem } from "./path-items.ts";
+import { ByOrdinal } from "./by-ordinal.ts";
+import type { ModelItem, PathItem } from "./path-items.ts";
 
 /** An entry of the conversation: as it is stored, or as the model gets it. */
 export type ConversationItem = PathItem | ModelItem;
@@ -16,12 +16,12 @@ export interface EntryRow {
   readonly results: ReadonlyMap<string, ConversationItem>;
 }
 
-/** The line that stands for entries that a compaction left out, or for state entries that follow one another. */
+/** The line that stands for entries that a compaction left out. */
 export interface FoldedRow {
-  readonly kind: "compacted" | "states";
+  readonly kind: "compacted";
   /** The first of them. */
   readonly ordinal: number;
-  /** How many the model no longer sees, or how many state entries there are. */
+  /** How many the model no longer sees. */
   readonly size: number;
   /** How many of them failed. */
   readonly failed: number;
@@ -38,49 +38,25 @@ export interface ConversationRows<R extends ConversationRow = ConversationRow> {
 }
 
 /**
- * Lays a conversation out in rows: results stand with their calls, and what was compacted is one line until it is opened, as are
- * state entries that follow one another.
+ * Lays a conversation out in rows: results stand with their calls, and what was compacted is one line until it is opened.
  *
  * A result stands with its call if no other answer of the model lies between the two.
  *
- * @param isState - Tells whether an entry is one that only its program reads.
- * @param isOpen - Tells whether a line of folded entries is open, by its kind and all of its entries.
- * @remarks Cost: O(items).
+ * @param isOpen - Tells whether a line of folded entries is open, by its kind and the first of its entries.
+ * @remarks Cost: O(items). Parses no body.
  */
 export function makeConversationRows(
   items: readonly ConversationItem[],
-  isState: (item: ConversationItem) => boolean,
-  isOpen: (kind: FoldedRow["kind"], ordinals: readonly number[]) => boolean,
+  isOpen: (kind: FoldedRow["kind"], first: number) => boolean,
 ): ConversationRows {
   const rows: ConversationRow[] = [];
   const rowByOrdinal = new ByOrdinal(items.map(({ ordinal }) => ordinal));
-  /** Adds the line of some entries, and those behind it if it is open. */
-  const addFolded = (
-    kind: FoldedRow["kind"],
-    folded: readonly ConversationItem[],
-    counted: readonly ConversationItem[],
-    addAll: () => void,
-  ) => {
-    const ordinals = folded.map(({ ordinal }) => ordinal);
-    const isShown = isOpen(kind, ordinals);
-    const failed = counted.filter(({ hasFailed }) => hasFailed).length;
-    if (!isShown) for (const ordinal of ordinals) rowByOrdinal.set(ordinal, rows.length);
-    rows.push({ kind, ordinal: ordinals[0] ?? NONE, size: counted.length, failed, isOpen: isShown });
-    if (isShown) addAll();
-  };
-  const addRuns = (some: readonly ConversationItem[]) => {
-    const add = makeEntryAdder(rows, rowByOrdinal);
-    for (const run of splitRuns(some, isState)) {
-      const [first] = run;
-      const addAll = () => run.forEach(add);
-      if (run.length > 1 && first !== undefined && isState(first)) addFolded("states", run, run, addAll);
-      else addAll();
-    }
-  };
+  const addAll = (some: readonly ConversationItem[]) => some.forEach(makeEntryAdder(rows, rowByOrdinal));
   for (const { isCompacted, items: some } of splitGroups(items)) {
-    const compacted = some.filter(({ state }) => state === "compacted");
-    if (isCompacted) addFolded("compacted", some, compacted, () => addRuns(some));
-    else addRuns(some);
+    const isShown = !isCompacted || isOpen("compacted", some[0]?.ordinal ?? NONE);
+    if (!isShown) for (const { ordinal } of some) rowByOrdinal.set(ordinal, rows.length);
+    if (isCompacted) rows.push(makeFoldedRow(some, isShown));
+    if (isShown) addAll(some);
   }
   return { rows, rowByOrdinal };
 }
@@ -93,20 +69,10 @@ export function makeEntryRows(items: readonly ConversationItem[]): ConversationR
   return { rows, rowByOrdinal };
 }
 
-/** Parts items into runs of those that are states and those that are not. */
-function splitRuns(
-  items: readonly ConversationItem[],
-  isState: (item: ConversationItem) => boolean,
-): ConversationItem[][] {
-  const runs: ConversationItem[][] = [];
-  let before: boolean | undefined;
-  for (const item of items) {
-    const is = isState(item);
-    if (is !== before) runs.push([]);
-    runs.at(-1)?.push(item);
-    before = is;
-  }
-  return runs;
+function makeFoldedRow(items: readonly ConversationItem[], isOpen: boolean): FoldedRow {
+  const compacted = items.filter(({ state }) => state === "compacted");
+  const failed = compacted.filter(({ hasFailed }) => hasFailed).length;
+  return { kind: "compacted", ordinal: items[0]?.ordinal ?? NONE, size: compacted.length, failed, isOpen };
 }
 
 interface Group {
@@ -138,6 +104,8 @@ function findAfterLastCompacted(items: readonly ConversationItem[], from: number
   return end;
 }
 
+const NO_RESULTS: ReadonlyMap<string, ConversationItem> = new Map();
+
 /** Makes the function that adds an entry: to the row of its call if that waits for it, else as a row. */
 function makeEntryAdder(
   rows: { readonly length: number; push(row: EntryRow): unknown },
@@ -145,23 +113,27 @@ function makeEntryAdder(
 ): (item: ConversationItem) => void {
   let waiting: { index: number; ids: Set<string>; results: Map<string, ConversationItem> } | undefined;
   return (item) => {
-    const callId = getResultCallId(item.entry);
+    const { ordinal } = item;
+    const { callId = "", calls = [] } = item.facts ?? {};
     if (callId !== "" && waiting?.ids.delete(callId)) {
       waiting.results.set(callId, item);
-      rowByOrdinal.set(item.ordinal, waiting.index);
+      rowByOrdinal.set(ordinal, waiting.index);
       return;
     }
-    const results = new Map<string, ConversationItem>();
-    const ids = new Set(getToolCalls(item.entry).map(({ id }) => id));
-    if (ids.size > 0) waiting = { index: rows.length, ids, results };
-    rowByOrdinal.set(item.ordinal, rows.length);
-    rows.push({ kind: "entry", ordinal: item.ordinal, item, results });
+    const ids = calls.map(({ id }) => id);
+    const calling =
+      ids.length === 0
+        ? undefined
+        : { index: rows.length, ids: new Set(ids), results: new Map<string, ConversationItem>() };
+    waiting = calling ?? waiting;
+    rowByOrdinal.set(ordinal, rows.length);
+    rows.push({ kind: "entry", ordinal, item, results: calling?.results ?? NO_RESULTS });
   };
 }
 
 const made = new WeakMap<object, readonly ContentPart[]>();
 
-/** Returns what an entry of the conversation shows: as it is stored, or as the model gets it; the same list each time. */
+/** Returns what an entry of the conversation shows: as it is stored, or as the model gets it; the same list for as long as it stays parsed. */
 export function getItemParts(item: ConversationItem): readonly ContentPart[] {
   const source = "messages" in item ? item.messages : item.entry;
   const known = made.get(source);

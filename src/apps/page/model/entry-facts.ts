@@ -1,10 +1,17 @@
+import { estimateAll } from "../../../core/compaction/tokens.ts";
 import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import { toText } from "../../../core/context/message-parts.ts";
+import { isUnfinished } from "../../../core/context/unfinished-answer.ts";
 import { type EntryOutcome, outcomeOf } from "../../../core/facts/outcome.ts";
 import { getResultCallId, getResultToolName, getToolCalls } from "../../../core/facts/tool-calls.ts";
 import { findUsage, formatModelName, ModelsInUse, UNKNOWN_MODEL } from "../../../core/facts/usage.ts";
 import { type Spent, toSpent } from "../../../core/facts/usage-tally.ts";
-import { type AnySessionEntry, convertToLlm, sessionEntryToContextMessages } from "../../../core.ts";
+import {
+  type AgentMessage,
+  type AnySessionEntry,
+  convertToLlm,
+  sessionEntryToContextMessages,
+} from "../../../core.ts";
 import { type EntryKind, getEntryKind } from "../../text/entry-kind.ts";
 
 /** What a call of a model used, and which model it was. */
@@ -19,6 +26,8 @@ export interface EntryFacts {
   readonly outcome: EntryOutcome | undefined;
   /** Whether models get anything of entries like this, as long as no compaction or edit takes it away. */
   readonly isSent: boolean;
+  /** Whether it is an answer that calls tools and was not finished, so that its calls do not count. */
+  readonly isUnfinished: boolean;
   /** The tools that it calls. */
   readonly calls: readonly { readonly id: string; readonly name: string }[];
   /** The call that it is the result of, and the tool; empty for others. */
@@ -30,6 +39,13 @@ export interface EntryFacts {
 }
 
 const NOTHING: readonly never[] = [];
+
+/** What is known of an entry, and how much room it takes in a context. */
+interface MeasuredFacts {
+  readonly facts: EntryFacts;
+  /** Estimated tokens of the messages that it contributes to a context. */
+  readonly tokens: number;
+}
 
 /** Gathers the facts of entries, which are to come in the order of the file. */
 export class FactsReader {
@@ -44,13 +60,19 @@ export class FactsReader {
   }
 
   /** @remarks Cost: O(size of the entry). */
-  getFacts(entry: AnySessionEntry): EntryFacts {
+  measure(entry: AnySessionEntry): MeasuredFacts {
+    const messages = sessionEntryToContextMessages(entry);
+    return { facts: this.#getFacts(entry, messages), tokens: estimateAll(messages) };
+  }
+
+  #getFacts(entry: AnySessionEntry, messages: readonly AgentMessage[]): EntryFacts {
     const usage = findUsage(entry);
     const calls = getToolCalls(entry).map(({ id, name }) => ({ id, name }));
     const facts: EntryFacts = {
       kind: getEntryKind(entry),
       outcome: outcomeOf(entry),
-      isSent: convertToLlm(sessionEntryToContextMessages(entry)).length > 0,
+      isSent: convertToLlm(messages).length > 0,
+      isUnfinished: calls.length > 0 && messages.some(isUnfinished),
       calls: calls.length === 0 ? NOTHING : calls,
       callId: getResultCallId(entry),
       tool: getResultToolName(entry),
@@ -60,7 +82,7 @@ export class FactsReader {
     const { kind, outcome, isSent, callId, tool, used, links } = facts;
     const isAlike = calls.length === 0 && callId === "" && !used && !links && !outcome;
     return isAlike
-      ? this.#sameAs(`${kind.tone} ${isSent} ${tool}\n${kind.word}\n${kind.many}`, facts)
+      ? this.#sameAs(`${kind.tone} ${kind.isRecord} ${isSent} ${tool}\n${kind.word}\n${kind.many}`, facts)
       : facts;
   }
 
@@ -121,7 +143,10 @@ export function mapLinkedSessions(facts: readonly LinkingEntry[]): Map<number, r
   const links = new Map<number, Set<LinkedSession>>();
   const naming = facts.flatMap(({ links: one }, ordinal) => (one === undefined ? [] : { ...one, ordinal }));
   if (naming.length === 0) return new Map();
-  const results = new Map(facts.map(({ callId }, ordinal) => [callId, ordinal]));
+  const results = new Map<string, number>();
+  facts.forEach(({ callId }, ordinal) => {
+    results.set(callId, ordinal);
+  });
   for (const { ordinal, callId, sessions } of naming) {
     const answered = callId === "" ? undefined : results.get(callId);
     for (const at of answered === undefined ? [ordinal] : [ordinal, answered]) {

@@ -140,6 +140,26 @@ export interface SpentSpan {
   readonly models: ReadonlyMap<string, Spent>;
 }
 
+/** Years at the start that make less than this part of the greatest one have no bar that can be seen. */
+const MIN_SHOWN_PART = 0.005;
+
+/**
+ * Leaves out the years at the start in which nothing can be seen, such as those of a single call long before all others.
+ *
+ * @param getSize - Returns the size of what is drawn.
+ * @returns Groups with a day and a size.
+ */
+export function dropEmptyYears(
+  groups: readonly SpentGroup[],
+  getSize: (spent: Spent) => number,
+): SpentGroup[] {
+  const drawn = groups.filter((group) => group.day !== "" && getSize(group) > 0);
+  const years = [...sumByKey(drawn, ({ day }) => day.slice(0, 4))].sort(([a], [b]) => (a < b ? -1 : 1));
+  const min = MIN_SHOWN_PART * Math.max(0, ...years.map(([, spent]) => getSize(spent)));
+  const [first = ""] = years.find(([, spent]) => getSize(spent) >= min) ?? [];
+  return drawn.filter(({ day }) => day >= first);
+}
+
 /** Adds groups up by day and model, or by month if that would be too many days; spans between them are there, and empty. */
 export function sumSpans(groups: readonly SpentGroup[]): SpentSpan[] {
   const dated = groups.filter(({ day }) => day !== "");

@@ -1,6 +1,7 @@
 import { findAnswer } from "../../../core/facts/tool-calls.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
-import { getPathTo, getSiblings, type SessionModel } from "./session-model.ts";
+import { getPathTo, getSiblings, isHiddenRecord, type SessionModel } from "./session-model.ts";
+import { findShownEnd } from "./shown-items.ts";
 
 /** What the page can show of a session. */
 export type View = "path" | "model" | "beside" | "changes" | "usage" | "issues";
@@ -16,6 +17,8 @@ export interface Position {
   readonly asked: number;
   /** Where the other path ends that is shown beside this one. */
   readonly beside?: number;
+  /** Whether records of state, usage, and imports are shown; default: they are hidden. */
+  readonly areRecordsShown?: boolean;
   /**
    * Where the focus is to stand, or without one the end, and whether what was searched for in it is to be seen; a new object asks
    * for it anew, undefined does not ask.
@@ -47,12 +50,23 @@ export type Step =
   /** The session has grown: to a new end, and to the end of the list if that is followed. */
   | { readonly go: "grown"; readonly end: number; readonly isFollowed: boolean }
   | { readonly go: "view"; readonly view: View }
+  /** Shows or hides records of state, usage, and imports. */
+  | { readonly go: "records"; readonly areShown: boolean }
   /** Look at an entry that is in sight already. */
   | { readonly go: "mark"; readonly ordinal: number }
   | { readonly go: "position"; readonly position: Position };
 
 /** Returns the position to which a step leads; the same one if it leads nowhere. */
 export function takeStep(session: SessionModel, position: Position, step: Step): Position {
+  const next = findPosition(session, position, step);
+  const { areRecordsShown } = position;
+  // Wherever a step leads, what is hidden stays hidden.
+  const isKept =
+    areRecordsShown === undefined || next.areRecordsShown !== undefined || step.go === "position";
+  return isKept ? next : { ...next, areRecordsShown };
+}
+
+function findPosition(session: SessionModel, position: Position, step: Step): Position {
   switch (step.go) {
     case "entry": {
       const { ordinal, isHit = false } = step;
@@ -61,13 +75,17 @@ export function takeStep(session: SessionModel, position: Position, step: Step):
     case "end": {
       const view = position.view === "beside" ? "path" : position.view;
       const { ordinal } = step;
-      return { ...position, view, end: ordinal, asked: NONE, focus: ordinal, reveal: { align: "auto" } };
+      const isKnown = ordinal === position.focus || ordinal === NONE;
+      const focus = isKnown ? ordinal : findShownEnd(session, ordinal, position);
+      return { ...position, view, end: ordinal, asked: NONE, focus, reveal: { align: "auto" } };
     }
     case "by":
       return takePathStep(session, position, step);
     case "first":
     case "last": {
-      const ordinal = getPathTo(session, position.end).at(step.go === "first" ? 0 : -1);
+      const path = getPathTo(session, position.end);
+      const isShown = (one: number) => isShownAt(session, position, one);
+      const ordinal = step.go === "first" ? path.find(isShown) : path.findLast(isShown);
       return ordinal === undefined ? position : { ...position, focus: ordinal, reveal: { align: "start" } };
     }
     case "context": {
@@ -95,6 +113,8 @@ export function takeStep(session: SessionModel, position: Position, step: Step):
         view: step.view,
         reveal: position.focus === NONE ? undefined : { align: "start" },
       };
+    case "records":
+      return { ...position, areRecordsShown: step.areShown, reveal: undefined };
     case "mark":
       return step.ordinal === position.focus
         ? position
@@ -148,11 +168,21 @@ function takePathStep(
   const path = getPathTo(session, position.end);
   const hasFocus = path.includes(position.focus);
   const from = path.indexOf(hasFocus ? position.focus : step.from);
-  const isMeant = (ordinal: number) => step.only === undefined || isUsers(session, ordinal);
+  const isMeant = (ordinal: number) =>
+    step.only === undefined ? isShownAt(session, position, ordinal) : isUsers(session, ordinal);
   const ahead = step.direction === 1 ? path.slice(from + 1) : path.slice(0, Math.max(0, from)).reverse();
   // The first step only takes hold of what is in sight.
   const target = hasFocus || step.only !== undefined ? ahead.find(isMeant) : path[from];
   return target === undefined ? position : { ...position, focus: target, reveal: { align: "auto" } };
+}
+
+/** Tells whether a position shows an entry of its path: what is looked at always, records if the reader asked for them. */
+function isShownAt(
+  session: SessionModel,
+  { focus, areRecordsShown = false }: Position,
+  ordinal: number,
+): boolean {
+  return areRecordsShown || ordinal === focus || !isHiddenRecord(session, ordinal);
 }
 
 function isUsers({ kinds }: SessionModel, ordinal: number): boolean {

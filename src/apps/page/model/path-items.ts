@@ -1,21 +1,22 @@
 import { toRecord } from "../../../core/context/entry-fields.ts";
-import type { EntryPath } from "../../../core/context/entry-path.ts";
-import { type ProjectedSessionEntry, projectPath } from "../../../core/context/session-context.ts";
+import { findModel, findThinkingLevel, type ModelChoice } from "../../../core/context/path-settings.ts";
 import type { ToolPairRepair } from "../../../core/context/tool-pairs.ts";
-import { NONE } from "../../../core/tree/entry-tree.ts";
 import {
   type AgentMessage,
   type AnySessionEntry,
-  type ContextUsageEstimate,
   convertToLlm,
-  estimateProjectedContextTokens,
   type Message,
-  repairToolPairs,
-  type SessionProjection,
   sessionEntryToContextMessages,
 } from "../../../core.ts";
 import { KINDS } from "../../text/entry-kind.ts";
-import { getKindAt, getPathTo, hasFailedAt, type SessionModel } from "./session-model.ts";
+import type { ContextSize } from "../../text/usage-text.ts";
+import { ByOrdinal } from "./by-ordinal.ts";
+import { type ContextChoice, chooseContext } from "./context-choice.ts";
+import { findRepairs } from "./context-repairs.ts";
+import { measureContext } from "./context-size.ts";
+import type { EntryFacts } from "./entry-facts.ts";
+import { findLastValue } from "./path-search.ts";
+import { findKnownKind, getPathTo, hasFailedAt, type SessionModel } from "./session-model.ts";
 
 /**
  * What the model gets of an entry at the end of the path:
@@ -47,21 +48,20 @@ export const STATE_HINTS: { readonly [state in ItemState]: string | undefined } 
   aside: "Kept for people and programs: the model does not see this",
 };
 
-/** An entry of a path, as the conversation shows it. */
+/** An entry of a path, as the conversation shows it. Its body is parsed when it is asked for. */
 export interface PathItem {
   readonly ordinal: number;
   readonly entry: AnySessionEntry;
   readonly state: ItemState;
   readonly hasFailed: boolean;
+  /** What is known of the entry without its body; undefined for nothing so far. */
+  readonly facts: EntryFacts | undefined;
 }
 
 /** An entry that the model gets something of, and what it gets. */
-export interface ModelItem {
-  readonly ordinal: number;
-  readonly entry: AnySessionEntry;
+export interface ModelItem extends PathItem {
   readonly messages: readonly Message[];
   readonly state: "seen" | "edited";
-  readonly hasFailed: boolean;
 }
 
 /** A path from the root to an entry, and what the model sees there. */
@@ -69,14 +69,18 @@ export interface PathView {
   /** The last entry; NONE before the first. */
   readonly end: number;
   readonly items: readonly PathItem[];
+  /** Number of entries that a compaction replaces. */
+  readonly compacted: number;
   /** What the model sees, in the order in which it does. */
   readonly modelItems: readonly ModelItem[];
-  /** What would have to be mended before a provider takes these messages. */
+  /** Number of messages that the model sees. */
+  readonly messageCount: number;
+  /** What would have to be mended before a provider takes these messages; empty until the facts of all entries are known. */
   readonly repairs: readonly ToolPairRepair[];
   readonly thinkingLevel: string;
-  readonly model: SessionProjection["model"];
-  /** Size of what the model sees. */
-  readonly contextSize: ContextUsageEstimate;
+  readonly model: ModelChoice | undefined;
+  /** Size of what the model sees; undefined until enough facts are known. */
+  readonly contextSize: ContextSize | undefined;
   /** Index on the path of each entry, by ordinal. */
   readonly indices: Pick<ByOrdinal, "get" | "has">;
 }
@@ -84,40 +88,95 @@ export interface PathView {
 /**
  * Projects the path to an entry.
  *
- * @remarks Cost: O(path).
+ * @remarks Cost: O(path) in heads and facts. Parses bodies only of compactions, what they keep, and context edits; and at the end
+ *   of the path, until the settings and the size of the context are found.
  */
 export function viewPath(session: SessionModel, end: number): PathView {
-  const { tree } = session;
-  const path = getPathTo(session, end);
-  const indices = new ByOrdinal(path);
-  for (const [index, ordinal] of path.entries()) indices.set(ordinal, index);
-  const projection = projectPath(makeEntryPath(session, path, indices));
-  const contributions = new Map(projection.entries.map((one) => [tree.find(one.sourceEntry.id), one]));
-  const isType = (type: string) => (ordinal: number) => tree.typeAt(ordinal) === type;
-  const edits = tree.hasType("context_edit") ? path.filter(isType("context_edit")) : [];
-  const targets = new Set(edits.map((edit) => toRecord(session.entryAt(edit))["targetId"]));
-  const getItemState = (ordinal: number) => getStateAt(session, ordinal, contributions.get(ordinal), targets);
-  const modelItems = projection.entries.flatMap(
-    ({ sourceEntry: entry, messages: contributed }): ModelItem[] => {
-      const ordinal = tree.find(entry.id);
-      const messages = convertToLlm(contributed);
-      const state = getItemState(ordinal) === "edited" ? "edited" : "seen";
-      const hasFailed = hasFailedAt(session, ordinal);
-      return messages.length === 0 ? [] : [{ ordinal, entry, messages, state, hasFailed }];
-    },
-  );
-  const changedAt = path.findLastIndex((one) => isType("compaction")(one) || isType("context_edit")(one));
-  const sinceChange = path.slice(Math.max(0, changedAt)).flatMap((one) => session.entryAt(one) ?? []);
-  return {
-    end,
-    items: path.map((ordinal) => new StoredItem(session, ordinal, getItemState(ordinal))),
-    modelItems,
-    repairs: repairToolPairs(convertToLlm(projection.messages)).repairs,
-    thinkingLevel: projection.thinkingLevel,
-    model: projection.model,
-    contextSize: estimateProjectedContextTokens(projection, sinceChange),
-    indices,
+  return new StoredPath(session, end);
+}
+
+class StoredPath implements PathView {
+  readonly end: number;
+  readonly items: readonly PathItem[];
+  readonly compacted: number;
+  readonly indices: ByOrdinal;
+  readonly contextSize: ContextSize | undefined;
+  readonly model: ModelChoice | undefined;
+  readonly thinkingLevel: string;
+  readonly #session: SessionModel;
+  readonly #choice: ContextChoice;
+  #modelItems: readonly ContextItem[] | undefined;
+  #repairs: readonly ToolPairRepair[] | undefined;
+
+  constructor(session: SessionModel, end: number) {
+    const ordinals = getPathTo(session, end);
+    this.end = end;
+    this.#session = session;
+    this.indices = new ByOrdinal(ordinals);
+    for (const [index, ordinal] of ordinals.entries()) this.indices.set(ordinal, index);
+    const path = { ordinals, indices: this.indices };
+    this.#choice = chooseContext(session, path);
+    this.items = listItems(session, ordinals, this.#choice);
+    this.compacted = this.items.reduce((sum, { state }) => (state === "compacted" ? sum + 1 : sum), 0);
+    this.contextSize = measureContext(session, path, this.#choice);
+    this.model = findPathModel(session, ordinals);
+    this.thinkingLevel = findPathLevel(session, ordinals);
+  }
+
+  get modelItems(): readonly ContextItem[] {
+    this.#modelItems ??= this.#listModelItems();
+    return this.#modelItems;
+  }
+
+  get messageCount(): number {
+    return this.modelItems.reduce((sum, item) => sum + item.messageCount, 0);
+  }
+
+  get repairs(): readonly ToolPairRepair[] {
+    this.#repairs ??= findRepairs(this.#session, this.modelItems);
+    return this.#repairs;
+  }
+
+  #listModelItems(): ContextItem[] {
+    const messagesOf = makeMessagesReader(this.#session, this.#choice);
+    return this.#choice.ordinals.flatMap((ordinal) => {
+      const state = this.items[this.indices.get(ordinal) ?? -1]?.state;
+      if (state !== "seen" && state !== "edited") return [];
+      return new ContextItem(this.#session, ordinal, state, messagesOf);
+    });
+  }
+}
+
+/** Makes the function that returns what the model gets of an entry; the same list for as long as the entry stays parsed. */
+function makeMessagesReader(
+  session: SessionModel,
+  { project }: ContextChoice,
+): (ordinal: number) => readonly Message[] {
+  const known = new WeakMap<AnySessionEntry, readonly Message[]>();
+  return (ordinal) => {
+    const entry = session.entryAt(ordinal);
+    const messages = (entry && known.get(entry)) ?? convertToLlm(project(ordinal));
+    if (entry !== undefined) known.set(entry, messages);
+    return messages;
   };
+}
+
+function findPathModel(session: SessionModel, path: readonly number[]): ModelChoice | undefined {
+  const { tree } = session;
+  const mayName = (ordinal: number) => {
+    const kind = findKnownKind(session, ordinal);
+    const isAnswer = tree.typeAt(ordinal) === "message" && (kind === undefined || kind === KINDS.assistant);
+    return isAnswer || tree.typeAt(ordinal) === "model_change";
+  };
+  return findLastValue(session, path, mayName, findModel)?.value;
+}
+
+function findPathLevel(session: SessionModel, path: readonly number[]): string {
+  const { tree } = session;
+  const type = "thinking_level_change";
+  if (!tree.hasType(type)) return "off";
+  const setsLevel = (ordinal: number) => tree.typeAt(ordinal) === type;
+  return findLastValue(session, path, setsLevel, findThinkingLevel)?.value ?? "off";
 }
 
 /** Types of which models usually get something: what counts until more is known of an entry. */
@@ -128,13 +187,44 @@ const SENT_TYPES: ReadonlySet<string> = new Set([
   "branch_summary",
 ]);
 
-/** An entry of a path, whose body is read when somebody asks for it. */
-class StoredItem implements PathItem {
+function listItems(session: SessionModel, path: readonly number[], choice: ContextChoice): StoredItem[] {
+  const chosen = new Uint8Array(session.size);
+  for (const ordinal of choice.ordinals) chosen[ordinal] = 1;
+  return path.map(
+    (ordinal) =>
+      new StoredItem(session, ordinal, getStateAt(session, ordinal, chosen[ordinal] === 1, choice)),
+  );
+}
+
+/** @param isChosen - Whether the entry was chosen for the context. */
+function getStateAt(
+  { facts, tree, entryAt }: SessionModel,
+  ordinal: number,
+  isChosen: boolean,
+  { compaction, edits, project }: ContextChoice,
+): ItemState {
+  const type = tree.typeAt(ordinal);
+  const isSent = facts[ordinal]?.isSent ?? SENT_TYPES.has(type);
+  if (!isSent) return "aside";
+  if (!isChosen || (type === "compaction" && ordinal !== compaction)) return "compacted";
+  if (!edits.has(ordinal)) return "seen";
+  const [message] = project(ordinal);
+  const entry = entryAt(ordinal);
+  if (message === undefined || entry === undefined) return "removed";
+  const [own] = sessionEntryToContextMessages(entry);
+  return getContent(message) !== getContent(own) ? "edited" : "seen";
+}
+
+function getContent(message: AgentMessage | undefined): unknown {
+  return toRecord(message)["content"];
+}
+
+class StoredItem<State extends ItemState = ItemState> implements PathItem {
   readonly #session: SessionModel;
   readonly ordinal: number;
-  readonly state: ItemState;
+  readonly state: State;
 
-  constructor(session: SessionModel, ordinal: number, state: ItemState) {
+  constructor(session: SessionModel, ordinal: number, state: State) {
     this.#session = session;
     this.ordinal = ordinal;
     this.state = state;
@@ -144,6 +234,10 @@ class StoredItem implements PathItem {
     return hasFailedAt(this.#session, this.ordinal);
   }
 
+  get facts(): EntryFacts | undefined {
+    return this.#session.facts[this.ordinal];
+  }
+
   get entry(): AnySessionEntry {
     const entry = this.#session.entryAt(this.ordinal);
     if (entry === undefined) throw new RangeError(`the session has no entry ${this.ordinal}`);
@@ -151,73 +245,26 @@ class StoredItem implements PathItem {
   }
 }
 
-function makeEntryPath(
-  session: SessionModel,
-  path: readonly number[],
-  indices: Pick<ByOrdinal, "get">,
-): EntryPath {
-  const at = (index: number) => {
-    const ordinal = path[index] ?? NONE;
-    return getKindAt(session, ordinal) === KINDS.damaged ? undefined : session.entryAt(ordinal);
-  };
-  const { tree } = session;
-  return {
-    length: path.length,
-    mayHold: (type) => tree.hasType(type),
-    typeAt: (index) => tree.typeAt(path[index] ?? NONE),
-    entryAt: at,
-    entriesAt: (some) => (some ?? path.map((_, index) => index)).map(at),
-    indexOf: (id) => indices.get(tree.find(id)) ?? -1,
-  };
-}
+class ContextItem extends StoredItem<"seen" | "edited"> implements ModelItem {
+  readonly #messagesOf: (ordinal: number) => readonly Message[];
 
-/**
- * @param contributed - What the entry contributes to the context; undefined if it was not chosen for it.
- * @param targets - Entries that context edits on the path speak of.
- */
-function getStateAt(
-  { facts, tree }: SessionModel,
-  ordinal: number,
-  contributed: ProjectedSessionEntry | undefined,
-  targets: ReadonlySet<unknown>,
-): ItemState {
-  const isSent = facts[ordinal]?.isSent ?? SENT_TYPES.has(tree.typeAt(ordinal));
-  if (!isSent) return "aside";
-  if (contributed === undefined) return "compacted";
-  const { sourceEntry, messages } = contributed;
-  if (messages.length === 0) return sourceEntry.type === "compaction" ? "compacted" : "removed";
-  if (!targets.has(sourceEntry.id)) return "seen";
-  const [own] = sessionEntryToContextMessages(sourceEntry);
-  return getContent(messages[0]) !== getContent(own) ? "edited" : "seen";
-}
-
-function getContent(message: AgentMessage | undefined): unknown {
-  return toRecord(message)["content"];
-}
-
-/** An index for each of some entries, by their ordinals: in a fifth of the room that a Map takes, and sooner made. */
-export class ByOrdinal {
-  readonly #indices: Int32Array;
-
-  /** @param ordinals - All that may get an index. */
-  constructor(ordinals: Iterable<number>) {
-    let last = NONE;
-    for (const ordinal of ordinals) last = Math.max(last, ordinal);
-    this.#indices = new Int32Array(last + 1).fill(NONE);
+  constructor(
+    session: SessionModel,
+    ordinal: number,
+    state: "seen" | "edited",
+    messagesOf: (ordinal: number) => readonly Message[],
+  ) {
+    super(session, ordinal, state);
+    this.#messagesOf = messagesOf;
   }
 
-  /** Returns the index of an entry; undefined if it has none. */
-  get(ordinal: number): number | undefined {
-    const index = this.#indices[ordinal];
-    return index === NONE ? undefined : index;
+  get messages(): readonly Message[] {
+    return this.#messagesOf(this.ordinal);
   }
 
-  has(ordinal: number): boolean {
-    return this.get(ordinal) !== undefined;
-  }
-
-  /** @param index - At least 0. */
-  set(ordinal: number, index: number): void {
-    this.#indices[ordinal] = index;
+  /** Number of messages: of what is stored as it is sent always one. */
+  get messageCount(): number {
+    const isSummary = this.facts?.kind.tone === "summary";
+    return this.state === "seen" && !isSummary ? 1 : this.messages.length;
   }
 }

@@ -102,6 +102,11 @@ const RUN_BYTES = 256 * 1024;
 /** Bytes from which it is guessed how many entries a session has. */
 const SAMPLE_BYTES = 1024 * 1024;
 
+/** Yields the numbers of a range. */
+function* countFrom(start: number, end: number): Generator<number, void> {
+  for (let at = start; at < end; at++) yield at;
+}
+
 /** Told an entry, or undefined for a damaged body. */
 type TakeEntry = (ordinal: number, entry: AnySessionEntry | undefined) => void;
 
@@ -115,8 +120,13 @@ export class SessionEntries implements ViewSource {
   /** All bytes so far. */
   readonly bytes = new LineBlocks();
   readonly index = new SessionIndex({ readBytes: (offset, length) => this.bytes.read(offset, length) });
+  readonly #known: ReadonlyMap<string, LinkedSession>;
   readonly #reader: FactsReader;
   readonly #facts: EntryFacts[] = [];
+  /** Estimated tokens of what each entry contributes to a context, as far as facts are known. */
+  readonly #tokens: number[] = [];
+  /** Facts of entries that are shown before those of all are known. */
+  #earlyFacts: ReadonlyMap<number, EntryFacts> = new Map();
   /** Entries that were asked for, the latest last, the bytes of their lines, and the revision of the tree that they agree with. */
   readonly #parsed = new Map<number, AnySessionEntry>();
   #parsedBytes = 0;
@@ -130,6 +140,7 @@ export class SessionEntries implements ViewSource {
    */
   constructor(known: ReadonlyMap<string, LinkedSession>, size = 0) {
     this.#expected = size;
+    this.#known = known;
     this.#reader = new FactsReader(known);
   }
 
@@ -144,9 +155,25 @@ export class SessionEntries implements ViewSource {
     );
   }
 
-  /** What is known of each entry, by ordinal: of those that `readFacts` has read. */
+  /** Whether the facts of all entries are known. */
+  get isWhole(): boolean {
+    return this.#facts.length === this.tree.size;
+  }
+
+  /** What is known of each entry, by ordinal; a copy, with holes until the session is whole. */
   get facts(): readonly EntryFacts[] {
-    return this.#facts;
+    if (this.isWhole) return this.#facts.slice();
+    const facts = new Array<EntryFacts>(this.tree.size);
+    this.#facts.forEach((one, ordinal) => {
+      facts[ordinal] = one;
+    });
+    for (const [ordinal, one] of this.#earlyFacts) facts[ordinal] = one;
+    return facts;
+  }
+
+  /** Estimated tokens of what each entry contributes to a context, by ordinal; a live view of those that `readFacts` has read. */
+  get tokens(): readonly number[] {
+    return this.#tokens;
   }
 
   /**
@@ -180,16 +207,30 @@ export class SessionEntries implements ViewSource {
    */
   readFacts(isDue: () => boolean = () => false): boolean {
     const { tree, index } = this;
-    const missing = Array.from({ length: tree.size - this.#facts.length }, (_, i) => this.#facts.length + i);
+    const missing = countFrom(this.#facts.length, tree.size);
     for (const run of this.#splitRuns(missing)) {
       if (isDue()) return false;
       this.#readRun(run, (ordinal, entry) => {
         if (entry === undefined)
           index.report(makeIssue("BODY_DAMAGED", index.spans.at(ordinal), tree.idAt(ordinal)));
-        this.#facts.push(this.#reader.getFacts(entry ?? makeDamagedEntry(tree.headAt(ordinal))));
+        const measured = this.#reader.measure(entry ?? makeDamagedEntry(tree.headAt(ordinal)));
+        this.#facts.push(measured.facts);
+        this.#tokens.push(measured.tokens);
       });
     }
     return true;
+  }
+
+  /** Gathers the facts of some entries, for the time until those of all are known. */
+  readEarlyFacts(ordinals: Iterable<number>): void {
+    const facts = new Map<number, EntryFacts>();
+    // Which model wrote a summary is only known once all entries before it have been read.
+    const reader = new FactsReader(this.#known);
+    this.readEntries(ordinals, (ordinal, entry) => {
+      const known = entry ?? makeDamagedEntry(this.tree.headAt(ordinal));
+      facts.set(ordinal, reader.measure(known).facts);
+    });
+    this.#earlyFacts = facts;
   }
 
   /** Takes in what prices say of calls whose records state no cost, by the ids of their entries. */

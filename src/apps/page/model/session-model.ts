@@ -6,7 +6,7 @@ import type { LineSpans } from "../../../core/jsonl/line-spans.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import { LabelsAndName } from "../../../core/tree/labels-and-name.ts";
 import type { SessionHeader, SessionIssue } from "../../../core.ts";
-import { type EntryKind, getEntryKind, KINDS } from "../../text/entry-kind.ts";
+import { type EntryKind, getEntryKind, getTypeKind, isConversation } from "../../text/entry-kind.ts";
 import { type EntryFacts, type LinkedSession, mapLinkedSessions } from "./entry-facts.ts";
 import type { LineBlocks, SessionEntries } from "./session-entries.ts";
 
@@ -23,13 +23,15 @@ export interface SessionModel extends ViewSource {
   readonly title: string;
   /** How many entries there are. */
   readonly size: number;
-  /** What is known of each entry, by ordinal; of a large session at first only of some. */
+  /** What is known of each entry, by ordinal; of a large session at first only of some, with holes between them. */
   readonly facts: readonly EntryFacts[];
+  /** Estimated tokens of what each entry contributes to a context, by ordinal; of a large session at first of none. */
+  readonly tokens: readonly number[];
   /** Whether that is known of every entry, so that it can be counted, filtered and drawn as a tree. */
   readonly isWhole: boolean;
   /** Where the lines of the entries stand. */
   readonly lines: LineSpans;
-  /** What each entry is, by ordinal. */
+  /** What each entry is, by ordinal, where the facts are known. */
   readonly kinds: readonly EntryKind[];
   /** The entry that came last into the file of those at and below each entry that have no child. */
   readonly newestTip: Int32Array;
@@ -52,7 +54,7 @@ export interface SessionModel extends ViewSource {
 export function makeSessionModel(entries: SessionEntries, fileName: string): SessionModel {
   const { tree, bytes, issues, index } = entries;
   const { header, needsUpgrade: isMigrated, storedLeaf: leaf } = index;
-  const facts = entries.facts.slice();
+  const { facts, tokens, isWhole } = entries;
   const entryAt = (ordinal: number) => entries.entryAt(ordinal);
   const marks = new LabelsAndName({ tree }, entryAt, undefined, header?.title);
   const labels = Array.from(marks.labels(), ([id, { label }]) => [tree.find(id), label] as const);
@@ -68,7 +70,8 @@ export function makeSessionModel(entries: SessionEntries, fileName: string): Ses
     title: getSessionTitle({ name: marks.name(), opening, fileName, createdMs }),
     size: tree.size,
     facts,
-    isWhole: facts.length === tree.size,
+    tokens,
+    isWhole,
     lines: index.spans,
     tree,
     entryAt,
@@ -103,16 +106,42 @@ export function findSource({ entryAt, header }: SessionModel): string | undefine
   return first?.timestamp === header?.timestamp ? findImportOrigin(first)?.source : undefined;
 }
 
-/** Returns the ordinals root → entry; empty for NONE. */
-export function getPathTo({ tree }: Pick<SessionModel, "tree">, ordinal: number): number[] {
-  return [...tree.path(ordinal)];
+/** Returns the kind of an entry as far as it is known without its body: of a message only with its facts. */
+export function findKnownKind(
+  { kinds, tree }: Pick<SessionModel, "kinds" | "tree">,
+  ordinal: number,
+): EntryKind | undefined {
+  const type = tree.typeAt(ordinal);
+  return kinds[ordinal] ?? (type === "message" ? undefined : getTypeKind(type));
 }
 
-/** Tells whether an entry is one that only its program reads: with neither label, links nor branches beside it. */
-export function isStateEntry(session: SessionModel, ordinal: number): boolean {
+/** Paths that were asked for last, by their ends: a key asks for the same one several times. */
+const paths = new WeakMap<object, Map<number, readonly number[]>>();
+
+const MAX_PATHS = 4;
+
+/** Returns the ordinals root → entry; empty for NONE. */
+export function getPathTo(session: Pick<SessionModel, "tree">, ordinal: number): readonly number[] {
+  const known = paths.get(session) ?? new Map<number, readonly number[]>();
+  paths.set(session, known);
+  const path = known.get(ordinal) ?? Array.from(session.tree.path(ordinal));
+  known.delete(ordinal);
+  known.set(ordinal, path);
+  const [oldest = ordinal] = known.keys();
+  if (known.size > MAX_PATHS) known.delete(oldest);
+  return path;
+}
+
+/**
+ * Tells whether an entry is a record that views hide unless the reader asks for records: of state, usage, or an import, with
+ * neither label, links nor branches beside it.
+ */
+export function isHiddenRecord(session: SessionModel, ordinal: number): boolean {
   const { labels, linked } = session;
+  const kind = findKnownKind(session, ordinal);
   return (
-    getKindAt(session, ordinal) === KINDS.state &&
+    kind !== undefined &&
+    !isConversation(kind) &&
     !labels.has(ordinal) &&
     !linked.has(ordinal) &&
     getSiblings(session, ordinal).length < 2

@@ -5,9 +5,10 @@ import {
   DRAWN_WHOLE,
   layOutRows,
   type RowPosition,
+  SHORTEST_RUN,
   type Trunk,
 } from "../../text/tree-rows.ts";
-import type { SessionModel } from "./session-model.ts";
+import { isHiddenRecord, type SessionModel } from "./session-model.ts";
 
 /** How much of the tree is drawn: what changes its course, the user's messages and failures besides, or every entry. */
 export type TreeDetail = "branches" | "turns" | "all";
@@ -50,25 +51,66 @@ export function chooseForDetail(session: SessionModel, trunk: Trunk, detail: Tre
  *
  * @param isDrawn - 1 for entries that have a row of their own.
  * @param open - Entries whose run is drawn all the same.
+ * @param areRecordsShown - Whether records of state, usage, and imports are drawn where the tree does not part.
  * @remarks Cost: O(entries).
  */
 export function makePageTreeRows(
-  { tree }: Pick<SessionModel, "tree">,
+  session: SessionModel,
   trunk: Trunk,
   isDrawn: Uint8Array,
   open: ReadonlySet<number>,
+  areRecordsShown: boolean,
 ): PageTreeRow[] {
-  const rows: PageTreeRow[] = [];
-  const goesOn = (ordinal: number) => (trunk.next[ordinal] ?? NONE) !== NONE;
-  const add = (ordinal: number, { depth, start, passing }: RowPosition) =>
-    rows.push({ ordinal, depth, start, passing, goesOn: goesOn(ordinal), run: [], isOpen: false });
-  for (const row of layOutRows({ tree, trunk, isDrawn, rootDepth: 0 })) {
-    if (row.kind === "entry") add(row.ordinal, row);
-    const head = row.kind === "run" ? rows.pop() : undefined;
-    if (row.kind !== "run" || head === undefined) continue;
-    const isOpen = open.has(head.ordinal);
-    rows.push({ ...head, run: row.ordinals, isOpen, goesOn: isOpen || goesOn(row.ordinals.at(-1) ?? NONE) });
-    if (isOpen) for (const ordinal of row.ordinals) add(ordinal, row);
+  const isHidden = (ordinal: number) => !areRecordsShown && isHiddenInTree(session, ordinal);
+  const rows = new PageTreeRows(trunk, isHidden);
+  for (const row of layOutRows({ tree: session.tree, trunk, isDrawn, rootDepth: 0 })) {
+    if (row.kind === "entry") rows.addEntry(row.ordinal, row);
+    if (row.kind === "run") rows.addRun(row.ordinals, row, open);
   }
-  return rows;
+  return rows.rows;
+}
+
+/** Tells whether the tree lacks nothing without an entry: a hidden record on a line that does not part there. */
+function isHiddenInTree(session: SessionModel, ordinal: number): boolean {
+  const [, second] = session.tree.children(ordinal);
+  return second === undefined && isHiddenRecord(session, ordinal);
+}
+
+/** Gathers rows, and leaves out what is hidden. */
+class PageTreeRows {
+  readonly rows: PageTreeRow[] = [];
+  readonly #next: Int32Array;
+  readonly #isHidden: (ordinal: number) => boolean;
+  /** How a line starts whose first entry is hidden; undefined where none waits. */
+  #start: RowPosition["start"];
+
+  constructor({ next }: Pick<Trunk, "next">, isHidden: (ordinal: number) => boolean) {
+    this.#next = next;
+    this.#isHidden = isHidden;
+  }
+
+  addEntry(ordinal: number, { depth, start = this.#start, passing }: RowPosition): void {
+    this.#start = this.#isHidden(ordinal) ? start : undefined;
+    if (this.#isHidden(ordinal)) return;
+    this.rows.push({ ordinal, depth, start, passing, goesOn: this.#goesOn(ordinal), run: [], isOpen: false });
+  }
+
+  /** Adds a run to the row before it; a run that begins a line, or is short, has rows of its own. */
+  addRun(ordinals: readonly number[], position: RowPosition, open: ReadonlySet<number>): void {
+    const shown = ordinals.filter((ordinal) => !this.#isHidden(ordinal));
+    if (this.#start !== undefined) for (const first of shown.splice(0, 1)) this.addEntry(first, position);
+    const head = shown.length < SHORTEST_RUN ? undefined : this.rows.pop();
+    const isOpen = head !== undefined && open.has(head.ordinal);
+    if (head !== undefined) {
+      const goesOn = isOpen || this.#goesOn(shown.at(-1) ?? NONE);
+      this.rows.push({ ...head, run: shown, isOpen, goesOn });
+    }
+    if (head === undefined || isOpen) for (const ordinal of shown) this.addEntry(ordinal, position);
+  }
+
+  #goesOn(ordinal: number): boolean {
+    let at = this.#next[ordinal] ?? NONE;
+    while (at !== NONE && this.#isHidden(at)) at = this.#next[at] ?? NONE;
+    return at !== NONE;
+  }
 }

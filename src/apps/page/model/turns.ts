@@ -11,30 +11,54 @@ export interface Turn {
   readonly milliseconds: number;
 }
 
-/**
- * Returns the turns of a path, by the ordinal of the user's message.
- *
- * @remarks Cost: O(path).
- */
-export function findTurns(session: SessionModel, path: readonly number[]): ReadonlyMap<number, Turn> {
-  const turns = new Map<number, Turn>();
-  if (!session.isWhole) return turns;
-  let [start, usages, lastMs]: [number, Readonly<Spent>[], number] = [NONE, [], Number.NaN];
-  const end = () => {
+/** The turns of a path, each of which is added up when it is asked for. */
+export class PathTurns {
+  readonly #session: SessionModel;
+  readonly #path: readonly number[];
+  readonly #known = new Map<number, Turn | undefined>();
+
+  constructor(session: SessionModel, path: readonly number[]) {
+    this.#session = session;
+    this.#path = path;
+  }
+
+  /**
+   * Returns the turn that a message of the user began; undefined if no record tells what it used, and for other entries.
+   *
+   * @remarks Cost: O(turn), after the place on the path was found.
+   */
+  get(ordinal: number): Turn | undefined {
+    if (!this.#known.has(ordinal)) this.#known.set(ordinal, this.#find(ordinal));
+    return this.#known.get(ordinal);
+  }
+
+  #find(start: number): Turn | undefined {
+    const [session, path] = [this.#session, this.#path];
+    const isStart = (ordinal: number) => getKindAt(session, ordinal).tone === "user";
+    const from = session.isWhole && isStart(start) ? path.indexOf(start) : -1;
+    if (from === -1) return undefined;
+    const [usages, lastMs] = gatherTurn(session, path, from);
     const milliseconds = lastMs - getTimeAt(session, start);
-    if (start !== NONE && usages.length > 0) turns.set(start, { used: sumSpent(usages), milliseconds });
-  };
-  for (const ordinal of path) {
-    if (getKindAt(session, ordinal).tone === "user") {
-      end();
-      [start, usages] = [ordinal, []];
-    }
+    return usages.length === 0 ? undefined : { used: sumSpent(usages), milliseconds };
+  }
+}
+
+/** Returns what was used from a message of the user to the next one on a path, and when the last entry of the turn was written. */
+function gatherTurn(
+  session: SessionModel,
+  path: readonly number[],
+  from: number,
+): [usages: Readonly<Spent>[], lastMs: number] {
+  const usages: Readonly<Spent>[] = [];
+  let lastMs = Number.NaN;
+  for (let at = from; at < path.length; at++) {
+    const ordinal = path[at] ?? NONE;
+    if (at > from && getKindAt(session, ordinal).tone === "user") break;
     const { used } = session.facts[ordinal] ?? {};
     if (used !== undefined) usages.push(used);
     if (!isAside(session, ordinal)) lastMs = getTimeAt(session, ordinal);
   }
-  end();
-  return turns;
+  return [usages, lastMs];
 }
 
 /**

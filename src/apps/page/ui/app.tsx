@@ -9,7 +9,8 @@ import { findNextFailure, getSubject, type Position, type Step } from "../model/
 import { type PathView, viewPath } from "../model/path-items.ts";
 import { makeFinder } from "../model/search.ts";
 import { getPathTo, type SessionModel } from "../model/session-model.ts";
-import { findTurns } from "../model/turns.ts";
+import { findShownEnd, listShownItems } from "../model/shown-items.ts";
+import { PathTurns } from "../model/turns.ts";
 import { ChangesView } from "./changes-view.tsx";
 import { PrintContext } from "./code.tsx";
 import { Commands } from "./commands.tsx";
@@ -61,19 +62,18 @@ export function App({ live, path: file, opening, indexUrl }: AppProps) {
   const subject = getSubject(position);
   const [copy, said, say] = useCopy();
   const { query, isActive } = search;
-  const turns = useMemo(
-    () =>
-      new Map(
-        [position.beside ?? NONE, position.end].flatMap((end) => [
-          ...findTurns(session, getPathTo(session, end)),
-        ]),
-      ),
-    [session, position.beside, position.end],
-  );
-  const page = useMemo(
-    () => ({ session, listed, path: file, go, find: makeFinder(query), copy, turns }),
-    [session, listed, file, go, query, copy, turns],
-  );
+  const turns = useMemo(() => {
+    const [own, other] = [position.end, position.beside ?? NONE].map(
+      (end) => new PathTurns(session, getPathTo(session, end)),
+    );
+    return { get: (ordinal: number) => own?.get(ordinal) ?? other?.get(ordinal) };
+  }, [session, position.beside, position.end]);
+  const { areRecordsShown = false } = position;
+  const page = useMemo(() => {
+    const shownLeaf = findShownEnd(session, session.leaf, { areRecordsShown });
+    const find = makeFinder(query);
+    return { session, listed, path: file, go, find, copy, turns, areRecordsShown, shownLeaf };
+  }, [session, listed, file, go, query, copy, turns, areRecordsShown]);
   useEffect(() => {
     document.title = `${session.title} · sessiontree`;
   }, [session]);
@@ -266,8 +266,9 @@ function usePrinting(page: PageContextValue, path: PathView): void {
 
 function Printed({ page, path }: { page: PageContextValue; path: PathView }) {
   const { header } = page.session;
-  const items = path.items.slice(-MAX_ENTRIES);
-  const before = path.items[path.items.length - items.length - 1];
+  const shown = listShownItems(page.session, path.items, page);
+  const items = shown.slice(-MAX_ENTRIES);
+  const before = shown[shown.length - items.length - 1];
   return (
     <PageContext.Provider value={page}>
       <PrintContext.Provider value={true}>
@@ -278,9 +279,9 @@ function Printed({ page, path }: { page: PageContextValue; path: PathView }) {
           </p>
           {before !== undefined && (
             <p class="notice">
-              These are the last {formatCount(items.length)} of {formatCount(path.items.length)} entries on
-              this path. For what comes before, end the path at entry {before.entry.id} and print again, or
-              run “sessiontree export --markdown”, which writes all of it.
+              These are the last {formatCount(items.length)} of {formatCount(shown.length)} entries on this
+              path. For what comes before, end the path at entry {before.entry.id} and print again, or run
+              “sessiontree export --markdown”, which writes all of it.
             </p>
           )}
           {makeEntryRows(items).rows.map((row) => (

@@ -1,8 +1,8 @@
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, TargetedKeyboardEvent } from "preact";
 import { useState } from "preact/hooks";
 import { roundValues } from "../model/format.ts";
 import { LinkButton } from "./controls.tsx";
-import { WIDE } from "./viewport.ts";
+import { TOUCH, WIDE } from "./viewport.ts";
 
 /** Size of what is drawn in a chart, in units of its own. */
 export const PLOT = { width: 760, height: 180 } as const;
@@ -30,13 +30,15 @@ interface ChartFrameProps {
   readonly height?: number;
   /** Draws into the plot; `y` gives the height of a value, from the top. */
   readonly children: (y: (value: number) => number) => ComponentChildren;
-  /** What stands below. */
+  /** What is next to the text below the chart. */
   readonly reading?: ComponentChildren;
+  /** Whether what is drawn can be focused and chosen. */
+  readonly isInteractive?: boolean;
 }
 
 /** A chart: title, legend, lines across, and what is drawn between them. */
 export function ChartFrame(props: ChartFrameProps) {
-  const { title, legend, max, write, height = PLOT.height, children, reading } = props;
+  const { title, legend, max, write, height = PLOT.height, children, reading, isInteractive = false } = props;
   const values = roundValues(max);
   const greatest = values.at(-1) ?? 1;
   const { width, character } = FRAME;
@@ -44,7 +46,7 @@ export function ChartFrame(props: ChartFrameProps) {
   const left = Math.max(...labels.map((label) => label.length)) * character + GAP;
   const y = (value: number) => height - (value / greatest) * height;
   return (
-    <figure class="chart" style={{ "--labels": `${(100 * left) / width}%` }}>
+    <figure class="chart">
       <figcaption>
         {title}
         <span class="legend">
@@ -56,7 +58,11 @@ export function ChartFrame(props: ChartFrameProps) {
           ))}
         </span>
       </figcaption>
-      <svg viewBox={`0 ${-MARGIN} ${width} ${height + 2 * MARGIN}`} role="img" aria-label={title}>
+      <svg
+        viewBox={`0 ${-MARGIN} ${width} ${height + 2 * MARGIN}`}
+        role={isInteractive ? "group" : "img"}
+        aria-label={title}
+      >
         {values.map((value, index) => (
           <g key={value} class="chart-line">
             <path d={`M${left} ${y(value)}H${width}`} />
@@ -75,7 +81,7 @@ export function ChartFrame(props: ChartFrameProps) {
 /** A bar of a chart. */
 export interface Bar {
   readonly key: string | number;
-  /** What it tells, in lines: shown to those who point at it, and below the chart. */
+  /** Description, in lines: shown to those who point at it, and below the chart. */
   readonly title: string;
   /** Its parts from the bottom: the class of a color, and a size. */
   readonly parts: readonly (readonly [series: string, size: number])[];
@@ -90,75 +96,114 @@ interface BarChartProps extends Omit<ChartFrameProps, "children" | "reading"> {
   readonly choose: string;
 }
 
-/** A chart of bars, one of which is told below it: a finger and keys go from bar to bar there, at first from the last one. */
+/** Where keys lead among so many bars. */
+const BAR_STEPS: ReadonlyMap<string, (at: number, last: number) => number> = new Map([
+  ["ArrowLeft", (at: number) => at - 1],
+  ["ArrowDown", (at: number) => at - 1],
+  ["ArrowRight", (at: number) => at + 1],
+  ["ArrowUp", (at: number) => at + 1],
+  ["Home", () => 0],
+  ["End", (_: number, last: number) => last],
+]);
+
+/** A chart of bars, one of which is described below it, at first the last one. Arrow keys move the focus from bar to bar. */
 export function BarChart({ bars, choose, ...frame }: BarChartProps) {
   const [wanted, want] = useState<Bar["key"]>();
   const found = bars.findIndex(({ key }) => key === wanted);
   const last = bars.length - 1;
   const at = found === -1 ? last : found;
   const bar = bars[at];
-  const text = bar?.title.replaceAll("\n", " · ");
   const reading = (
     <div class="chart-reading no-print">
-      {last > 0 && (
-        <input
-          type="range"
-          aria-label={`Bars of ${frame.title}`}
-          aria-valuetext={text}
-          min={0}
-          max={last}
-          value={at}
-          onInput={({ currentTarget }) => want(bars[currentTarget.valueAsNumber]?.key)}
-        />
-      )}
-      <span>{text}</span>
+      <span>{bar?.title.replaceAll("\n", " · ")}</span>
       {last > 0 && <LinkButton onClick={bar?.onChoose}>{choose}</LinkButton>}
     </div>
   );
   return (
-    <ChartFrame {...frame} reading={reading}>
-      {(y) => <Bars bars={bars} at={at} y={y} />}
+    <ChartFrame {...frame} reading={reading} isInteractive={true}>
+      {(y) => <Bars bars={bars} at={at} y={y} onWant={(index) => want(bars[index]?.key)} />}
     </ChartFrame>
   );
 }
 
 interface BarsProps {
   readonly bars: readonly Bar[];
-  /** Index of the one that is told below. */
+  /** Index of the one that is described below. */
   readonly at: number;
-  /** Gives the height of a value in the plot, from the top. */
+  /** Returns the height of a value in the plot, from the top. */
   readonly y: (value: number) => number;
+  /** Describes another one. */
+  readonly onWant: (index: number) => void;
 }
 
-/** Bars side by side over the whole plot. */
-function Bars({ bars, at, y }: BarsProps) {
+/** Bars side by side over the whole plot, one of which the Tab key reaches. */
+function Bars({ bars, at, y, onWant }: BarsProps) {
   const step = PLOT.width / bars.length;
+  const onKeyDown = (event: TargetedKeyboardEvent<SVGGElement>) => {
+    const move = BAR_STEPS.get(event.key);
+    if (move !== undefined) {
+      const last = bars.length - 1;
+      const next = event.currentTarget.parentElement?.children[Math.min(last, Math.max(0, move(at, last)))];
+      if (next instanceof SVGElement) next.focus();
+    } else if (event.key === "Enter" || event.key === " ") bars[at]?.onChoose();
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <g>
+      {bars.map((bar, index) => (
+        // biome-ignore lint/a11y/useSemanticElements: HTML has no buttons within a drawing
+        <g
+          key={bar.key}
+          class={`bar ${bar.isAside ? "is-aside" : ""} ${index === at ? "is-told" : ""}`}
+          role="button"
+          tabIndex={index === at ? 0 : -1}
+          aria-label={bar.title.replaceAll("\n", ", ")}
+          onFocus={() => onWant(index)}
+          onKeyDown={onKeyDown}
+          onClick={() => {
+            // A finger covers what it points at: it describes a bar, and the button below chooses it.
+            if (matchMedia(TOUCH).matches) onWant(index);
+            else bar.onChoose();
+          }}
+        >
+          <title>{bar.title}</title>
+          <BarParts bar={bar} x={index * step} step={step} y={y} />
+        </g>
+      ))}
+    </g>
+  );
+}
+
+interface BarPartsProps extends Pick<BarsProps, "y"> {
+  readonly bar: Bar;
+  /** Where its room begins, and how wide that is. */
+  readonly x: number;
+  readonly step: number;
+}
+
+/** The room of a bar, and its parts one above the other. */
+function BarParts({ bar, x, step, y }: BarPartsProps) {
   const width = Math.min(28, Math.max(1.5, step - 1.5));
+  let value = 0;
   return (
     <>
-      {bars.map(({ key, title, parts, isAside = false, onChoose }, index) => {
-        const x = index * step + (step - width) / 2;
-        let value = 0;
+      <rect class="bar-room" x={x} y={0} width={step} height={y(0)} />
+      {bar.parts.map(([series, size]) => {
+        const from = y(value);
+        value += size;
+        const height = from - y(value);
         return (
-          // biome-ignore lint/a11y/noStaticElementInteractions: a short cut; keys reach the same in other ways
-          <g
-            key={key}
-            class={`bar ${isAside ? "is-aside" : ""} ${index === at ? "is-told" : ""}`}
-            onClick={onChoose}
-          >
-            <title>{title}</title>
-            <rect class="bar-room" x={index * step} y={0} width={step} height={y(0)} />
-            {parts.map(([series, size]) => {
-              const from = y(value);
-              value += size;
-              const height = from - y(value);
-              return (
-                height > 0 && (
-                  <rect key={series} class={series} x={x} y={y(value)} width={width} height={height} />
-                )
-              );
-            })}
-          </g>
+          height > 0 && (
+            <rect
+              key={series}
+              class={series}
+              x={x + (step - width) / 2}
+              y={y(value)}
+              width={width}
+              height={height}
+            />
+          )
         );
       })}
     </>

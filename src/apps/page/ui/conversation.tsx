@@ -1,25 +1,25 @@
 import { useCallback, useContext, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { TextMatch } from "../../../catalog/query/text-matcher.ts";
-import type { ContentPart } from "../../../core/facts/entry-content.ts";
 import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
-import {
-  type ConversationItem,
-  type ConversationRow,
-  type ConversationRows,
-  type FoldedRow,
-  getItemParts,
-  makeConversationRows,
+import type {
+  ConversationItem,
+  ConversationRow,
+  ConversationRows,
+  FoldedRow,
 } from "../model/conversation-rows.ts";
 import { findErrorLine } from "../model/entry-text.ts";
 import type { Position } from "../model/navigation.ts";
 import { COMPACTED_HINT, type PathView } from "../model/path-items.ts";
+import { estimateHeight } from "../model/row-height.ts";
 import type { Finder } from "../model/search.ts";
-import { getKindAt, isStateEntry, type SessionModel } from "../model/session-model.ts";
+import { isHiddenRecord } from "../model/session-model.ts";
+import { listShownItems } from "../model/shown-items.ts";
 import { EntryCard } from "./entry-card.tsx";
 import { FoldsContext } from "./fold.tsx";
 import { ChevronIcon } from "./icons.tsx";
 import { usePage } from "./page-context.ts";
+import { useConversationRows } from "./use-conversation-rows.ts";
 import type { Sight } from "./viewport.ts";
 import { VirtualList } from "./virtual-list.tsx";
 
@@ -35,19 +35,9 @@ export function Conversation({ path, position, sight }: ConversationProps) {
   const { find, session, go } = usePage();
   const folds = useContext(FoldsContext);
   const { focus, reveal, view, end } = position;
-  const items: readonly ConversationItem[] = view === "model" ? path.modelItems : path.items;
+  const items = useShownItems(path, position);
   const [version, redraw] = useState(0);
-  // What is looked at is never hidden in a fold, nor does the fold close when the reader looks elsewhere.
-  const isOpen = (kind: FoldedRow["kind"], ordinals: readonly number[]) => {
-    const [first = NONE] = ordinals;
-    if (focus !== NONE && ordinals.includes(focus)) folds.set(first, kind, true);
-    return folds.isOpen(first, kind);
-  };
-  const isState = ({ ordinal }: ConversationItem) => isStateEntry(session, ordinal);
-  const { rows, rowByOrdinal } = useMemo(
-    () => makeConversationRows(items, isState, isOpen),
-    [items, version, folds.areAllOpen, focus],
-  );
+  const { rows, rowByOrdinal } = useConversationRows({ items, folds, focus, version });
   const jump = useMemo(
     () =>
       reveal === undefined
@@ -101,7 +91,8 @@ export function Conversation({ path, position, sight }: ConversationProps) {
       class="conversation"
       label={view === "model" ? "What the model sees" : "Conversation"}
       items={rows}
-      getKey={({ kind, ordinal }) => `${kind}${ordinal}`}
+      getKey={({ kind, ordinal }) => ordinal * ROW_KINDS.length + ROW_KINDS.indexOf(kind)}
+      findIndex={({ ordinal }) => rowByOrdinal.get(ordinal) ?? NONE}
       estimate={(row) => estimateHeight(session, row)}
       render={(row, index) => (
         <div class="conversation-column">
@@ -120,6 +111,22 @@ export function Conversation({ path, position, sight }: ConversationProps) {
       onRange={onRange}
       onDrawn={onDrawn}
     />
+  );
+}
+
+/** Returns what is shown of the path, or all that the model gets of it; a record that the reader was led to stays shown. */
+function useShownItems(
+  path: PathView,
+  { view, focus, areRecordsShown = false }: Position,
+): readonly ConversationItem[] {
+  const { session } = usePage();
+  const { current: revealed } = useRef(new Set<number>());
+  if (focus !== NONE && isHiddenRecord(session, focus)) revealed.add(focus);
+  const { size } = revealed;
+  return useMemo(
+    () =>
+      view === "model" ? path.modelItems : listShownItems(session, path.items, { areRecordsShown, revealed }),
+    [session, path, view, areRecordsShown, size],
   );
 }
 
@@ -178,32 +185,8 @@ function findRow(
   return rowByOrdinal.get((ordinal === NONE ? undefined : shown) ?? last) ?? -1;
 }
 
-const SMALL = 34;
-const CARD = 52;
-const RESULT = 33;
-const COMPACTED_HEIGHT = 56;
-const LINE = 24;
-const CHARACTERS_PER_LINE = 90;
-
-/** Guesses the height of a row, in pixels. */
-export function estimateHeight(session: SessionModel, row: ConversationRow): number {
-  if (row.kind !== "entry") return row.kind === "states" ? SMALL : COMPACTED_HEIGHT;
-  const { item, results } = row;
-  if (getKindAt(session, item.ordinal).tone === "quiet") return SMALL;
-  return getItemParts(item).reduce(
-    (height, part) => height + estimatePartHeight(part),
-    CARD + results.size * RESULT,
-  );
-}
-
-function estimatePartHeight(part: ContentPart): number {
-  if (part.kind === "image") return 320;
-  if (part.kind !== "text") return 36;
-  const lines = part.text.split("\n", 200);
-  return (
-    lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / CHARACTERS_PER_LINE)), 0) * LINE
-  );
-}
+/** Kinds of rows, which tell the rows of an entry apart. */
+const ROW_KINDS: readonly ConversationRow["kind"][] = ["entry", "compacted"];
 
 function EmptyConversation({ isModel }: { isModel: boolean }) {
   return (
@@ -211,16 +194,14 @@ function EmptyConversation({ isModel }: { isModel: boolean }) {
   );
 }
 
-/** One line that stands for what was compacted, or for state entries, and opens it. */
+/** One line that stands for what was compacted, and opens it. */
 function FoldedLine({ row, onToggle }: { row: FoldedRow; onToggle: () => void }) {
   const { kind, size, failed, isOpen } = row;
   return (
     <button type="button" class={`folded-line is-${kind}`} aria-expanded={isOpen} onClick={onToggle}>
       <ChevronIcon />
       <span>
-        {kind === "states"
-          ? formatCounted(size, "state entry", "state entries")
-          : `${formatCounted(size, "entry", "entries")} compacted: ${COMPACTED_HINT}`}
+        {formatCounted(size, "entry", "entries")} compacted: {COMPACTED_HINT}
         {failed > 0 && <span class="chip is-failed">{formatCount(failed)} failed</span>}
       </span>
       <span class="folded-action">{isOpen ? "Fold" : "Show"}</span>

@@ -1,6 +1,5 @@
 import { formatCount, formatCounted, joinNonempty } from "../../../core/facts/number-text.ts";
 import { formatDuration } from "../../../core/facts/times.ts";
-import { findAnswer } from "../../../core/facts/tool-calls.ts";
 import { formatCost } from "../../../core/facts/usage-tally.ts";
 import type { AnySessionEntry } from "../../../core.ts";
 import { quoteForShell } from "../../text/shell-quoting.ts";
@@ -9,19 +8,9 @@ import { formatDateAndTime, formatTime } from "../model/format.ts";
 import { type ItemState, STATE_WORDS } from "../model/path-items.ts";
 import { getKindAt, getSiblings } from "../model/session-model.ts";
 import { getTookMs, type Turn } from "../model/turns.ts";
-import {
-  BackIcon,
-  BesideIcon,
-  ChevronIcon,
-  CopyIcon,
-  EndHereIcon,
-  EyeIcon,
-  IconButton,
-  LinkIcon,
-  SessionIcon,
-} from "./icons.tsx";
+import { EntryActions } from "./entry-actions.tsx";
+import { BackIcon, BesideIcon, ChevronIcon, IconButton, SessionIcon } from "./icons.tsx";
 import { usePage } from "./page-context.ts";
-import { makeLinkTo } from "./use-position.ts";
 
 interface EntryHeadProps {
   readonly entry: AnySessionEntry;
@@ -36,7 +25,7 @@ interface EntryHeadProps {
 
 /** What is said of an entry before what it says itself, and what can be done with it. */
 export function EntryHead({ entry, ordinal, state, isEnd, excerpt, getText }: EntryHeadProps) {
-  const { session, turns } = usePage();
+  const { session, turns, shownLeaf } = usePage();
   const { text, facts, outcome, level } = makeHeading(
     entry,
     getKindAt(session, ordinal),
@@ -62,7 +51,7 @@ export function EntryHead({ entry, ordinal, state, isEnd, excerpt, getText }: En
       {label !== undefined && <span class="chip is-label">{label}</span>}
       {outcome !== undefined && <span class={`chip is-${outcome}`}>{outcome}</span>}
       {stateWord !== "" && <span class={`chip is-${state}`}>{stateWord}</span>}
-      {ordinal === session.leaf && <span class="chip is-leaf">leaf</span>}
+      {ordinal === shownLeaf && <span class="chip is-leaf">leaf</span>}
       <BranchSwitch ordinal={ordinal} />
       <NestedLinks ordinal={ordinal} />
       <EntryId id={entry.id} />
@@ -126,60 +115,6 @@ export function NestedLinks({ ordinal }: { ordinal: number }) {
       )}
     </>
   );
-}
-
-interface EntryActionsProps {
-  readonly entry: AnySessionEntry;
-  readonly ordinal: number;
-  /** Whether the path ends here already. */
-  readonly isEnd: boolean;
-  /** Whether there is little room: on a phone only the first action is shown. */
-  readonly isNarrow?: boolean;
-  /** Returns what is copied of it. */
-  readonly getText: () => string;
-}
-
-/** What can be done with an entry. Each has its room also while it is not shown, so that it covers nothing. */
-export function EntryActions({ entry, ordinal, isEnd, isNarrow = false, getText }: EntryActionsProps) {
-  const { session, go, copy } = usePage();
-  const seen = `What the model saw ${getMoment(findAnswer(session, ordinal), ordinal)}`;
-  return (
-    <span class={isNarrow ? "entry-actions is-narrow no-print" : "entry-actions no-print"}>
-      <IconButton icon={EyeIcon} label={seen} shortcut="m" onClick={() => go({ go: "context", ordinal })} />
-      <IconButton
-        icon={EndHereIcon}
-        hint={isEnd ? "The path ends here" : "End the path here (x)"}
-        label="End the path here"
-        isDisabled={isEnd}
-        onClick={() => go({ go: "end", ordinal })}
-      />
-      <IconButton
-        icon={CopyIcon}
-        hint="Copy what it says"
-        label="Copy the entry"
-        onClick={() => copy(getText(), `entry ${entry.id}`)}
-      />
-      <a
-        class="icon-button"
-        href={makeLinkTo(entry.id)}
-        title={`Copy the link to entry ${entry.id}, and go there`}
-        aria-label={`Link to entry ${entry.id}`}
-        onClick={(event) => {
-          event.preventDefault();
-          copy(event.currentTarget.href, `the link to entry ${entry.id}`);
-          go({ go: "entry", ordinal });
-        }}
-      >
-        <LinkIcon />
-      </a>
-    </span>
-  );
-}
-
-/** When the eye looks: at the answer that an entry is or came of, else with the entry. */
-function getMoment(answer: number | undefined, ordinal: number): string {
-  if (answer === undefined) return "with this";
-  return answer === ordinal ? "when it wrote this" : "when it made this call";
 }
 
 /**

@@ -86,14 +86,16 @@ interface FoldProps {
   readonly class?: string;
   /** What is always shown. */
   readonly summary: ComponentChildren;
-  /** What can be done with it, beside the summary. */
+  /** What can be done with it, next to the summary. */
   readonly actions?: ComponentChildren;
+  /** What else is known of it, at the right edge. */
+  readonly notes?: ComponentChildren;
   /** Returns what is shown when it is open. */
   readonly children: () => ComponentChildren;
 }
 
 /** Something that can be opened; its content is made only then. */
-export function Fold({ ordinal, name, class: extra = "", summary, actions, children }: FoldProps) {
+export function Fold({ ordinal, name, class: extra = "", summary, actions, notes, children }: FoldProps) {
   const folds = useContext(FoldsContext);
   const [, redraw] = useState(0);
   useLayoutEffect(
@@ -111,6 +113,7 @@ export function Fold({ ordinal, name, class: extra = "", summary, actions, child
           {summary}
         </button>
         {actions}
+        {notes !== undefined && <span class="fold-notes">{notes}</span>}
       </div>
       {isOpen && <div class="fold-body">{children()}</div>}
     </div>

@@ -73,14 +73,14 @@ export const EyeIcon = makeIcon(
     <circle cx="8" cy="8" r="1.9" />
   </>,
 );
-/** Stands before a call of a tool. */
-export const CallIcon = makeIcon(<path d="M4.5 3.2l7.5 4.8-7.5 4.8z" class="icon-fill" />);
 /** Stands before what came back. */
 export const ResultIcon = makeIcon(<path d="M4 2.5v5.2a2 2 0 0 0 2 2h6.5M9.7 6.8l2.9 2.9-2.9 2.9" />);
 /** Chooses what is shown. */
 export const FilterIcon = makeIcon(<path d="M2.5 3.5h11L9.3 8.6v4.2l-2.6-1.3V8.6z" />);
 /** Shows two things side by side. */
 export const BesideIcon = makeIcon(<path d="M2.5 3h4.5v10h-4.5zM9 3h4.5v10H9z" />);
+/** Opens a menu. */
+export const MenuIcon = makeIcon(<path d="M3.2 8h.1M8 8h.1M12.8 8h.1" class="icon-dot" />);
 /** Leads to another session. */
 export const SessionIcon = makeIcon(<path d="M6 3H3v10h10v-3M9 3h4v4M13 3L7.5 8.5" />);
 /** Unfolds everything. */

@@ -9,7 +9,7 @@ import {
   sumSpent,
 } from "../../../core/facts/usage-tally.ts";
 import { formatTokens } from "../model/format.ts";
-import { type SpentGroup, type SpentSpan, sumByKey, sumSpans } from "../model/index-usage.ts";
+import { dropEmptyYears, type SpentGroup, type SpentSpan, sumByKey, sumSpans } from "../model/index-usage.ts";
 import { type Bar, BarChart } from "./bars.tsx";
 import { Tile } from "./usage-view.tsx";
 import { WIDE } from "./viewport.ts";
@@ -87,7 +87,9 @@ function SpentChart({ groups, all, onSpan }: Pick<IndexSummaryProps, "groups" | 
   const isSplit = sums.length > MAX_MODELS + 1;
   const models = sums.slice(0, isSplit ? MAX_MODELS : undefined).map(([model]) => model);
   const spans = sumSpans(
-    groups.map((group) => (models.includes(group.model) ? group : { ...group, model: OTHERS })),
+    dropEmptyYears(groups, getSize).map((group) =>
+      models.includes(group.model) ? group : { ...group, model: OTHERS },
+    ),
   );
   const [first, last] = [spans[0]?.name, spans.at(-1)?.name];
   if (first === undefined) return null;

@@ -77,8 +77,7 @@ export function useLiveSession(
     if (answer.state !== "there") return;
     const { listed, estimates } = answer.value;
     entries.addEstimates(estimates);
-    const isRead = entries.facts.length === entries.tree.size;
-    const estimated = isRead && estimates.size > 0 ? makeSessionModel(entries, fileName) : undefined;
+    const estimated = entries.isWhole && estimates.size > 0 ? makeSessionModel(entries, fileName) : undefined;
     setLive((before) => ({ ...before, listed, session: estimated ?? before.session }));
   }, [answer]);
   return live;

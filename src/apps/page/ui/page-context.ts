@@ -18,7 +18,11 @@ export interface PageContextValue {
   readonly find: Finder;
   readonly copy: Copy;
   /** The turns of the path and of the one beside it, by the ordinal of the user's message. */
-  readonly turns: ReadonlyMap<number, Turn>;
+  readonly turns: Pick<ReadonlyMap<number, Turn>, "get">;
+  /** Whether records of state, usage, and imports are shown. */
+  readonly areRecordsShown: boolean;
+  /** The last entry that is shown of the path that the session continues; NONE if none is. */
+  readonly shownLeaf: number;
 }
 
 /** Hands the session to the parts of the page. Null outside of it. */

@@ -18,9 +18,10 @@ import { getTookMs } from "../model/turns.ts";
 import { guessLanguage } from "../render/highlight.ts";
 import { renderMarkdown } from "../render/markdown.ts";
 import { Code, Diff, DiffCounts, Html } from "./code.tsx";
-import { EntryActions, EntryId, NestedLinks } from "./entry-head.tsx";
+import { EntryActions } from "./entry-actions.tsx";
+import { EntryId, NestedLinks } from "./entry-head.tsx";
 import { Fold } from "./fold.tsx";
-import { CallIcon, CopyIcon, IconButton, ResultIcon } from "./icons.tsx";
+import { CopyIcon, IconButton, ResultIcon } from "./icons.tsx";
 import { usePage } from "./page-context.ts";
 
 interface PartViewProps {
@@ -92,7 +93,6 @@ function Command(output: Omit<OutputProps, "title">) {
   return (
     <div class={part.isError ? "tool-use is-failed" : "tool-use"}>
       <div class="command-line">
-        <CallIcon />
         <code>{formatOutputTitle(part)}</code>
         <CopyCommand command={formatOutputTitle(part).replace(/^\$ /, "")} />
       </div>
@@ -141,8 +141,8 @@ interface CallProps {
 function Call({ ordinal, name, call, isAnswered }: CallProps) {
   const { name: tool, input } = call;
   const edits = findEdits(input);
-  const { command: given, cmd } = toRecord(input);
-  const command = toText(given) || toText(cmd);
+  const command = getCommand(call);
+  const isNoted = edits.length > 0 || !isAnswered;
   return (
     <Fold
       ordinal={ordinal}
@@ -151,17 +151,31 @@ function Call({ ordinal, name, call, isAnswered }: CallProps) {
       actions={command !== "" && <CopyCommand command={command} />}
       summary={
         <>
-          <CallIcon />
           <span class="sr-only">call: </span>
           <span class="fold-title">{tool}</span>
           <span class="fold-excerpt">{toShortLine(getTellingArgument(input))}</span>
-          {edits.length > 0 && <DiffCounts edits={edits} />}
-          {!isAnswered && <span class="chip">no result here</span>}
         </>
       }
+      notes={isNoted ? <CallNotes edits={edits} isAnswered={isAnswered} /> : undefined}
     >
       {() => (edits.length > 0 ? <Edits call={call} edits={edits} /> : <Arguments input={input} />)}
     </Fold>
+  );
+}
+
+/** Returns the command that a call runs; empty if it runs none. */
+function getCommand({ input }: Pick<CallPart, "input">): string {
+  const { command, cmd } = toRecord(input);
+  return toText(command) || toText(cmd);
+}
+
+/** What is known of a call: how many lines it changes, and that its result is elsewhere or missing. */
+function CallNotes({ edits, isAnswered }: Pick<CallProps, "isAnswered"> & Parameters<typeof DiffCounts>[0]) {
+  return (
+    <>
+      {edits.length > 0 && <DiffCounts edits={edits} />}
+      {!isAnswered && <span class="chip">no result here</span>}
+    </>
   );
 }
 
@@ -213,8 +227,8 @@ function Result({ item, call, isEnd }: { item: ConversationItem; call: CallPart;
                 entry={entry}
                 ordinal={ordinal}
                 isEnd={isEnd}
-                isNarrow={true}
                 getText={() => getTextToCopy(parts)}
+                command={getCommand(call)}
               />
             </>
           }
@@ -366,6 +380,10 @@ function Output({ ordinal, name, part, title, failure, line = "", language, note
           {title !== undefined && <span class="fold-title">{title}</span>}
           <span class="sr-only">result: </span>
           <span class="fold-excerpt">{failure || toShortLine(text) || "(nothing)"}</span>
+        </>
+      }
+      notes={
+        <>
           {lines > 1 && <span class="fold-size">{formatCounted(lines, "line", "lines")}</span>}
           {notes}
           {isError && <span class="chip is-failed">failed</span>}

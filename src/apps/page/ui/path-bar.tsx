@@ -18,6 +18,7 @@ import { formatTokens } from "../model/format.ts";
 import { type ContextSide, getSide, getSubject, type Position } from "../model/navigation.ts";
 import type { PathView } from "../model/path-items.ts";
 import { getKindAt, type SessionModel } from "../model/session-model.ts";
+import { listShownItems } from "../model/shown-items.ts";
 import { findStretches } from "../model/turns.ts";
 import { LinkButton, Segments } from "./controls.tsx";
 import { DownIcon, IconButton, UpIcon } from "./icons.tsx";
@@ -111,30 +112,34 @@ function Sides({ position }: { position: Position }) {
 
 /** What is known of the path or the context, what matters most first: what has no room is not shown, rather than cut. */
 function PathFacts({ path, position }: Pick<PathBarProps, "path" | "position">) {
-  const { session } = usePage();
-  const { items, modelItems, model, thinkingLevel, contextSize } = path;
+  const { session, areRecordsShown } = usePage();
+  const { items, compacted, model, thinkingLevel, contextSize } = path;
   const answerAt = findAnswer(session, position.asked) ?? NONE;
   const answer = session.entryAt(answerAt);
   const used = session.facts[answerAt]?.used;
-  const size = getSide(position) === "before" ? getSizeBefore(used, contextSize) : contextSize;
-  const messages = modelItems.reduce((sum, one) => sum + one.messages.length, 0);
-  const compacted = items.filter(({ state }) => state === "compacted").length;
+  const size = contextSize && getSide(position) === "before" ? getSizeBefore(used, contextSize) : contextSize;
+  const shown = useMemo(
+    () => listShownItems(session, items, { areRecordsShown }).length,
+    [session, items, areRecordsShown],
+  );
+  const hidden = items.length - shown;
   // The path before an answer names the model of the answer before it.
   const modelId = toText(getMessageFields(answer)["model"]) || (model?.modelId ?? "");
   const settings = [modelId, thinkingLevel === "off" ? "" : `thinking ${thinkingLevel}`];
   const isModel = position.view === "model";
   const extent = isModel
-    ? formatCounted(messages, "message", "messages")
-    : formatCounted(items.length, "entry", "entries");
+    ? formatCounted(path.messageCount, "message", "messages")
+    : formatCounted(shown, "entry", "entries");
   const rest = [
     isModel || compacted === 0 ? "" : `${formatCount(compacted)} compacted`,
     ...settings,
+    isModel || hidden === 0 ? "" : `${formatCounted(hidden, "record", "records")} hidden`,
     getName(session, position.asked),
   ].filter(Boolean);
   return (
     <span class="path-facts" title={rest.join(" · ")}>
       <span>{extent}</span>
-      <ContextSize size={size} isShort={isModel} />
+      {size !== undefined && <ContextSize size={size} isShort={isModel} />}
       {answer !== undefined && <AnswerCost answer={answer} used={used} />}
       {isModel && <Repairs path={path} />}
       {rest.map((fact) => (

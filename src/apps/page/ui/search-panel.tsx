@@ -1,3 +1,4 @@
+import { useMemo } from "preact/hooks";
 import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
 import { outcomeOf } from "../../../core/facts/outcome.ts";
 import { getResultToolName } from "../../../core/facts/tool-calls.ts";
@@ -5,7 +6,8 @@ import { failureLine } from "../model/entry-text.ts";
 import type { CountedChoice, FilterGroup } from "../model/filters.ts";
 import type { PathView } from "../model/path-items.ts";
 import { cutSnippet, type SearchHit } from "../model/search.ts";
-import { getKindAt } from "../model/session-model.ts";
+import { getKindAt, isHiddenRecord } from "../model/session-model.ts";
+import { countHiddenRecords } from "../model/shown-items.ts";
 import { LinkButton } from "./controls.tsx";
 import { FilterIcon } from "./icons.tsx";
 import { usePage } from "./page-context.ts";
@@ -26,7 +28,7 @@ interface SearchPanelProps {
 
 /** What was found, in the order of the file. */
 export function SearchPanel({ hits, isSearching, problem, current, path, onChoose }: SearchPanelProps) {
-  const { session } = usePage();
+  const { session, areRecordsShown } = usePage();
   const jump = useJump(current, current);
   return (
     <>
@@ -69,6 +71,9 @@ export function SearchPanel({ hits, isSearching, problem, current, path, onChoos
                 {outcome !== undefined && <span class={`chip is-${outcome}`}>{outcome}</span>}
                 {label !== undefined && <span class="chip is-label">{label}</span>}
                 {!path.indices.has(ordinal) && <span class="chip">other branch</span>}
+                {!areRecordsShown && isHiddenRecord(session, ordinal) && (
+                  <span class="chip">hidden record</span>
+                )}
               </span>
               <span class={failure === "" ? "hit-text" : "hit-text is-one-line"}>
                 {before}
@@ -111,6 +116,7 @@ export function FilterBar({ search, isOpen, onToggle }: FilterBarProps) {
             .map((choice) => (
               <Choice key={choice.value} choice={choice} search={search} />
             ))}
+          {group === "mark" && <RecordsChoice />}
           {group === groups.at(-1) && (
             <button
               type="button"
@@ -129,6 +135,24 @@ export function FilterBar({ search, isOpen, onToggle }: FilterBarProps) {
         </fieldset>
       ))}
     </section>
+  );
+}
+
+/** Shows what programs note for themselves, which is hidden by default, and tells how much that is. */
+function RecordsChoice() {
+  const { session, go, areRecordsShown } = usePage();
+  const hidden = useMemo(() => countHiddenRecords(session), [session]);
+  if (!session.isWhole || hidden === 0) return null;
+  return (
+    <button
+      type="button"
+      class="filter-choice is-records"
+      aria-pressed={areRecordsShown}
+      title="Show what programs note for themselves: state, usage, names, labels, and imports"
+      onClick={() => go({ go: "records", areShown: !areRecordsShown })}
+    >
+      records <span class="filter-count">{formatCount(hidden)}</span>
+    </button>
   );
 }
 

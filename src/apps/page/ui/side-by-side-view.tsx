@@ -6,9 +6,10 @@ import { NONE } from "../../../core/tree/entry-tree.ts";
 import { makeEntryRows } from "../model/conversation-rows.ts";
 import type { Position } from "../model/navigation.ts";
 import { type PathItem, type PathView, viewPath } from "../model/path-items.ts";
+import { estimateHeight } from "../model/row-height.ts";
 import { formatEndName } from "../model/session-model.ts";
+import { listShownItems } from "../model/shown-items.ts";
 import { LinkButton } from "./controls.tsx";
-import { estimateHeight } from "./conversation.tsx";
 import { EntryCard } from "./entry-card.tsx";
 import { usePage } from "./page-context.ts";
 import { useJump, VirtualList } from "./virtual-list.tsx";
@@ -22,12 +23,16 @@ interface BesideViewProps {
 export function BesideView({ path, position: { beside = NONE, focus, reveal } }: BesideViewProps) {
   const { session } = usePage();
   const other = useMemo(() => viewPath(session, beside), [session, beside]);
-  const parting = path.items.findIndex(({ ordinal }, at) => other.items[at]?.ordinal !== ordinal);
-  const from = parting === -1 ? path.items.length : parting;
+  // The same arrays each time, so that nothing is laid out again for a key.
+  const columns = useMemo(() => {
+    const parting = path.items.findIndex(({ ordinal }, at) => other.items[at]?.ordinal !== ordinal);
+    const from = parting === -1 ? path.items.length : parting;
+    return [path, other].map(({ end, items }) => ({ end, items: items.slice(from) }));
+  }, [path, other]);
   return (
     <div class="beside">
-      {[path, other].map(({ end, items }) => (
-        <Column key={end} end={end} items={items.slice(from)} focus={focus} reveal={reveal} />
+      {columns.map(({ end, items }) => (
+        <Column key={end} end={end} items={items} focus={focus} reveal={reveal} />
       ))}
     </div>
   );
@@ -40,11 +45,18 @@ interface ColumnProps {
   readonly reveal: Position["reveal"];
 }
 
-function Column({ end, items, focus, reveal }: ColumnProps) {
-  const { session, go } = usePage();
+function Column({ end, items: all, focus, reveal }: ColumnProps) {
+  const { session, go, areRecordsShown } = usePage();
+  const items = useMemo(
+    () => listShownItems(session, all, { areRecordsShown }),
+    [session, all, areRecordsShown],
+  );
   const { rows, rowByOrdinal } = useMemo(() => makeEntryRows(items), [items]);
   const jump = useJump(reveal === undefined ? NONE : (rowByOrdinal.get(focus) ?? NONE), reveal);
-  const used = sumSpent(items.flatMap(({ ordinal }) => session.facts[ordinal]?.used ?? []));
+  const used = useMemo(
+    () => sumSpent(items.flatMap(({ ordinal }) => session.facts[ordinal]?.used ?? [])),
+    [session, items],
+  );
   const [first, last] = [items[0], items.at(-1)].map((item) => Date.parse(item?.entry.timestamp ?? ""));
   const took = (last ?? Number.NaN) - (first ?? Number.NaN);
   const facts = [

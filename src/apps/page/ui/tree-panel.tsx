@@ -4,9 +4,11 @@ import { getResultToolName } from "../../../core/facts/tool-calls.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import { getEntryTitle, isFailure } from "../../text/entry-kind.ts";
 import { DEEPEST, findTrunk } from "../../text/tree-rows.ts";
+import { ByOrdinal } from "../model/by-ordinal.ts";
 import { failureLine } from "../model/entry-text.ts";
 import type { PathView } from "../model/path-items.ts";
 import { getKindAt, hasFailedAt } from "../model/session-model.ts";
+import { findShownEnd } from "../model/shown-items.ts";
 import {
   chooseDetail,
   chooseForDetail,
@@ -35,22 +37,27 @@ const TREE_STEPS: ReadonlyMap<string, (at: number, rows: number) => number> = ne
 
 /** The tree of the session as a graph: a column of entries, with branches to the side. */
 export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
-  const { session, go } = usePage();
+  const { session, go, areRecordsShown } = usePage();
   const [detail, setDetail] = useState<TreeDetail>(() => chooseDetail(session));
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
   const trunk = useMemo(() => findTrunk(session.tree, session.leaf), [session]);
   const isDrawn = useMemo(() => chooseForDetail(session, trunk, detail), [session, trunk, detail]);
   const rows = useMemo(
-    () => makePageTreeRows(session, trunk, isDrawn, open),
-    [session, trunk, isDrawn, open],
+    () => makePageTreeRows(session, trunk, isDrawn, open, areRecordsShown),
+    [session, trunk, isDrawn, open, areRecordsShown],
   );
   const { ordinal: shown, isAtEnd } = useSight(sight);
-  const rowsByEntry = useMemo(() => mapRows(rows), [rows]);
+  const rowsByEntry = useMemo(() => mapRows(rows, session.size), [rows]);
+  const failures = useMemo(
+    () => rows.map(({ run }) => run.filter((one) => hasFailedAt(session, one)).length),
+    [rows],
+  );
   const current = rowsByEntry.get(shown) ?? -1;
   const [active, setActive] = useState<number>();
   const activeAt = active ?? Math.max(0, current);
   // At the end of the path its last row is what is wanted, and what is looked at stands not far above it.
-  const wanted = active ?? (isAtEnd ? rowsByEntry.get(path.end) : undefined) ?? activeAt;
+  const end = findShownEnd(session, path.end, { areRecordsShown });
+  const wanted = active ?? (isAtEnd ? rowsByEntry.get(end) : undefined) ?? activeAt;
   const jump = useJump(wanted, `${detail}:${shown}:${isAtEnd}:${active}`);
   const below = ({ ordinal, run, isOpen }: PageTreeRow) =>
     trunk.next[isOpen ? ordinal : (run.at(-1) ?? ordinal)] ?? NONE;
@@ -82,7 +89,7 @@ export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
         <Segments label="Detail of the tree" choices={DETAILS} chosen={detail} onChoose={setDetail} />
       </div>
       <VirtualList
-        key={detail}
+        key={`${detail}:${areRecordsShown}`}
         class="tree"
         label={`Tree of ${formatCount(session.size)} entries`}
         items={rows}
@@ -97,6 +104,7 @@ export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
         render={(row, index) => (
           <TreeRowView
             row={row}
+            failedInRun={failures[index] ?? 0}
             isCurrent={index === current}
             isActive={index === active}
             position={index + 1}
@@ -113,8 +121,8 @@ export function TreePanel({ path, sight }: { path: PathView; sight: Sight }) {
 }
 
 /** The row of each entry, or the one in whose run it is. */
-function mapRows(rows: readonly PageTreeRow[]): Map<number, number> {
-  const indices = new Map<number, number>();
+function mapRows(rows: readonly PageTreeRow[], size: number): ByOrdinal {
+  const indices = new ByOrdinal([size - 1]);
   rows.forEach(({ ordinal, run, isOpen }, index) => {
     indices.set(ordinal, index);
     if (!isOpen) for (const hidden of run) indices.set(hidden, index);
@@ -124,6 +132,8 @@ function mapRows(rows: readonly PageTreeRow[]): Map<number, number> {
 
 interface TreeRowProps {
   readonly row: PageTreeRow;
+  /** Number of failures among the entries in its run. */
+  readonly failedInRun: number;
   /** Whether the entry that is looked at is here. */
   readonly isCurrent: boolean;
   /** Whether the keys of the tree stand here. */
@@ -150,8 +160,9 @@ const BARE_CODE = /^exit code -?\d+$/;
 
 /** A row of the tree: its piece of the graph, and what it says. */
 function TreeRowView(props: TreeRowProps) {
-  const { row, isCurrent, isActive, position, size, path, isBelowOnPath, onChoose, onToggle } = props;
-  const { session } = usePage();
+  const { row, failedInRun, isCurrent, isActive, position, size, path, isBelowOnPath, onChoose, onToggle } =
+    props;
+  const { session, shownLeaf } = usePage();
   const { ordinal, depth, run, isOpen } = row;
   const entry = session.entryAt(ordinal);
   if (entry === undefined) return null;
@@ -159,7 +170,7 @@ function TreeRowView(props: TreeRowProps) {
   const isOnPath = path.indices.has(ordinal);
   const label = session.labels.get(ordinal);
   const isFailed = isFailure(entry);
-  const failed = isOpen ? 0 : run.filter((one) => hasFailedAt(session, one)).length;
+  const failed = isOpen ? 0 : failedInRun;
   const title = getEntryTitle(session, ordinal);
   // What went wrong says more than what was asked for, unless it is a bare number.
   const failure = failureLine(entry);
@@ -188,7 +199,7 @@ function TreeRowView(props: TreeRowProps) {
       aria-selected={isCurrent}
       {...(run.length > 0 && { "aria-expanded": isOpen })}
     >
-      <Graph row={row} path={path} isBelowOnPath={isBelowOnPath} isLeaf={ordinal === session.leaf} />
+      <Graph row={row} path={path} isBelowOnPath={isBelowOnPath} isLeaf={ordinal === shownLeaf} />
       <button
         type="button"
         class="tree-entry"
@@ -199,9 +210,9 @@ function TreeRowView(props: TreeRowProps) {
       >
         {label !== undefined && <span class="chip is-label">{label}</span>}
         {tone !== "user" && <span class="tree-kind">{getResultToolName(entry) || word}</span>}
-        {isFailed && <span class="chip is-failed">failed</span>}
+        {isFailed && <span class="sr-only">failed: </span>}
         <span class="tree-text">{text}</span>
-        {ordinal === session.leaf && <span class="chip is-leaf">leaf</span>}
+        {ordinal === shownLeaf && <span class="chip is-leaf">leaf</span>}
       </button>
       {run.length > 0 && (
         <button
@@ -262,7 +273,7 @@ function Graph({ row, path, isBelowOnPath, isLeaf }: GraphProps) {
   );
 }
 
-/** Summaries are squares, what programs wrote is small, the rest are circles; the leaf has a ring. */
+/** Summaries are squares, failures crosses, what programs wrote is small, the rest are circles; the leaf has a ring. */
 function Node({ row, x, isLeaf }: { row: PageTreeRow; x: number; isLeaf: boolean }) {
   const { session } = usePage();
   const tone = getKindAt(session, row.ordinal).tone;
@@ -278,6 +289,8 @@ function Node({ row, x, isLeaf }: { row: PageTreeRow; x: number; isLeaf: boolean
           rx={1.5}
           transform={`rotate(45 ${x} ${MIDDLE})`}
         />
+      ) : hasFailedAt(session, row.ordinal) ? (
+        <path class="cross" d={`M${x - 4} ${MIDDLE - 4}l8 8m0-8l-8 8`} />
       ) : (
         <circle cx={x} cy={MIDDLE} r={tone === "quiet" || tone === "tool" ? 3 : 4.5} />
       )}

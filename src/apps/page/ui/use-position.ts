@@ -57,7 +57,7 @@ const VIEWS: readonly View[] = ["path", "model", "beside", "changes", "usage", "
 /** Writes a position as the part of an address behind `#`. */
 export function formatHash(
   session: SessionModel,
-  { end, focus, view, asked, beside = NONE }: Position,
+  { end, focus, view, asked, beside = NONE, areRecordsShown = false }: Position,
 ): string {
   const { entryAt, leaf, newestTip } = session;
   const parts = new URLSearchParams();
@@ -72,6 +72,7 @@ export function formatHash(
   if (other !== undefined) parts.set("beside", other.id);
   const about = entryAt(asked);
   if (about !== undefined) parts.set("saw", about.id);
+  if (areRecordsShown) parts.set("records", "shown");
   const text = parts.toString();
   return text === "" ? "" : `#${text}`;
 }
@@ -108,6 +109,7 @@ export function parseHash(session: SessionModel, hash: string, opening: number):
     view,
     asked,
     ...other,
+    ...(parts.get("records") === "shown" && { areRecordsShown: true }),
     reveal: getReveal(session, end ?? opening, focus),
   };
 }

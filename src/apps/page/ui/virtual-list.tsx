@@ -19,9 +19,11 @@ interface VirtualListProps<T> {
   readonly label: string;
   readonly items: readonly T[];
   readonly getKey: (item: T) => string | number;
-  /** Guesses the height of an item, in pixels. */
+  /** Returns the estimated height of an item, in pixels; called once for each item of a list. */
   readonly estimate: (item: T) => number;
   readonly render: (item: T, index: number) => ComponentChildren;
+  /** Returns the index of an item of the list as it was before, so that the list can change around what is in sight; -1 for none. */
+  readonly findIndex?: (item: T) => number;
   readonly jump?: Jump | undefined;
   /** Told which items are in sight. */
   readonly onRange?: (first: number, last: number) => void;
@@ -36,20 +38,21 @@ interface VirtualListProps<T> {
   };
 }
 
+type ListVirtualizer = Virtualizer<HTMLDivElement, HTMLDivElement>;
+
 /** Pixels below the last item. */
 const END_PADDING = 24;
 
-/** A list of which only what is in sight is in the document, so that 10,000 items scroll like ten. */
+/** A list of which only what is in sight is in the document, so that 100,000 items scroll like ten. */
 export function VirtualList<T>(props: VirtualListProps<T>) {
-  const { items, getKey, estimate, render, jump, onRange, onDrawn } = props;
+  const { items, render, jump, onRange, onDrawn } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const [, redraw] = useState(0);
-  const made = useRef<Virtualizer<HTMLDivElement, HTMLDivElement> | null>(null);
+  const made = useRef<ListVirtualizer | null>(null);
   const options = {
     count: items.length,
     getScrollElement: () => scroller.current,
-    estimateSize: (index: number) => withItem(items, index, estimate, 0),
-    getItemKey: (index: number) => withItem(items, index, getKey, index),
+    ...useSizes(props),
     observeElementRect,
     observeElementOffset,
     scrollToFn: elementScroll,
@@ -63,9 +66,12 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
   };
   made.current ??= new Virtualizer(options);
   const virtualizer = made.current;
+  const place = usePlace(virtualizer, props);
   virtualizer.setOptions(options);
+  place.move();
   useLayoutEffect(() => virtualizer._didMount(), [virtualizer]);
   useLayoutEffect(() => virtualizer._willUpdate());
+  useLayoutEffect(place.moveElement);
   useLayoutEffect(() => {
     if (jump !== undefined && jump.index >= 0) virtualizer.scrollToIndex(jump.index, { align: jump.align });
   }, [virtualizer, jump]);
@@ -110,6 +116,68 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
       </div>
     </Frame>
   );
+}
+
+/** The functions that tell of all items: the same ones as long as the items are the same, since others have every item measured. */
+function useSizes<T>({ items, getKey, estimate }: VirtualListProps<T>) {
+  return useMemo(() => {
+    const heights = new Float64Array(items.length);
+    const estimateSize = (index: number) => {
+      heights[index] ||= withItem(items, index, estimate, 0);
+      return heights[index] ?? 0;
+    };
+    return { estimateSize, getItemKey: (index: number) => withItem(items, index, getKey, index) };
+  }, [items]);
+}
+
+/** Items in sight among which one is looked for that is still an item after a change. */
+const MAX_TRIED = 50;
+
+/**
+ * Keeps what is in sight in its place when items change above it.
+ *
+ * @returns What moves the virtualizer, once it knows the changed items, and the element, once they are in the document.
+ */
+function usePlace<T>(virtualizer: ListVirtualizer, props: VirtualListProps<T>) {
+  const before = useRef(props);
+  const old = before.current;
+  before.current = props;
+  const offset = virtualizer.scrollOffset ?? 0;
+  // At the very beginning there is nothing above, and a jump decides by itself.
+  const isKept = old.items !== props.items && old.jump === props.jump && offset > 0;
+  const kept = isKept ? findKept(virtualizer, old, props) : undefined;
+  return {
+    move: () => {
+      if (kept === undefined) return;
+      virtualizer.getTotalSize();
+      const start = virtualizer.measurementsCache[kept.index]?.start ?? kept.start;
+      virtualizer.scrollOffset = offset + start - kept.start;
+    },
+    moveElement: () => {
+      const { scrollElement, scrollOffset } = virtualizer;
+      if (kept !== undefined && scrollElement !== null && scrollOffset !== null)
+        scrollElement.scrollTop = scrollOffset;
+    },
+  };
+}
+
+/** Finds the first item in sight that is still one: where it started before, and its index now. */
+function findKept<T>(
+  virtualizer: ListVirtualizer,
+  { items: old, getKey }: VirtualListProps<T>,
+  { items, findIndex }: VirtualListProps<T>,
+): { readonly start: number; readonly index: number } | undefined {
+  const first = virtualizer.getVirtualItemForOffset(virtualizer.scrollOffset ?? 0);
+  if (first === undefined || findIndex === undefined) return undefined;
+  for (const { start, index: at } of virtualizer.measurementsCache.slice(
+    first.index,
+    first.index + MAX_TRIED,
+  )) {
+    const index = withItem(old, at, findIndex, -1);
+    if (index !== -1 && withItem(items, index, getKey, "") === withItem(old, at, getKey, 0))
+      return { start, index };
+  }
+  return undefined;
 }
 
 function withItem<T, R>(items: readonly T[], index: number, use: (item: T) => R, otherwise: R): R {

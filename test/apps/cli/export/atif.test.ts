@@ -1,7 +1,10 @@
-import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { expect, test } from "vitest";
+import { collectUsage } from "../../../../src/catalog/usage/collect-usage.ts";
 import { findAtifSession } from "../../../../src/interop/import/atif/stored-lines.ts";
+import { makeSubagentLink } from "../../../../src/interop/import/entry-bodies.ts";
+import { SessionManager } from "../../../../src/session/manager/session-manager.ts";
 import { findAtifProblems } from "../../../interop/atif/support/validate-atif.ts";
 import { cli, temporaryFolder } from "../support/cli.ts";
 import { Scribe } from "../support/sessions.ts";
@@ -67,6 +70,84 @@ test("nothing is written next to a document that exists, and losses are reported
   scribe.assistant("Seen.");
   const { code, stderr } = await cli(["export", scribe.path, "--atif"]);
   expect([code, stderr]).toEqual([0, expect.stringMatching(/^sessiontree: .*image/)]);
+});
+
+test("sessions of subagents, and of theirs, are embedded; those of other sessions are not", async () => {
+  const { folder, path } = written();
+  const start = (parent: string, agentId: string) => {
+    const scribe = new Scribe(folder, `0198bbbb-${agentId}`, folder, parent);
+    const { customType, data } = makeSubagentLink({ agentId });
+    scribe.session.appendCustomEntry(String(customType), data);
+    scribe.user(`dig as ${agentId}`);
+    scribe.assistant("dug");
+    return scribe.path;
+  };
+  start(start(path, "a1"), "a2");
+  start(written().path, "b1");
+  const { stdout, code } = await cli(["export", path, "--atif"]);
+  const document = JSON.parse(stdout);
+  expect([code, findAtifProblems(document)]).toEqual([0, []]);
+  const texts = document.subagent_trajectories.map(
+    ({ steps }: { steps: { message: string }[] }) => steps[0]?.message,
+  );
+  expect(texts).toEqual(["dig as a1", "dig as a2"]);
+});
+
+/** Returns how many calls and sessions are counted in a folder. */
+async function sum(sessionDir: string) {
+  const { total } = await collectUsage({ sessionDir, cache: false });
+  return { calls: total.calls, sessions: total.sessions };
+}
+
+test("a document adds nothing to the folder of its session, nor counts its calls twice, and is whole elsewhere", async () => {
+  const { folder, path } = written();
+  const subagent = new Scribe(folder, "0198bbbb-a1", folder, path);
+  const { customType, data } = makeSubagentLink({ agentId: "a1" });
+  subagent.session.appendCustomEntry(String(customType), data);
+  subagent.user("dig");
+  subagent.assistant("dug");
+  const [document, elsewhere] = [join(temporaryFolder(), "run.json"), temporaryFolder()];
+  const before = await sum(folder);
+  const bytes = [path, subagent.path].map((one) => readFileSync(one, "utf8"));
+  for (const options of [[], ["--lossless"]]) {
+    rmSync(document, { force: true });
+    await cli(["export", path, "--atif", document, ...options]);
+    const { code } = await cli(["import", document, "--dir", folder]);
+    expect([code, await sum(folder)]).toEqual([0, before]);
+    expect([path, subagent.path].map((one) => readFileSync(one, "utf8"))).toEqual(bytes);
+  }
+  rmSync(document);
+  // The branch has two of the three calls.
+  await cli(["export", path, "--atif", document]);
+  await cli(["import", document, "--dir", elsewhere]);
+  expect(await sum(elsewhere)).toEqual({ calls: before.calls - 1, sessions: 2 });
+});
+
+test("steps that somebody added to a document become a branch of its session", async () => {
+  const { folder, path } = written();
+  const document = join(temporaryFolder(), "run.json");
+  await cli(["export", path, "--atif", document]);
+  const trajectory = JSON.parse(readFileSync(document, "utf8"));
+  const step = { step_id: trajectory.steps.length + 1, source: "user", message: "And then?" };
+  writeFileSync(document, JSON.stringify({ ...trajectory, steps: [...trajectory.steps, step] }));
+  for (let round = 0; round < 2; round++) await cli(["import", document, "--dir", folder]);
+  const session = SessionManager.open(path);
+  const added = session.getEntries().filter((entry) => JSON.stringify(entry).includes("And then?"));
+  expect(added).toHaveLength(1);
+  expect(session.getBranch(added[0]?.id).map(({ type }) => type)).toContain("message");
+  expect((await sum(folder)).sessions).toBe(1);
+});
+
+test("a document of a session that was deleted is not imported", async () => {
+  const { folder, path } = written();
+  const document = join(temporaryFolder(), "run.json");
+  await cli(["export", path, "--atif", document]);
+  await cli(["rm", path, "--yes", "--permanent"]);
+  const { stdout } = await cli(["import", document, "--dir", folder]);
+  expect([readdirSync(folder).filter((name) => name.endsWith(".jsonl")), stdout]).toEqual([
+    [],
+    expect.stringContaining("deleted"),
+  ]);
 });
 
 test("an image outside the document's folder is not read", async () => {

@@ -6,7 +6,8 @@ import { UsageTally } from "../../../../src/core/facts/usage-tally.ts";
 import type { AnySessionEntry } from "../../../../src/core/format/entry.ts";
 import { encodeRecord } from "../../../../src/core/jsonl/encode.ts";
 import { readSession } from "../../../../src/core/jsonl/read-session.ts";
-import type { AtifSource, ExportedTrajectory } from "../../../../src/interop/atif/export-atif.ts";
+import type { ExportedTrajectory } from "../../../../src/interop/atif/export-atif.ts";
+import type { AtifSource } from "../../../../src/interop/atif/export-options.ts";
 import { importAtif } from "../../../../src/interop/import/atif/import-atif.ts";
 import type { ImportedSession } from "../../../../src/interop/import/imported-session.ts";
 

@@ -3,7 +3,7 @@ import { exportAtif } from "../../../../src/interop/atif/export-atif.ts";
 import { importAtif } from "../../../../src/interop/import/atif/import-atif.ts";
 import { detectSource } from "../../../../src/interop/import/detect-source.ts";
 import fc from "../../../support/fast-check.ts";
-import { readSource } from "../../atif/support/trajectories.ts";
+import { readSource, writeText } from "../../atif/support/trajectories.ts";
 import { brief, readView } from "../support/session-view.ts";
 
 const importedAt = "2027-01-01T00:00:00.000Z";
@@ -76,6 +76,23 @@ test("the only result of a step with one call is its result, and what was seen w
     "custom",
   ]);
   expect(messages[3]).toMatchObject({ customType: "atif.observation", content: [{ text: "two" }] });
+});
+
+test("a trajectory of another program comes back with its agent, and with what it saw without a call", () => {
+  const agent = { name: "terminal", version: "2.0", model_name: "m-1", extra: { parser: "json" } };
+  const observation = { results: [{ content: "seen", extra: { bytes: 4 } }] };
+  const metrics = { prompt_tokens: 10, completion_tokens: 2, cost_usd: 0.5 };
+  const steps = [
+    { step_id: 1, source: "user", message: "go" },
+    { step_id: 2, source: "agent", message: "typed", reasoning_content: "why", observation, metrics },
+    { step_id: 3, source: "agent", message: "done", metrics },
+  ];
+  const [session] = importSteps(steps, { agent });
+  if (session === undefined) throw new Error("no session was made");
+  const { trajectory } = exportAtif(readSource(writeText(session)));
+  expect(trajectory.agent).toEqual(agent);
+  expect(trajectory.steps).toMatchObject(steps);
+  expect(trajectory.final_metrics).toMatchObject({ total_prompt_tokens: 20, total_cost_usd: 1 });
 });
 
 test("usage of copied context is not counted, and is kept in details", () => {

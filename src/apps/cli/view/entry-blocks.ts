@@ -1,0 +1,101 @@
+import {
+  type ContentPart,
+  formatOutputTitle,
+  getEntryContent,
+  getMessageContent,
+} from "../../../core/facts/entry-content.ts";
+import { toPlainLine, toPlainText } from "../../../core/facts/plain-text.ts";
+import { shortenLines } from "../../../core/facts/shorten-lines.ts";
+import type { AnySessionEntry } from "../../../core/format/entry.ts";
+import { formatImage, formatJson } from "../../text/stored-values.ts";
+import type { Output } from "../output.ts";
+
+/** All that an entry holds; every text is harmless. */
+export interface EntryDetails {
+  readonly facts: readonly (readonly [name: string, value: string])[];
+  readonly blocks: readonly DetailBlock[];
+}
+
+export interface DetailBlock {
+  /** What it is; empty for the text that the entry is about. */
+  readonly title: string;
+  readonly text: string;
+  readonly isError: boolean;
+}
+
+/** Longer values are no facts but blocks. */
+const LONGEST_FACT = 60;
+
+/**
+ * Lays out what an entry holds: short values, what it says, and whatever else is stored; undefined stands for a damaged
+ * body.
+ */
+export function getEntryDetails(entry: AnySessionEntry | undefined): EntryDetails {
+  const { parts, others } = getEntryContent(entry);
+  const facts = others.filter(([, value]) => isFact(value));
+  const long = others.filter(([, value]) => !isFact(value));
+  const blocks = [
+    ...parts.map(toDetailBlock),
+    ...long.map(([title, value]) => toDetailBlock({ kind: "data", title, value })),
+  ];
+  return {
+    facts: facts.map(([name, value]) => [toPlainLine(name), toPlainLine(String(value))]),
+    blocks: blocks.map(toHarmless),
+  };
+}
+
+/** Lays out what a message says to a model. */
+export function getMessageBlocks(message: unknown): DetailBlock[] {
+  return getMessageContent(message).map(toDetailBlock).map(toHarmless);
+}
+
+function toHarmless({ isError, title, text }: DetailBlock): DetailBlock {
+  return { isError, title: toPlainLine(title), text: toPlainText(text) };
+}
+
+function isFact(value: unknown): boolean {
+  if (typeof value === "string") return value.length <= LONGEST_FACT && !value.includes("\n");
+  return value === null || typeof value !== "object";
+}
+
+function toDetailBlock(part: ContentPart): DetailBlock {
+  const block = (title: string, text: string) => ({ title, text, isError: part.kind === "failure" });
+  switch (part.kind) {
+    case "text":
+    case "note":
+    case "failure":
+      return block("", part.text);
+    case "thinking":
+      return block("thinking", part.isRedacted ? "(withheld)" : part.text);
+    case "call":
+      return block(`→ ${part.name}`, formatJson(part.input));
+    case "image":
+      return block("image", formatImage(part));
+    case "output":
+      // The name of a tool is among the facts.
+      return block(part.of === "tool" ? "" : formatOutputTitle(part), part.text);
+    case "data":
+      return block(part.title, typeof part.value === "string" ? part.value : formatJson(part.value));
+  }
+}
+
+/** Lines of a text, and characters of a line, of an entry that is shown next to the one that is asked for. */
+const SHORT = { maxLines: 30, maxLineLength: 1000 };
+
+/**
+ * Writes what an entry says, block by block.
+ *
+ * @param isShort - Whether long texts are shortened, with a line that says how much is left out. Default false.
+ * @returns Whether a text was shortened.
+ */
+export function writeBlocks(out: Output, blocks: readonly DetailBlock[], isShort = false): boolean {
+  let isCut = false;
+  for (const { title, text, isError } of blocks) {
+    const shown = isShort ? shortenLines(text, SHORT) : text;
+    isCut ||= shown !== text;
+    out.line();
+    if (title !== "") out.line(out.colors.bold(title));
+    out.line(isError ? out.colors.red(shown) : shown);
+  }
+  return isCut;
+}

@@ -1,0 +1,28 @@
+import { NONE } from "../../../core/tree/entry-tree.ts";
+
+/** An index for each of some entries, by their ordinals: in a fifth of the room that a Map takes, and faster to make. */
+export class ByOrdinal {
+  readonly #indices: Int32Array;
+
+  /** @param ordinals - All that may get an index. */
+  constructor(ordinals: Iterable<number>) {
+    let last = NONE;
+    for (const ordinal of ordinals) last = Math.max(last, ordinal);
+    this.#indices = new Int32Array(last + 1).fill(NONE);
+  }
+
+  /** Returns the index of an entry; undefined if it has none. */
+  get(ordinal: number): number | undefined {
+    const index = this.#indices[ordinal];
+    return index === NONE ? undefined : index;
+  }
+
+  has(ordinal: number): boolean {
+    return this.get(ordinal) !== undefined;
+  }
+
+  /** @param index - At least 0. */
+  set(ordinal: number, index: number): void {
+    this.#indices[ordinal] = index;
+  }
+}

@@ -1,0 +1,90 @@
+import type { ToolPairRepair } from "../../../core/context/tool-pairs.ts";
+import {
+  type AssistantMessage,
+  type Message,
+  repairToolPairs,
+  type ToolResultMessage,
+  type UserMessage,
+} from "../../../core.ts";
+import type { EntryFacts } from "./entry-facts.ts";
+import type { SessionModel } from "./session-model.ts";
+
+const USAGE = {
+  input: 0,
+  output: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  totalTokens: 0,
+  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+};
+
+const ANSWER = {
+  role: "assistant",
+  content: [],
+  api: "",
+  provider: "",
+  model: "",
+  usage: USAGE,
+  stopReason: "toolUse",
+  timestamp: 0,
+} as const;
+
+/** An entry of a context, and the messages that the model gets of it. */
+interface ContextEntry {
+  readonly ordinal: number;
+  /** `edited` if it is not as it is stored. */
+  readonly state: string;
+  readonly messages: readonly Message[];
+}
+
+/** Stands for a message without calls or results. */
+const OTHER: UserMessage = { role: "user", content: [], timestamp: 0 };
+
+/**
+ * Finds what would have to be repaired before a provider accepts a context, as `repairToolPairs` does, but by stored facts:
+ * parses the bodies of what was edited, of compactions, and of answers that are not finished or lack ids.
+ *
+ * @returns Empty until the facts are known.
+ * @remarks Cost: O(context).
+ */
+export function findRepairs(
+  session: SessionModel,
+  items: readonly ContextEntry[],
+): readonly ToolPairRepair[] {
+  if (!session.isWhole) return [];
+  return repairToolPairs(items.flatMap((item) => outlineMessages(session.facts[item.ordinal], item))).repairs;
+}
+
+/** Returns what pairs calls with results, of the messages that the model gets of an entry. */
+function outlineMessages(facts: EntryFacts | undefined, item: ContextEntry): readonly Message[] {
+  if (facts === undefined || !isOutlinedByFacts(facts, item)) return item.messages;
+  if (facts.callId !== "") return [makeResult(facts)];
+  return [facts.calls.length > 0 ? makeAnswer(facts) : OTHER];
+}
+
+/** Tells whether facts say all that counts: not of calls that are dropped, since what else their message holds counts then. */
+function isOutlinedByFacts(
+  { kind, calls, callId, isUnfinished }: EntryFacts,
+  { state }: ContextEntry,
+): boolean {
+  if (state === "edited" || kind.tone === "summary") return false;
+  if (kind.tone === "tool") return callId !== "";
+  const ids = new Set(calls.map(({ id }) => id));
+  return ids.size === calls.length && !ids.has("") && !isUnfinished;
+}
+
+function makeAnswer({ calls }: EntryFacts): AssistantMessage {
+  const content = calls.map(({ id, name }) => ({ type: "toolCall" as const, id, name, arguments: {} }));
+  return { ...ANSWER, content };
+}
+
+function makeResult({ callId, tool }: EntryFacts): ToolResultMessage {
+  return {
+    role: "toolResult",
+    toolCallId: callId,
+    toolName: tool,
+    content: [],
+    isError: false,
+    timestamp: 0,
+  };
+}

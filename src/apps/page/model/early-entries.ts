@@ -1,0 +1,39 @@
+import type { EntryTree } from "../../../core/tree/entry-tree.ts";
+
+/** Entries at each place that may be in sight when the page is first drawn. */
+const SEEN_AT_FIRST = 150;
+
+/** What is known of a session that has just been read. */
+interface ReadSession {
+  readonly tree: EntryTree;
+  readonly storedLeaf: number;
+}
+
+/**
+ * Chooses the entries that may be in sight when the page of a large session is first drawn: at both ends of the path, and around the
+ * entry in the address.
+ *
+ * @param leafId - Where the path ends; undefined for the leaf of the session.
+ * @param hash - Part of the address from `#` on.
+ * @returns Ordinals in the order of the file.
+ */
+export function chooseEarlyEntries(
+  { tree, storedLeaf }: ReadSession,
+  leafId: string | undefined,
+  hash: string,
+): number[] {
+  const named = new URLSearchParams(hash.replace(/^#/, ""));
+  const find = (name: string) => tree.find(named.get(name) ?? "");
+  const leaf = leafId === undefined ? storedLeaf : tree.find(leafId);
+  const chosen = new Set<number>();
+  for (const end of [leaf, find("end"), find("beside")]) {
+    const path = tree.path(end);
+    for (const ordinal of [...path.slice(0, SEEN_AT_FIRST), ...path.slice(-SEEN_AT_FIRST)])
+      chosen.add(ordinal);
+  }
+  const [focus, half] = [find("entry"), SEEN_AT_FIRST / 2];
+  // Entries that follow one another in the file are on one path as a rule.
+  for (let at = Math.max(0, focus - half); focus >= 0 && at < Math.min(tree.size, focus + half); at++)
+    chosen.add(at);
+  return [...chosen].sort((a, b) => a - b);
+}

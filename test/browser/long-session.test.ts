@@ -1,0 +1,141 @@
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
+import { useBrowser } from "./support/browser.ts";
+import { SessionWriter } from "./support/session-writer.ts";
+
+const open = useBrowser();
+
+const TURNS = 2_000;
+
+/** 11 MB in one path that no compaction cuts: more than a page keeps parsed. */
+let session = "";
+let size = 0;
+/** Id of an entry in the middle, far from what is in sight at first. */
+let middle = "";
+
+beforeAll(() => {
+  const writer = new SessionWriter({ provider: "acme", model: "acorn-2" });
+  const words = "reed and heron ".repeat(80);
+  for (let turn = 0; turn < TURNS; turn++) {
+    const id = writer.user(`Question ${turn}: ${words}`);
+    if (turn === TURNS / 2) middle = id;
+    for (const path of ["a.ts", "b.ts"]) writer.tool("read", { path }, `${path} ${turn} ${words}`);
+    writer.assistant(`Answer ${turn}: ${words}`);
+  }
+  session = writer.text;
+  size = writer.size;
+});
+
+/** Bodies that may be parsed for a screen, with what is drawn above and below it, and what titles of rows name. */
+const MAX_BODIES = 700;
+
+/** Rows in the document: those of a screen, and eight above and below it. */
+const MAX_ROWS = 60;
+
+/** Counts what is parsed; `parsedAtFirst` once entries are drawn for the first time. */
+const COUNT_PARSED = `
+  globalThis.parsed = 0;
+  const { parse } = JSON;
+  JSON.parse = function (...args) {
+    parsed++;
+    return parse.apply(this, args);
+  };
+  new MutationObserver((_, observer) => {
+    if (document.querySelector(".conversation .entry") === null) return;
+    globalThis.parsedAtFirst = parsed;
+    observer.disconnect();
+  }).observe(document, { childList: true, subtree: true });
+`;
+
+/** Holds work that leaves its turn to other work, such as gathering facts, until `release()`. */
+const HOLD_SLICES = `
+  const clock = performance.now.bind(performance);
+  let asked = 0;
+  performance.now = () => clock() + 1000 * asked++;
+  const { postMessage } = MessagePort.prototype;
+  const held = [];
+  let isHeld = true;
+  MessagePort.prototype.postMessage = function (message) {
+    const send = () => postMessage.call(this, message);
+    if (isHeld) held.push(send);
+    else send();
+  };
+  globalThis.release = () => {
+    isHeld = false;
+    performance.now = clock;
+    for (const send of held.splice(0)) send();
+  };
+`;
+
+const countParsed = async (page: Page) => Number(await page.evaluate("parsed"));
+const countRows = (page: Page) => page.locator(".conversation .virtual-item").count();
+
+/** Resolves when the page has drawn what came of an event. */
+const settle = (page: Page) =>
+  page.evaluate(
+    "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0))))",
+  );
+
+test("the first screen parses what may be in sight, and the rest is parsed once", async () => {
+  const { page } = await open(session, { script: COUNT_PARSED });
+  await page.locator(".tree").waitFor();
+  expect(Number(await page.evaluate("parsedAtFirst"))).toBeLessThan(MAX_BODIES);
+  expect(await countParsed(page)).toBeLessThan(size + 2 * MAX_BODIES);
+  expect(await countRows(page)).toBeLessThan(MAX_ROWS);
+});
+
+test("a key or the wheel parses what comes into sight, wherever it leads", async () => {
+  const { page } = await open(session, { script: COUNT_PARSED });
+  await page.locator(".tree").waitFor();
+  await page.locator(".conversation").hover();
+  const steps: [name: string, act: () => Promise<unknown>][] = [
+    ...["j", "j", "]", "G", "k", "g", "e", "G", "g", "e", "m", "m", "x", "L"].map(
+      (key): [string, () => Promise<unknown>] => [key, () => page.keyboard.press(key)],
+    ),
+    ["wheel", () => page.mouse.wheel(0, 700)],
+    ["far", () => page.locator(".conversation").evaluate((list) => list.scrollTo(0, list.scrollHeight / 2))],
+  ];
+  for (const [name, act] of steps) {
+    const before = await countParsed(page);
+    await act();
+    await settle(page);
+    const parsed = (await countParsed(page)) - before;
+    expect.soft(parsed, name).toBeLessThan(MAX_BODIES);
+    expect.soft(await countRows(page), name).toBeLessThan(MAX_ROWS);
+  }
+});
+
+test("what is in sight stays in its place when the rest of the session is known", async () => {
+  const { page } = await open(session, { script: HOLD_SLICES });
+  await page.locator(".conversation .entry").first().waitFor();
+  const list = page.locator(".conversation");
+  await list.evaluate((one) => one.scrollTo(0, one.scrollHeight / 2));
+  await settle(page);
+  await settle(page);
+  /** The first entry in sight that is no result, and where it stands. */
+  const look = () =>
+    list.evaluate((one) => {
+      const { top } = one.getBoundingClientRect();
+      const shown = [...one.querySelectorAll(".entry:not(.tone-tool)")].map((entry) => ({
+        id: entry.getAttribute("data-entry"),
+        at: Math.round(entry.getBoundingClientRect().top - top),
+      }));
+      return shown.find(({ at }) => at >= 0);
+    });
+  const before = await look();
+  expect(before).toBeDefined();
+  await page.evaluate("release()");
+  await page.locator(".tree").waitFor();
+  await settle(page);
+  expect(await look()).toEqual(before);
+});
+
+test("a link leads into the middle, where results stand with their calls at once", async () => {
+  const { page } = await open(session, { script: HOLD_SLICES, hash: `#entry=${middle}` });
+  await page.locator(`.entry.is-focused[data-entry="${middle}"]`).waitFor();
+  expect(await page.locator(".conversation .entry.tone-tool").count()).toBe(0);
+  expect(await page.locator(".conversation .tool-use .result").count()).toBeGreaterThan(0);
+  await page.evaluate("release()");
+  await page.locator(".tree").waitFor();
+  await page.locator(`.entry.is-focused[data-entry="${middle}"]`).waitFor();
+});
