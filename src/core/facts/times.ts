@@ -69,6 +69,12 @@ export function formatRelativeDay(timeMs: number, nowMs: number): string {
   return days > 1 && days < 7 ? (WEEKDAYS[date.getDay()] ?? "") : formatDateAndTime(timeMs).slice(0, 10);
 }
 
+/** Writes when a session was used last, in at most 11 columns: the day, and of today the time. */
+export function formatLastUse(timeMs: number, nowMs: number): string {
+  const day = formatRelativeDay(timeMs, nowMs);
+  return day === "Today" ? `${day} ${formatTimeOfDay(timeMs)}` : day;
+}
+
 /** Writes the time of day of a moment in local time, to the minute; empty if it is none. */
 export function formatTimeOfDay(timeMs: number): string {
   return formatDateAndTime(timeMs).slice(11);

@@ -8,7 +8,7 @@ import { hasAllWords } from "../../../catalog/list/resolve-session.ts";
 import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
 import { joinTabs, toPlainLine } from "../../../core/facts/plain-text.ts";
 import { findTitleText, getFolderName } from "../../../core/facts/session-title.ts";
-import { formatIsoTime, formatRelativeDay, formatTimeOfDay } from "../../../core/facts/times.ts";
+import { formatIsoTime, formatLastUse } from "../../../core/facts/times.ts";
 import { formatCost, getDollars, makeEmptySpent, type Spent } from "../../../core/facts/usage-tally.ts";
 import { SOURCE_NAMES } from "../../../interop/import/imported-session.ts";
 import { compareRows, type FileRow } from "../../../session/files/session-row.ts";
@@ -317,7 +317,7 @@ function writeTable(
     const { id, modified, name, issueCount = 0, source, sourceGone = false } = session;
     const facts = [
       colors.dim(fitColumn(takeShortId(id, idLength), idLength)),
-      fitColumn(formatLastDay(modified.getTime(), now), DAY_WIDTH),
+      fitColumn(formatLastUse(modified.getTime(), now), DAY_WIDTH),
       colors.dim((numbers[i] ?? "").padStart(numberWidth)),
       (prices[i] ?? "").padStart(priceWidth),
       colors.cyan(fitColumn(projects[i] ?? "", projectWidth)),
@@ -343,12 +343,6 @@ function writeTable(
 function measureColumn(title: string, texts: readonly string[]): number {
   const longest = Math.max(0, ...texts.map(measureWidth));
   return longest === 0 ? 0 : Math.max(title.length, longest);
-}
-
-/** Writes when a session was used last: the day, and of today the time. */
-function formatLastDay(timeMs: number, nowMs: number): string {
-  const day = formatRelativeDay(timeMs, nowMs);
-  return day === "Today" ? `${day} ${formatTimeOfDay(timeMs)}` : day;
 }
 
 /**

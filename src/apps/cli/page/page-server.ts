@@ -209,7 +209,11 @@ export class PageServer {
     const follower = new FileFollower(path, offset, url.searchParams.get("file") ?? "");
     response.writeHead(200, { ...HEADERS, "Content-Type": "text/event-stream" });
     response.write(": following\n\n");
+    let wasWriting: boolean | undefined;
     const look = () => {
+      const isWriting = isBeingWritten(path);
+      if (isWriting !== wasWriting) response.write(`event: writing\ndata: ${isWriting}\n\n`);
+      wasWriting = isWriting;
       // What a browser has not fetched yet would be kept here.
       let isFree = !response.writableNeedDrain;
       try {
@@ -302,6 +306,15 @@ function parseIdentity(text: string): FileIdentity | undefined {
   if (dev === undefined || ino === undefined || birthtimeNs === undefined || ctimeNs === undefined)
     return undefined;
   return { dev, ino, birthtimeNs, ctimeNs };
+}
+
+/** A program counts as writing to a file for so long after its last write: calls of models and tools take their time. */
+const WRITING_MS = 60_000;
+
+/** Tells whether a program is writing to a file, by the time of its last change. */
+function isBeingWritten(path: string): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats !== undefined && Date.now() - stats.mtimeMs < WRITING_MS;
 }
 
 /** Reads what is appended to a file. */
