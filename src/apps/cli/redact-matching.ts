@@ -10,6 +10,7 @@ import {
 } from "../../catalog/redaction/redact-text.ts";
 import { formatCounted } from "../../core/facts/number-text.ts";
 import { toPlainLine } from "../../core/facts/plain-text.ts";
+import { groupBy } from "../../core/format/group-by.ts";
 import type { CatalogScope } from "../../session/files/session-files.ts";
 import { sessionNotFound } from "../../session/manager/open-session.ts";
 import type { CommandCall } from "./command.ts";
@@ -134,8 +135,10 @@ function writeResult({ json, out }: CommandCall, { changed, pending, standing }:
     out.json({ redacted: changed.length, standing: count });
   } else {
     for (const sentence of formatResult(changed.length, pending.length, standing.length)) out.line(sentence);
-    for (const { kind, path, reason } of standing)
-      out.line(`  ${kind}  ${toPlainLine(path)}: ${toPlainLine(reason)}`);
+    for (const [reason, places] of groupBy(standing, (one) => one.reason)) {
+      out.prose(toPlainLine(reason));
+      for (const { kind, path } of places) out.line(`  ${kind}  ${toPlainLine(path)}`);
+    }
   }
   return count === 0 ? EXIT_CODES.ok : EXIT_CODES.failed;
 }

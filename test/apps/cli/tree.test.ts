@@ -28,7 +28,7 @@ test("the path to the leaf stays at the left edge, and what was left hangs to it
   const leftEnd = scribe.user("go on");
   scribe.session.branch(root);
   const kept = scribe.assistant("second try");
-  const { lines } = await cli(["tree", "--pretty", scribe.path]);
+  const { lines, stderr } = await cli(["tree", "--pretty", scribe.path]);
   const drawn = lines.slice(lines.indexOf("") + 1);
   expect(drawn.map((line) => line.slice(0, 12))).toEqual([
     `● ${root} u`,
@@ -36,6 +36,9 @@ test("the path to the leaf stays at the left edge, and what was left hangs to it
     `│ ● ${leftEnd}`,
     `○ ${kept} a`,
   ]);
+  expect(stderr).toBe(
+    `To compare the active branch with another: sessiontree diff ${scribe.path} ${leftEnd}\n`,
+  );
 });
 
 test("records of state, usage, and imports are hidden, but not those that are seen anyway", async () => {
