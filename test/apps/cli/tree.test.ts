@@ -26,10 +26,11 @@ test("the path to the leaf stays at the left edge, and what was left hangs to it
   const root = scribe.user("start");
   const left = scribe.assistant("first try");
   const leftEnd = scribe.user("go on");
+  scribe.session.appendCustomEntry("state", { n: 1 });
   scribe.session.branch(root);
   const kept = scribe.assistant("second try");
   const { lines, stderr } = await cli(["tree", "--pretty", scribe.path]);
-  const drawn = lines.slice(lines.indexOf("") + 1);
+  const drawn = lines.slice(lines.indexOf("") + 1, lines.lastIndexOf(""));
   expect(drawn.map((line) => line.slice(0, 12))).toEqual([
     `● ${root} u`,
     `├─○ ${left}`,

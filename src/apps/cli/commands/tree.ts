@@ -125,8 +125,10 @@ function drawTree({ out, get, note }: CommandCall, session: SessionView): void {
     out.prose(`To list the failures: ${makeFailuresCommand(get(SESSION))}`, out.colors.dim);
   const parting = findPartingEntry(tree, leaf);
   const [side] = parting === NONE ? [] : findSides(tree, trunk, parting);
-  const end = side === undefined ? undefined : trunk.newestTip[side];
-  if (end !== undefined)
+  let end = side === undefined ? NONE : (trunk.newestTip[side] ?? NONE);
+  // The end that is drawn, before records that follow it.
+  while (end !== side && isPassed?.[end] === 1) end = tree.parentAt(end);
+  if (end !== NONE)
     note(
       `To compare the active branch with another: sessiontree diff ${quoteForShell(toPlainLine(get(SESSION)))} ${toPlainLine(tree.idAt(end))}`,
     );
