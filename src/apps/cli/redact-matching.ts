@@ -50,7 +50,7 @@ export async function redactMatching(call: CommandCall, request: MatchingRequest
   writePlaces(call, found.changed, request.isDryRun);
   if (request.isDryRun || found.changed.length === 0) {
     const standing = [...found.standing, ...(await findElsewhere(call, request, found, redact))];
-    return writeResult(call, { changed: [], pending: found.changed, standing });
+    return writeOutcome(call, { changed: [], pending: found.changed, standing });
   }
   call.out.flush();
   const question = `Redact the text in ${formatCounted(found.changed.length, "place")}? Backups change as well: nothing brings it back.`;
@@ -60,7 +60,7 @@ export async function redactMatching(call: CommandCall, request: MatchingRequest
   }
   const { changed, standing } = await redact(reach, false);
   const elsewhere = await findElsewhere(call, request, found, redact);
-  return writeResult(call, { changed, pending: [], standing: [...standing, ...elsewhere] });
+  return writeOutcome(call, { changed, pending: [], standing: [...standing, ...elsewhere] });
 }
 
 async function findReach(
@@ -128,7 +128,7 @@ interface RedactionResult extends TextRedaction {
 }
 
 /** Reports what was redacted, then where the text remains. */
-function writeResult({ json, out }: CommandCall, { changed, pending, standing }: RedactionResult): ExitCode {
+function writeOutcome({ json, out }: CommandCall, { changed, pending, standing }: RedactionResult): ExitCode {
   const count = standing.length + pending.length;
   if (json) {
     for (const one of standing) out.json({ action: "stands", ...one });
