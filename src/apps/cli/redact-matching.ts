@@ -10,6 +10,7 @@ import {
 } from "../../catalog/redaction/redact-text.ts";
 import { formatCounted } from "../../core/facts/number-text.ts";
 import { toPlainLine } from "../../core/facts/plain-text.ts";
+import { groupBy } from "../../core/format/group-by.ts";
 import type { CatalogScope } from "../../session/files/session-files.ts";
 import { sessionNotFound } from "../../session/manager/open-session.ts";
 import type { CommandCall } from "./command.ts";
@@ -49,7 +50,7 @@ export async function redactMatching(call: CommandCall, request: MatchingRequest
   writePlaces(call, found.changed, request.isDryRun);
   if (request.isDryRun || found.changed.length === 0) {
     const standing = [...found.standing, ...(await findElsewhere(call, request, found, redact))];
-    return writeResult(call, { changed: [], pending: found.changed, standing });
+    return writeOutcome(call, { changed: [], pending: found.changed, standing });
   }
   call.out.flush();
   const question = `Redact the text in ${formatCounted(found.changed.length, "place")}? Backups change as well: nothing brings it back.`;
@@ -59,7 +60,7 @@ export async function redactMatching(call: CommandCall, request: MatchingRequest
   }
   const { changed, standing } = await redact(reach, false);
   const elsewhere = await findElsewhere(call, request, found, redact);
-  return writeResult(call, { changed, pending: [], standing: [...standing, ...elsewhere] });
+  return writeOutcome(call, { changed, pending: [], standing: [...standing, ...elsewhere] });
 }
 
 async function findReach(
@@ -127,15 +128,17 @@ interface RedactionResult extends TextRedaction {
 }
 
 /** Reports what was redacted, then where the text remains. */
-function writeResult({ json, out }: CommandCall, { changed, pending, standing }: RedactionResult): ExitCode {
+function writeOutcome({ json, out }: CommandCall, { changed, pending, standing }: RedactionResult): ExitCode {
   const count = standing.length + pending.length;
   if (json) {
     for (const one of standing) out.json({ action: "stands", ...one });
     out.json({ redacted: changed.length, standing: count });
   } else {
     for (const sentence of formatResult(changed.length, pending.length, standing.length)) out.line(sentence);
-    for (const { kind, path, reason } of standing)
-      out.line(`  ${kind}  ${toPlainLine(path)}: ${toPlainLine(reason)}`);
+    for (const [reason, places] of groupBy(standing, (one) => one.reason)) {
+      out.prose(toPlainLine(reason));
+      for (const { kind, path } of places) out.line(`  ${kind}  ${toPlainLine(path)}`);
+    }
   }
   return count === 0 ? EXIT_CODES.ok : EXIT_CODES.failed;
 }

@@ -1,7 +1,7 @@
 import type { SearchQuery } from "./search-query.ts";
 import type { SearchedPart, TextKind } from "./search-text.ts";
 import { type MatchFinder, makeLiteralFinder, type TextMatch, type TextMatcher } from "./text-matcher.ts";
-import { isWhole } from "./words.ts";
+import { isWholeWord } from "./words.ts";
 
 /** Text to be searched. */
 export type MatchedPart = Pick<SearchedPart, "kind" | "text">;
@@ -76,7 +76,7 @@ export function makeQueryMatcher(query: SearchQuery, compile: ExpressionCompiler
 
 /** Makes a finder of a word: where it stands as a whole, and only in texts without that where it is part of a longer one. */
 function makeWordFinder(term: string, caseSensitive: boolean): MatchFinder {
-  const findWhole = makeLiteralFinder(term, caseSensitive, MAX_MATCHES, isWhole);
+  const findWhole = makeLiteralFinder(term, caseSensitive, MAX_MATCHES, isWholeWord);
   const findAny = makeLiteralFinder(term, caseSensitive, MAX_MATCHES);
   return (text) => {
     const whole = findWhole(text);
@@ -168,7 +168,7 @@ function isWordWhole(word: number, parts: readonly MatchedPart[], found: readonl
 /** Returns how much a word counts in a text, by the first of its matches: 0 if it has none. */
 function getWholeness(text: string, [first]: readonly TextMatch[]): number {
   if (first === undefined) return 0;
-  return isWhole(text, first) ? 1 : PART_OF_WORD;
+  return isWholeWord(text, first) ? 1 : PART_OF_WORD;
 }
 
 interface Window {

@@ -94,7 +94,7 @@ export function readWords(text: string, take: WordTaker): void {
  * Returns whether a piece of a text neither begins nor ends within a word. Scripts without spaces have no words to be
  * within.
  */
-export function isWhole(
+export function isWholeWord(
   text: string,
   { start, length }: { readonly start: number; readonly length: number },
 ): boolean {

@@ -90,7 +90,7 @@ function findSubagentPlace(
   all: readonly TrajectoryWriter[],
 ): SubagentPlace | undefined {
   for (const caller of all) {
-    const result = caller === subagent ? undefined : caller.findResultOf(subagent);
+    const result = caller === subagent ? undefined : caller.findSubagentResult(subagent);
     if (result !== undefined) return { caller, result };
   }
   return undefined;

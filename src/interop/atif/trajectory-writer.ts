@@ -59,21 +59,21 @@ export class TrajectoryWriter {
   }
 
   /** Returns the result of the call that started a subagent; undefined if the call is not on this path. */
-  findResultOf(subagent: TrajectoryWriter): AtifResult | undefined {
-    const callId = this.#findCallOf(subagent, this.#path);
+  findSubagentResult(subagent: TrajectoryWriter): AtifResult | undefined {
+    const callId = this.#findStartingCall(subagent, this.#path);
     return callId === undefined ? undefined : this.#steps.findResult(callId);
   }
 
   /** Returns whether a known call of the session, on any branch, started a subagent. */
   hasStarted(subagent: TrajectoryWriter): boolean {
-    const callId = this.#findCallOf(subagent, this.#session.getEntries());
+    const callId = this.#findStartingCall(subagent, this.#session.getEntries());
     return (
       callId !== undefined &&
       this.#session.getEntries().some((entry) => getToolCalls(entry).some(({ id }) => id === callId))
     );
   }
 
-  #findCallOf(subagent: TrajectoryWriter, entries: readonly AnySessionEntry[]): string | undefined {
+  #findStartingCall(subagent: TrajectoryWriter, entries: readonly AnySessionEntry[]): string | undefined {
     return findSubagentCall(subagent.#path, entries, subagent.#session.getHeader()?.id);
   }
 

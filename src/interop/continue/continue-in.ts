@@ -91,7 +91,7 @@ function findFolder(agent: ContinuingAgent, env: Environment): string {
 }
 
 function makeCwdError(cwd: string): SessionError {
-  const message = `The working directory ${cwd} does not exist; name another one to continue in.`;
+  const message = `The working directory ${cwd} does not exist; name another one to continue in: cwd, or --cwd on the command line.`;
   return new SessionError("CWD_MISSING", message, { details: { cwd } });
 }
 

@@ -32,7 +32,10 @@ describe("fork", () => {
     expect(pathIds(made)).toEqual([root, left]);
     const session = SessionManager.open(made, { mode: "read-only" });
     expect(session.getHeader()?.parentSession).toBe(path);
-    expect(stderr).toBe(`Copied 2 entries into session ${session.getSessionId()}.\n`);
+    const id = session.getSessionId();
+    expect(stderr).toBe(
+      `Copied 2 entries into session ${id}.\nTo continue it in an agent: sessiontree continue ${id} --in AGENT\n`,
+    );
     expect(readFileSync(path, "utf8")).toBe(before);
   });
 

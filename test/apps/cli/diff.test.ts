@@ -44,18 +44,21 @@ describe("diff", () => {
   test("hides records of state, usage, and imports", async () => {
     const scribe = new Scribe(temporaryFolder());
     const root = scribe.user("build a wall");
+    const state = scribe.session.appendCustomEntry("state", { n: 0 });
     const left = scribe.assistant("left");
-    scribe.session.branch(root);
+    scribe.session.branch(state);
     scribe.session.appendCustomEntry("state", { n: 1 });
     scribe.session.appendModelChange("anthropic", "claude");
     const right = scribe.assistant("right");
     const { lines } = await cli(["diff", scribe.path, left, right]);
+    expect(lines[1]).toContain(`${root} user            build a wall`);
     expect(lines.slice(-3)).toEqual([
       `+ 1 entry only on the branch to ${right}`,
       `+ ${right} assistant       right`,
       "  2 records hidden; --records shows them",
     ]);
     const all = await cli(["diff", scribe.path, left, right, "--records"]);
+    expect(all.lines[1]).toContain(`${state} program record`);
     expect(all.stdout).toContain(`+ 3 entries only on the branch to ${right}`);
     expect(all.stdout).not.toContain("hidden");
   });

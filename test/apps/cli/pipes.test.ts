@@ -100,7 +100,11 @@ describe("in a pipe, lines are whole and have tabs between their fields", () => 
 
 describe("what makes a file prints its path alone on stdout", () => {
   test.each([
-    ["fork", ["fork", "@last"], /^Copied 3 entries into session \S+\.\n$/],
+    [
+      "fork",
+      ["fork", "@last"],
+      /^Copied 3 entries into session \S+\.\nTo continue it in an agent: [^\n]+\n$/,
+    ],
     ["view", ["view", "@last", "--no-open", "-o", "a.html"], /^Wrote a page of 3 entries\.\n$/],
   ])("%s", async (_name, words, note) => {
     const { folder, settings } = project();

@@ -190,10 +190,11 @@ describe("--matching", () => {
     const other = elsewhere.getSessionFile() ?? "";
     const one = await cli(["redact", path, "--matching", "tulip", "--yes"]);
     expect(one.code).toBe(1);
-    expect(one.lines.slice(-3)).toEqual([
+    expect(one.lines.slice(-4)).toEqual([
       "Redacted the text in 1 place.",
       "It remains in 1 place:",
-      `  session  ${other}: It is outside of what was asked for; --all redacts it.`,
+      "It is outside of what was asked for; --all redacts it.",
+      `  session  ${other}`,
     ]);
     expect(readFileSync(path, "utf8")).not.toContain("tulip");
     expect((await cli(["redact", "--matching", "tulip", "--all", "--yes"])).code).toBe(0);

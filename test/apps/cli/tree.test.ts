@@ -26,16 +26,20 @@ test("the path to the leaf stays at the left edge, and what was left hangs to it
   const root = scribe.user("start");
   const left = scribe.assistant("first try");
   const leftEnd = scribe.user("go on");
+  scribe.session.appendCustomEntry("state", { n: 1 });
   scribe.session.branch(root);
   const kept = scribe.assistant("second try");
-  const { lines } = await cli(["tree", "--pretty", scribe.path]);
-  const drawn = lines.slice(lines.indexOf("") + 1);
+  const { lines, stderr } = await cli(["tree", "--pretty", scribe.path]);
+  const drawn = lines.slice(lines.indexOf("") + 1, lines.lastIndexOf(""));
   expect(drawn.map((line) => line.slice(0, 12))).toEqual([
     `● ${root} u`,
     `├─○ ${left}`,
     `│ ● ${leftEnd}`,
     `○ ${kept} a`,
   ]);
+  expect(stderr).toBe(
+    `To compare the active branch with another: sessiontree diff ${scribe.path} ${leftEnd}\n`,
+  );
 });
 
 test("records of state, usage, and imports are hidden, but not those that are seen anyway", async () => {

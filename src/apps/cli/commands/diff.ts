@@ -3,7 +3,9 @@ import { getExcerpt } from "../../../core/facts/excerpt.ts";
 import { formatCounted } from "../../../core/facts/number-text.ts";
 import { toPlainLine } from "../../../core/facts/plain-text.ts";
 import { getShortIdLength } from "../../../core/facts/short-id-length.ts";
+import type { AnySessionEntry } from "../../../core/format/entry.ts";
 import { isSessionError } from "../../../core/format/errors.ts";
+import { NONE } from "../../../core/tree/entry-tree.ts";
 import { openOverLog } from "../../../session/manager/session-manager.ts";
 import type { SessionView } from "../../../session/manager/session-view.ts";
 import { getEntryKind, isConversation } from "../../text/entry-kind.ts";
@@ -54,7 +56,7 @@ export const command: Command = {
     const length = call.out.isLaidOut
       ? getShortIdLength(listIds(view.tree))
       : measureLongest(listIds(view.tree));
-    const ancestor = diff.commonAncestorId === null ? undefined : session.getEntry(diff.commonAncestorId);
+    const ancestor = findShownAncestor(call, view, diff.commonAncestorId);
     if (ancestor === undefined) call.out.line("The branches have no entry in common.");
     else {
       call.out.line(call.out.colors.dim("The branches part after"));
@@ -64,6 +66,20 @@ export const command: Command = {
     writeSide(call, y, diff.y, "+", length);
   },
 };
+
+/** Finds the entry after which the branches part; the last one of the conversation, unless records are shown. */
+function findShownAncestor(
+  { get }: CommandCall,
+  view: SessionView,
+  id: string | null,
+): AnySessionEntry | undefined {
+  const start = id === null ? NONE : view.tree.find(id);
+  for (let at = start; at !== NONE; at = view.tree.parentAt(at)) {
+    const entry = view.entryAt(at);
+    if (entry !== undefined && (get(RECORDS) || isConversation(getEntryKind(entry)))) return entry;
+  }
+  return start === NONE ? undefined : view.entryAt(start);
+}
 
 /** @throws {UsageError} If it is no entry of the session, but another session. */
 async function findFirstEnd(
@@ -116,7 +132,7 @@ function writeSide(call: CommandCall, id: string, side: BranchSide, mark: "-" | 
 
 function writeEntries(
   { out }: CommandCall,
-  entries: BranchSide["entries"],
+  entries: readonly AnySessionEntry[],
   mark: string,
   length: number,
 ): void {

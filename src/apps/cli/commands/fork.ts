@@ -5,6 +5,7 @@ import { planWholeFork } from "../../../session/manager/fork.ts";
 import type { SessionManager } from "../../../session/manager/session-manager.ts";
 import { makeHeader } from "../../../session/manager/session-options.ts";
 import { fileStore } from "../../../stores/file/file-store.ts";
+import { quoteForShell } from "../../text/shell-quoting.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { argument, flag, optionalArgument } from "../parameters.ts";
 import { getScope } from "../session-argument.ts";
@@ -68,4 +69,5 @@ async function writeNewSession(call: CommandCall, session: SessionManager): Prom
   out.path(path ?? id);
   const where = path === undefined ? `a session in ${toPlainLine(stored?.address ?? "")}` : `session ${id}`;
   note(`Copied ${formatCounted(entries, "entry", "entries")} into ${where}.`);
+  note(`To continue it in an agent: sessiontree continue ${quoteForShell(toPlainLine(id))} --in AGENT`);
 }

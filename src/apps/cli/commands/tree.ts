@@ -20,6 +20,7 @@ import {
   type KindCount,
   readKinds,
 } from "../../text/entry-kind.ts";
+import { quoteForShell } from "../../text/shell-quoting.ts";
 import {
   chooseAll,
   chooseConversation,
@@ -86,7 +87,7 @@ With --follow: one line per entry that another process appends from now on; with
   },
 };
 
-function drawTree({ out, get }: CommandCall, session: SessionView): void {
+function drawTree({ out, get, note }: CommandCall, session: SessionView): void {
   const read = readKinds(session);
   writeHeading(session, countKinds(read), out);
   const { tree, leaf } = session;
@@ -122,6 +123,22 @@ function drawTree({ out, get }: CommandCall, session: SessionView): void {
     );
   if (isFolded && read.failures.size > 0)
     out.prose(`To list the failures: ${makeFailuresCommand(get(SESSION))}`, out.colors.dim);
+  const parting = findPartingEntry(tree, leaf);
+  const [side] = parting === NONE ? [] : findSides(tree, trunk, parting);
+  let end = side === undefined ? NONE : (trunk.newestTip[side] ?? NONE);
+  // The end that is drawn, before records that follow it.
+  while (end !== side && isPassed?.[end] === 1) end = tree.parentAt(end);
+  if (end !== NONE)
+    note(
+      `To compare the active branch with another: sessiontree diff ${quoteForShell(toPlainLine(get(SESSION)))} ${toPlainLine(tree.idAt(end))}`,
+    );
+}
+
+/** Returns the last entry of the path to the leaf at which another branch begins; NONE if there is none. */
+function findPartingEntry(tree: EntryTree, leaf: number): number {
+  let at = leaf === NONE ? NONE : tree.parentAt(leaf);
+  while (at !== NONE && [...tree.children(at)].length < 2) at = tree.parentAt(at);
+  return at;
 }
 
 /** Returns the last entries of the path to the leaf: so many of the conversation, or of any kind. */

@@ -33,10 +33,10 @@ export function layOutCall({ name, input }: ShownCall, bounds?: LineBounds): str
   const fence = (text: string, language: string) =>
     fenceText(bounds === undefined ? text : shortenLines(text, bounds), language);
   if (!isJsonRecord(input)) {
-    if (input === undefined || input === null) return [makeTitle(name, {})];
+    if (input === undefined || input === null) return [makeCallTitle(name, {})];
     const text = typeof input === "string" ? input : formatJson(input);
     return [
-      makeTitle(name, {}),
+      makeCallTitle(name, {}),
       fence(text, PATCH.test(text) ? "diff" : typeof input === "string" ? "" : "json"),
     ];
   }
@@ -68,7 +68,7 @@ export function layOutCall({ name, input }: ShownCall, bounds?: LineBounds): str
   const long = Object.entries(rest).filter(([, value]) => !isShort(value));
   for (const [key] of long) delete rest[key];
   if (long.length > 0) blocks.push(fence(formatJson(Object.fromEntries(long)), "json"));
-  return [makeTitle(name, rest), ...blocks];
+  return [makeCallTitle(name, rest), ...blocks];
 }
 
 /** Returns the language of the first file that a call names, as highlighters call it; empty if there is none. */
@@ -98,7 +98,7 @@ function isShort(value: unknown): boolean {
 }
 
 /** Names the tool, the file or the query, and the other short arguments. */
-function makeTitle(name: string, fields: Readonly<Record<string, unknown>>): string {
+function makeCallTitle(name: string, fields: Readonly<Record<string, unknown>>): string {
   const [first, ...others] = Object.entries(fields).map(([key, value]) => {
     const text = formatCode(String(value));
     return TELLING.has(key) ? text : `${formatCode(key)} ${text}`;

@@ -16,6 +16,7 @@ export interface EntryDetails {
   readonly blocks: readonly DetailBlock[];
 }
 
+/** A text that an entry holds, under a title. */
 export interface DetailBlock {
   /** What it is; empty for the text that the entry is about. */
   readonly title: string;
