@@ -14,7 +14,7 @@ import { readEntryLines } from "../../session/log/read-lines.ts";
 const BATCH_ENTRIES = 64;
 const BATCH_BYTES = 1024 * 1024;
 
-/** Reads a session file into its index, without blocking the event loop; undefined if it is no session. */
+/** Reads a session file into its index, without blocking the event loop; undefined if the file is not a session. */
 export async function readSource(file: ScannedFile, pace: Pace): Promise<LineSource | undefined> {
   const { fd } = file;
   const readBytes = (offset: number, length: number) => readRange(realFileSystem, fd, offset, length);
@@ -63,7 +63,7 @@ export interface WholeLine {
   readonly end: number;
 }
 
-/** What bodies of the current version are decoded with. */
+/** Context for decoding bodies of the current version. */
 const CONTEXT = { version: CURRENT_SESSION_VERSION, entryIdFrom: () => undefined };
 
 /**
