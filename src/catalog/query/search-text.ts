@@ -137,7 +137,7 @@ const MONTHS = "January February March April May June July August September Octo
   " ",
 );
 
-/** Arguments that hold a command, which names files among other things. */
+/** Arguments that contain a command, which may name files among its words. */
 const COMMAND_KEYS = ["command", "cmd", "script"];
 
 const BETWEEN = /[\s"'`;|&<>()=,]+/;

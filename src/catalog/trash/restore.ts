@@ -175,7 +175,7 @@ function prepareFolder(folder: string): void {
     makeFolder(realFileSystem, folder);
   } catch (cause) {
     if (!hasErrorCode(cause, "EEXIST")) throw cause;
-    // The file itself does not exist, so something else stands in place of the folder.
+    // The file itself does not exist, so another file has the path of the folder.
     const message = `${folder} is not a folder. Move the file that is there, or restore the session to another place.`;
     throw new SessionError("WRITE_FAILED", message, { details: { path: folder }, cause });
   }
