@@ -43,7 +43,7 @@ export interface CliIo {
   readonly cwd: string;
   /** Returns Unix milliseconds. */
   readonly now: () => number;
-  /** Asks the user at the terminal; returns an empty string if there is no answer. Absent without a terminal. */
+  /** Reads the user's answer to a question at the terminal; empty if there is none. Absent without a terminal. */
   readonly ask?: (question: string) => Promise<string>;
   /** Terminal for the picker; absent without a terminal. */
   readonly terminal?: CliTerminal;

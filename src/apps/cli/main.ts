@@ -73,7 +73,7 @@ async function openFile(path: string): Promise<boolean> {
   });
 }
 
-/** Asks on stderr, so that stdout can be redirected. */
+/** Writes a question to stderr, so that stdout can be redirected, and reads the answer; empty if there is none. */
 async function askOnStderr(question: string): Promise<string> {
   const { createInterface } = await import("node:readline/promises");
   const lines = createInterface({ input: stdin, output: stderr });

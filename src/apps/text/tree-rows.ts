@@ -58,7 +58,7 @@ export function findSides(
 export type TreeRow = RowPosition &
   (
     | { readonly kind: "entry"; readonly ordinal: number }
-    /** Entries in a line, and how many branches hang on them that are not drawn. */
+    /** Consecutive entries, and the number of their branches that are not drawn. */
     | { readonly kind: "run"; readonly ordinals: readonly number[]; readonly branches: number }
     /** Branches of one entry that are not drawn, by their first entries. */
     | { readonly kind: "branches"; readonly heads: readonly number[] }

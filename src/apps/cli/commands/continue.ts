@@ -104,7 +104,7 @@ function countIssues(issues: readonly ExportIssue[]): (readonly [first: ExportIs
   });
 }
 
-/** Runs the commands until one fails. Removes a temporary file after the program has imported it. */
+/** Runs the commands until one fails. Removes the temporary folder of a file that OpenCode has imported. */
 async function runCommands(
   call: CommandCall,
   agent: ContinuingAgent,

@@ -97,7 +97,7 @@ interface Plan {
   readonly program: HookProgram;
 }
 
-/** Asks for confirmation, imports what is new, and installs what is missing. */
+/** Requests confirmation, imports what is new, and installs what is missing. */
 async function carryOut(call: CommandCall, { states, options, program }: Plan): Promise<ExitCode> {
   const changed = states.reduce((sum, one) => sum + one.changed, 0);
   const sources = states.flatMap((one) => (one.changed > 0 ? (one.agent.source ?? []) : []));

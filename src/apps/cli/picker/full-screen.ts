@@ -41,7 +41,7 @@ export class FullScreen {
   readonly #timing: Interface;
   #isOpen = true;
 
-  /** Takes control of the terminal; the caller must call `close`. On exit and on signals, it closes automatically. */
+  /** Enters full-screen mode; the caller must call `close`. On exit and on signals, it closes automatically. */
   constructor(terminal: CliTerminal, listener: ScreenListener) {
     this.#terminal = terminal;
     this.#listener = listener;
