@@ -3,7 +3,7 @@ import { fitColumn, measureWidth, truncateLine } from "../text/width.ts";
 
 const GAP = 2;
 const MIN_NAME_WIDTH = 12;
-/** Width and share for names for which columns of numbers are omitted. */
+/** Preferred width of names, in columns and as a fraction of the line; columns of numbers are omitted to reach it. */
 const GOOD_NAME_WIDTH = 24;
 const GOOD_NAME_SHARE = 0.45;
 const MAX_BAR_WIDTH = 30;
