@@ -190,7 +190,7 @@ function openChildren(
   for (const one of opened.reverse()) open.push(one);
 }
 
-/** Maximum number of entries in a session of which only runs of program records are folded. */
+/** Maximum number of entries in a session for which only runs of program records are folded. */
 export const DRAWN_WHOLE = 40;
 
 /** Facts of a session that determine which rows are drawn. */

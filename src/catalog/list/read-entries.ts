@@ -70,8 +70,8 @@ const CONTEXT = { version: CURRENT_SESSION_VERSION, entryIdFrom: () => undefined
  * Yields the entries on some lines of a file that is in order: on each line one record of the current version with a
  * unique id.
  *
- * A search takes these lines without the index, because it takes 108 ms in 400 sessions of 100 MB then, and 216 if each
- * file with a hit is read into a tree.
+ * A search reads these lines without the index, because that takes 108 ms for 400 sessions of 100 MB, and 216 ms if each file
+ * with a hit is read into a tree.
  *
  * @returns Batches, between which the event loop runs.
  */

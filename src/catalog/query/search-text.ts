@@ -144,7 +144,7 @@ const BETWEEN = /[\s"'`;|&<>()=,]+/;
 
 const DRIVE = /^[a-z]:\//i;
 
-/** Returns whether a path is the wanted file, or is below the wanted folder. */
+/** Returns whether a path is the requested file, or below the requested folder. */
 export type PathTest = (path: string, cwd: string) => boolean;
 
 /**

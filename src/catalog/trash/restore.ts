@@ -301,7 +301,7 @@ export function assertReadableTrash(platform: string = process.platform): void {
 /** Returns the user's trash folders: the home folder's, then those on the file systems of some folders. */
 export function listTrashFolders(folders: readonly string[]): TrashFolder[] {
   const { XDG_DATA_HOME: xdg } = process.env;
-  // The specification says to ignore relative paths.
+  // The specification requires that relative paths be ignored.
   const data = xdg !== undefined && isAbsolute(xdg) ? xdg : join(homedir(), ".local", "share");
   const tops = new Set(folders.map(findTop).filter((top) => top !== undefined));
   return [{ path: join(data, "Trash"), top: undefined }, ...[...tops].flatMap(listFoldersAtTop)];
