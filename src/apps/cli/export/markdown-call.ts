@@ -97,7 +97,7 @@ function isShort(value: unknown): boolean {
   return value === null || typeof value !== "object";
 }
 
-/** Formats the tool's name, the file or query, and the other short arguments. */
+/** Names the tool, the file or the query, and the other short arguments. */
 function makeTitle(name: string, fields: Readonly<Record<string, unknown>>): string {
   const [first, ...others] = Object.entries(fields).map(([key, value]) => {
     const text = formatCode(String(value));
