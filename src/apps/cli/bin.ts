@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { getCacheFolder } from "../../session/files/user-folders.ts";
 
 keepCompiledCode();
-// Loaded only now, since it is for this code that the cache is kept.
+// Loaded only after the cache is enabled, because the cache is meant for this code.
 process.exitCode = (await answerCompletion()) ?? (await (await import("./main.ts")).runMain());
 
-/** Answers a shell that completes a command line; gives undefined if somebody else runs the program. */
+/** Answers a shell's request for completions; returns undefined for any other command line. */
 async function answerCompletion(): Promise<number | undefined> {
   const { stdout, stderr, env } = process;
   const [, , command, ...given] = process.argv;
@@ -17,13 +17,13 @@ async function answerCompletion(): Promise<number | undefined> {
 }
 
 /**
- * Has Node keep what it compiles for the next start, where it can do so: from version 22.8 on. Not for a redaction: what Node keeps
- * may hold strings of the run, and then the text that was to be removed.
+ * Enables Node's compile cache for the next start, if the version supports it (22.8 or later). Not for a redaction, because the
+ * cache may contain strings of the run, and thus the text to be removed.
  */
 function keepCompiledCode(): void {
   if (process.argv[2] === "redact") return;
   if (!("enableCompileCache" in module) || typeof module.enableCompileCache !== "function") return;
-  // A folder that somebody names for all programs goes before ours.
+  // A folder that the user has set for all programs has priority.
   if (process.env["NODE_COMPILE_CACHE"]) return;
   module.enableCompileCache(join(getCacheFolder(), "compiled"));
 }

@@ -1,9 +1,9 @@
 import type { Command, ListedCommand } from "./command.ts";
 
-/** Loads the command of a file in commands/; each is loaded when it runs, so that starting one does not wait for the others. */
+/** Loads the command of a file in commands/. Each is loaded only when it runs, so that startup does not load the others. */
 type Loader = () => Promise<{ command: Command }>;
 
-/** Headings of the help, and below each its commands: first the eight that readers of history need. */
+/** Headings of the help, each with its commands; the eight commands for reading history come first. */
 const GROUPS: readonly (readonly [
   heading: string,
   ...commands: (readonly [name: string, summary: string, load: Loader])[],
@@ -111,10 +111,10 @@ const GROUPS: readonly (readonly [
   ],
 ];
 
-/** Commands that agents call and people need not know: the help has no line for them. */
+/** Commands for agents rather than people: the help has no line for them. */
 const RARE: ReadonlySet<string> = new Set(["recall"]);
 
-/** All commands, in the order in which the help lists them. */
+/** All commands, in the order of the help. */
 export const COMMANDS: readonly ListedCommand[] = GROUPS.flatMap(([heading, ...commands]) =>
   commands.map(([name, summary, load]) => ({
     name,
@@ -125,7 +125,7 @@ export const COMMANDS: readonly ListedCommand[] = GROUPS.flatMap(([heading, ...c
   })),
 );
 
-/** Commands of earlier releases, and what replaces each. */
+/** Commands of earlier releases, and their replacements. */
 const REMOVED_COMMANDS: ReadonlyMap<string, string> = new Map([
   ["watch", "tree SESSION --follow"],
   ["clone", "fork SESSION"],
@@ -135,14 +135,14 @@ const REMOVED_COMMANDS: ReadonlyMap<string, string> = new Map([
   ["migrate", "db migrate"],
 ]);
 
-/** Options of earlier releases, by command and option, and what replaces each. */
+/** Options of earlier releases, by command and option, and their replacements. */
 const REMOVED_OPTIONS: ReadonlyMap<string, string> = new Map([
   ["export --dot", "use --mermaid, or --html for a page"],
   ["view --force", "name a new file, or delete the old one first"],
   ["prune --keep-labelled", "use --keep-labeled"],
 ]);
 
-/** Returns what replaces a removed command or option on a command line; undefined if it has none. */
+/** Returns the replacement of a removed command or option on a command line; undefined if there is none. */
 export function findReplacement([command = "", ...words]: readonly string[]): string | undefined {
   const replacement = REMOVED_COMMANDS.get(command);
   if (replacement !== undefined) return `"${command}" was removed: use "sessiontree ${replacement}"`;

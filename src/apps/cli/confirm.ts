@@ -2,10 +2,12 @@ import type { CommandCall } from "./command.ts";
 import { flag } from "./parameters.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** Says that nobody needs to be asked. */
+/** Option to skip confirmation. */
 export const YES = flag("--yes", "do not ask");
 
-/** Asks the person at the terminal a text that ends with a question mark; with `--yes` the answer is yes. */
+/**
+ * Requests confirmation at the terminal, with a text that ends with a question mark; with `--yes`, returns true without asking.
+ */
 export async function confirmQuestion({ get, io }: CommandCall, question: string): Promise<boolean> {
   if (get(YES)) return true;
   if (io.ask === undefined) {

@@ -8,25 +8,25 @@ import type { ListedRow } from "./stored-sessions.ts";
 import { fitColumn, measureWidth } from "./text/width.ts";
 import { formatTextAfter, takeShortId } from "./view/entry-line.ts";
 
-/** An entry that was found, and its session. */
+/** Entry that matches a search, and its session. */
 export interface FoundEntry extends SearchHit {
   readonly session: ListedRow;
 }
 
-/** A session in which entries were found. */
+/** Session with entries that match a search. */
 export interface FoundSession {
   readonly session: ListedRow;
   readonly entryCount: number;
-  /** That of its best entry. */
+  /** Score of its best entry. */
   readonly score: number;
 }
 
 const DAY_WIDTH = 11;
 
 /**
- * Gathers the sessions of hits.
+ * Groups hits by session.
  *
- * @param isRanked - Whether the session of the best hit comes first; else they stay in the order of the hits.
+ * @param isRanked - Whether to order sessions by their best hits; otherwise, keeps the order of the hits.
  */
 export async function gatherSessions(
   hits: AsyncIterable<FoundEntry>,
@@ -46,7 +46,7 @@ export async function gatherSessions(
   return isRanked ? found.sort((a, b) => b.score - a.score) : found;
 }
 
-/** Writes one line for each session: id, age, number of hits, and title; in a pipe id, number, title, and path. */
+/** Writes one line per session: id, age, number of hits, and title; in a pipe: id, number, title, and path. */
 export async function writeSessions(call: CommandCall, found: readonly FoundSession[]): Promise<void> {
   const { io, json, out } = call;
   const rows = found.map(({ session }) => session);

@@ -3,17 +3,17 @@ import { COMMON_PARAMETERS, type LoadedCommand, PRETTY } from "./command.ts";
 import type { Output } from "./output.ts";
 import { measureWidth, wrapText } from "./text/width.ts";
 
-/** Lines and columns of a screen on which the short help of a command fits. */
+/** Lines and columns of a screen that fits the short help of a command. */
 const LINES = 24;
 const COLUMNS = 80;
 
-/** Columns that a text gets at least beside a term; where there are fewer, it stands below. */
+/** Minimum width in columns for a text next to a term; if there is less space, the text is below the term. */
 const NARROWEST = 20;
 
-/** Columns before a term of a list, and before what it means. */
+/** Indentation of a term of a list, and gap before its description. */
 const INDENT = "  ";
 
-/** Parameters that the short help names without a line of their own. */
+/** Parameters that the short help names without their own lines. */
 const COMMON: ReadonlySet<string> = new Set([PRETTY, ...COMMON_PARAMETERS].map(({ form }) => form));
 
 interface HelpParts {
@@ -23,7 +23,7 @@ interface HelpParts {
   readonly out: Output;
 }
 
-/** Writes the help of a command: what it takes in short, and as many examples as a screen has room for. */
+/** Formats the short help of a command: its parameters in brief, and as many examples as fit on a screen. */
 export function formatShortHelp({ named, made, helper, out }: HelpParts): string {
   const { command, name, summary } = named;
   const own = command.parameters.filter(({ form, isRare }) => !COMMON.has(form) && isRare !== true);
@@ -39,7 +39,7 @@ export function formatShortHelp({ named, made, helper, out }: HelpParts): string
   const also = wrapText(`Also ${forms}.`, out.columns);
   const max = LINES - 4 - head.length - also.length;
   const described = formatParameters(own, out, shortenDescription);
-  // On a narrow screen there may be room for the names alone.
+  // On a narrow screen, there may be space only for the names.
   const takes =
     described.length <= max
       ? described
@@ -51,11 +51,11 @@ export function formatShortHelp({ named, made, helper, out }: HelpParts): string
   return [...lines, "", ...examples.slice(0, Math.max(1, room)), more, ""].join("\n");
 }
 
-/** Writes all that there is to know of a command. */
+/** Formats the complete help of a command. */
 export function formatWholeHelp({ named, made, helper, out }: HelpParts): string {
   const { command, summary } = named;
   const { colors, columns } = out;
-  // Breaks that are in the text already would make ragged lines.
+  // Existing line breaks in the text would make ragged lines.
   const paragraphs = [`${summary}.`, ...(command.details?.split(/\n{2,}/) ?? [])];
   const parameters = [...command.parameters, ...COMMON_PARAMETERS];
   const examples = command.examples.flatMap(([line, purpose]) => [
@@ -84,7 +84,7 @@ const HELP: Described = {
   description: "print what is needed most; help COMMAND prints all",
 };
 
-/** Writes parameters below each other, what they mean behind them. */
+/** Formats parameters one below the other, followed by their descriptions. */
 function formatParameters(
   parameters: readonly Described[],
   out: Output,
@@ -95,7 +95,7 @@ function formatParameters(
   return parameters.flatMap((parameter) => {
     const term = INDENT + parameter.form.padEnd(width);
     const text = toText(parameter, Math.max(COLUMNS, out.columns) - before);
-    // Beside long terms of a narrow screen there is no room for words.
+    // Next to long terms on a narrow screen, there is not enough space for words.
     if (out.columns - before < NARROWEST)
       return [term.trimEnd(), ...wrapText(text, out.columns - 4).map((line) => `    ${line}`)];
     return wrapText(text, out.columns - before).map(
@@ -104,7 +104,7 @@ function formatParameters(
   });
 }
 
-/** Shortens what a parameter means, at a semicolon or colon, to what fits on a line; the rest is in the whole help. */
+/** Shortens a parameter's description, at a semicolon or colon, to fit on a line; the complete help has the rest. */
 function shortenDescription({ description }: Described, room: number): string {
   if (measureWidth(description) <= room) return description;
   const ends = (sign: string) => {
@@ -114,7 +114,7 @@ function shortenDescription({ description }: Described, room: number): string {
   return ends("; ").at(-1) ?? ends(": ").at(-1) ?? description;
 }
 
-/** Writes an example on one line, with its purpose if there is room. */
+/** Formats an example on one line, with its purpose if there is space. */
 function formatExample(line: string, purpose: string, { colors, columns }: Output): string {
   const text = `${INDENT}sessiontree ${line}`;
   const comment = `${INDENT}# ${purpose}`;

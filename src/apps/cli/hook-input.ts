@@ -7,11 +7,11 @@ import { UsageError } from "./usage-error.ts";
 /**
  * Reads the JSON that an agent writes to a hook.
  *
- * All of stdin is read in any case: an agent that writes to a closed pipe may fail.
+ * Always reads stdin to the end, because an agent that writes to a closed pipe may fail.
  *
- * @param maxBytes - Bytes up to which it is parsed.
- * @returns Empty if it is not a JSON object.
- * @throws {UsageError} If there is no stdin, or it is longer.
+ * @param maxBytes - Maximum number of bytes that are parsed.
+ * @returns Empty if the input is not a JSON object.
+ * @throws {UsageError} If there is no stdin, or the input is longer.
  */
 export async function readHookInput({ stdin }: CliIo, maxBytes: number): Promise<JsonRecord> {
   if (stdin === undefined || stdin.isTTY === true)

@@ -7,19 +7,20 @@ import { readHookInput } from "./hook-input.ts";
 import type { CliIo } from "./io.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** Bytes up to which a transcript is imported while the agent waits. */
+/** Maximum size of a transcript that is imported while the agent waits. */
 const MAX_BYTES = 5 * 1024 * 1024;
 
-/** Events at which a program ends, and does not wait for its hooks. */
+/** Events at which a program ends without waiting for its hooks. */
 const AT_END = /^session_?end$/i;
 
-/** Field of the input that says that the agent no longer waits. */
+/** Input field stating that the agent no longer waits. */
 const APART = "sessiontree";
 
 /**
  * Imports the session that an agent names in the input of a hook.
  *
- * A large one, and that of an agent that ends, goes on in a process of its own, since the agent waits for its hooks.
+ * Imports a large session, and the session of an agent that is ending, in a separate process, because the agent waits for its
+ * hooks.
  *
  * @throws {UsageError} If the input names no session.
  */
@@ -42,7 +43,7 @@ export async function importFromHook(io: CliIo, options: ImportSessionsOptions):
   if (isTooLarge) return startAgain(io, transcript);
   if (imports.length > 0 || isTold || transcript.path === undefined) return;
   const source = detectSourceOfFile(transcript.path);
-  // Those of pi need no import, and one that has just begun has nothing to import.
+  // Sessions of pi need no import, and one that has just begun has nothing to import.
   if (source !== undefined && source !== "pi" && source !== "oh-my-pi")
     throw new UsageError(`${transcript.path} holds no session to import.`);
 }
@@ -52,7 +53,7 @@ async function startAgain({ again }: CliIo, { path, sourceId }: Transcript): Pro
 }
 
 function readTranscript(input: JsonRecord): Transcript {
-  // The other path at the end of a subagent is that of the agent which started it.
+  // At the end of a subagent, the other path is the transcript of the agent that started it.
   const path = findText(input, "agent_transcript_path", "transcript_path", "transcriptPath");
   const sourceId =
     findText(input, "session_id", "sessionId") ??

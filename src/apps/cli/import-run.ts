@@ -15,16 +15,16 @@ import { getScope, resolvePath } from "./session-argument.ts";
 import { toIssueJson } from "./session-json.ts";
 import { writeIndented } from "./view/facts.ts";
 
-/** Returns where a call imports to. */
+/** Returns the destination of an import. */
 export async function getImportTarget({ dir, io, stored }: CommandCall): Promise<ImportSessionsOptions> {
   if (stored !== undefined) return { store: await stored.store(), storeName: stored.address };
   if (dir !== undefined) return { store: fileStore({ sessionDir: resolvePath(io.cwd, dir) }) };
-  // Sessions that were imported where sessions are kept stay there.
+  // Sessions that were imported into the sessions folder stay there.
   const { sessionDir } = getScope({ io, dir }, true);
   return sessionDir === undefined ? {} : { earlierDirs: [sessionDir] };
 }
 
-/** Returns what takes files that cannot be read: it warns, and collects their paths. */
+/** Creates a callback for files that cannot be read: it warns, and collects their paths. */
 export function noteSkipped(
   { warn }: CommandCall,
   skipped: string[],
@@ -35,15 +35,15 @@ export function noteSkipped(
   };
 }
 
-/** How many sessions of a program became what, and how many issues they have. */
+/** Number of a program's sessions by the result of their import, and number of their issues. */
 const NO_SESSIONS = { new: 0, grown: 0, unchanged: 0, deleted: 0, gone: 0, empty: 0, issues: 0 };
 
 type Tally = typeof NO_SESSIONS;
 
-/** Issues that are told to a person; the JSON has all. */
+/** Maximum number of issues printed for a person; the JSON has all. */
 const MAX_PRINTED = 5;
 
-/** Imports, and reports what became of each session; false if that was interrupted. */
+/** Imports sessions, and reports the result for each; returns false if interrupted. */
 export async function runImport(call: CommandCall, options: ImportSessionsOptions): Promise<boolean> {
   const { json, out, io, warn } = call;
   const signal = io.untilInterrupted?.();
@@ -71,7 +71,7 @@ export async function runImport(call: CommandCall, options: ImportSessionsOption
   return isWhole;
 }
 
-/** Returns what `--json` writes of an imported session. */
+/** Returns the `--json` output for an imported session. */
 export function toImportJson(one: SessionImport): object {
   const { source, sourceId, sourcePath, path, id, status, counts, dropped, issues } = one;
   return { source, sourceId, sourcePath, path, id, status, counts, dropped, issues: issues.map(toIssueJson) };

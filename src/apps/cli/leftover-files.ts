@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { callIfPresent } from "../../session/fs/file-system.ts";
 import { parseWrittenName } from "../../session/log/written-names.ts";
 
-/** Returns the files beside a session's that may hold what it held before: backups, and what a repair left over. */
+/** Returns the files next to a session's file that may contain its earlier content: backups, and leftovers of a repair. */
 export function findLeftovers(path: string): string[] {
   const [folder, name] = [dirname(path), basename(path)];
   return (callIfPresent(() => readdirSync(folder)) ?? [])

@@ -5,13 +5,13 @@ import { run } from "./run.ts";
 
 const { stdin, stdout, stderr, env } = process;
 
-/** The program that opens a file as a double click would, by platform; elsewhere it is `xdg-open`. */
+/** Program that opens a file as a double-click would, by platform; `xdg-open` on all others. */
 const OPENERS: { readonly [platform: string]: string } = { darwin: "open", win32: "explorer" };
 
 /** Runs the command line of this process, and returns its exit code. */
 export async function runMain(): Promise<ExitCode> {
   stdout.on("error", (error) => {
-    // Whoever read our output has seen enough; that is no failure.
+    // The reader has stopped reading, which is not a failure.
     if (isClosedPipe(error)) process.exit();
     stderr.write(`sessiontree: Cannot write the output: ${error.message}.\n`);
     process.exit(EXIT_CODES.failed);
@@ -33,16 +33,16 @@ export async function runMain(): Promise<ExitCode> {
   });
 }
 
-/** Milliseconds after the start of Node at which a hook ends without an answer, unless the environment says otherwise. */
+/** Milliseconds after the start of Node at which a hook ends without an answer, unless the environment sets another value. */
 const HOOK_MS = 420;
 
-/** Milliseconds before that at which it answers with what it has. */
+/** Milliseconds before that time at which a hook answers with what it has. */
 const ANSWERING_MS = 200;
 
 /**
  * Limits the time for which an agent waits for its hook.
  *
- * Work is done in slices of some milliseconds, so that these timers fire in time whatever is searched.
+ * Work is done in slices of a few milliseconds, so that these timers fire on time during any search.
  *
  * @returns Aborts when it is time to answer.
  */
@@ -53,14 +53,14 @@ function limitTime(): AbortSignal {
   return AbortSignal.timeout(Math.max(0, Math.round(leftMs - ANSWERING_MS)));
 }
 
-/** Has the engine of Node 20 optimize less: an agent waits for its hook, which is over before that pays. Later ones lack the flag. */
+/** Makes the engine of Node 20 optimize less, because a hook ends before optimization pays off. Later versions lack the flag. */
 async function optimizeLate(): Promise<void> {
   if (!process.versions.node.startsWith("20.")) return;
   const { setFlagsFromString } = await import("node:v8");
   setFlagsFromString("--interrupt-budget=1000000");
 }
 
-/** Opens a file in the program that the desktop has for it, without waiting for that program. */
+/** Opens a file in the desktop's program for it, without waiting for that program. */
 async function openFile(path: string): Promise<boolean> {
   const { spawn } = await import("node:child_process");
   const opener = spawn(OPENERS[process.platform] ?? "xdg-open", [path], { detached: true, stdio: "ignore" });
@@ -73,15 +73,15 @@ async function openFile(path: string): Promise<boolean> {
   });
 }
 
-/** Asks on stderr, so that the output can go elsewhere. */
+/** Writes a question to stderr, so that stdout can be redirected, and reads the answer; empty if there is none. */
 async function askOnStderr(question: string): Promise<string> {
   const { createInterface } = await import("node:readline/promises");
   const lines = createInterface({ input: stdin, output: stderr });
   try {
-    // An interrupt, or the end of the input, closes it without an answer.
+    // An interrupt or the end of the input closes it without an answer.
     return await Promise.race([lines.question(question), once(lines, "close").then(() => "")]);
   } catch (error) {
-    // An interrupt may also abort the question, by the version of Node. What follows begins on a line of its own.
+    // In some versions of Node, an interrupt also aborts the question. The next output begins on a new line.
     if (!(error instanceof Error && error.name === "AbortError")) throw error;
     stderr.write("\n");
     return "";
@@ -90,7 +90,7 @@ async function askOnStderr(question: string): Promise<string> {
   }
 }
 
-/** Runs this command line once more, in a process of its own that nothing waits for. */
+/** Runs this command line again in a detached process. */
 async function runAgain(input: string): Promise<void> {
   const { spawn } = await import("node:child_process");
   const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {

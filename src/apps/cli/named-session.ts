@@ -5,52 +5,52 @@ import type { SessionView } from "../../session/manager/session-view.ts";
 import type { CliIo } from "./io.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** Where a session is. */
+/** Location of a session. */
 export interface SessionLocation {
-  /** For people: its path, or its id and the database. */
+  /** For people: the path, or the id and the database. */
   readonly text: string;
   /** For programs: `path`, or `id` and `store`. */
   readonly json: { readonly path: string } | { readonly id: string; readonly store: string };
 }
 
-/** A session that a call names, wherever it is kept. */
+/** Session named by a call, in a file, a database, or stdin. */
 export interface NamedSession {
   readonly location: SessionLocation;
-  /** Absolute path of its file, for what only files can do; undefined if it has none. */
+  /** Absolute path of its file, for operations that only files support; undefined if there is no file. */
   readonly path: string | undefined;
-  /** Its id in a database; undefined elsewhere. */
+  /** Id in a database; undefined elsewhere. */
   readonly id: string | undefined;
-  /** Reads it, to look at it. */
+  /** Reads the session for viewing. */
   read(): Promise<SessionView>;
-  /** Opens it, to append to it or to watch it; a session from stdin is refused. */
+  /** Opens the session for appending or watching; throws for a session from stdin. */
   open(mode?: "read-only"): Promise<SessionManager>;
-  /** Yields its bytes, in pieces that are valid until the next is asked for. */
+  /** Yields the session's bytes, in pieces that are valid until the next one is requested. */
   bytes(): AsyncIterable<Uint8Array>;
-  /** Returns what a list says of it; undefined if it is no session. */
+  /** Returns the session's list row; undefined if it is not a session. */
   row(): Promise<SessionRow | undefined>;
-  /** Deletes it; from a database for good. */
+  /** Deletes the session; from a database, permanently. */
   delete(options: { readonly permanent: boolean; readonly force: boolean }): Promise<"trash" | "permanent">;
 }
 
 const PIPED = "-";
 
-/** Other names of stdin: no files, whatever stands there. */
+/** Other names of stdin; they never refer to files. */
 const STDIN_FILES = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
 
-/** What output calls the session from stdin: a file that is made of it on the way is nobody's business. */
+/** Name of the session from stdin in output; the temporary file created from it is not mentioned. */
 const STDIN_TEXT = "standard input";
 
-/** Tells whether a name means the session that comes from stdin. */
+/** Returns whether a name refers to the session from stdin. */
 export function isPiped(name: string): boolean {
   return name === PIPED || STDIN_FILES.includes(name);
 }
 
-/** Returns what facts about a session say of where it is. */
+/** Returns the location of a session as a fact to display. */
 export function getLocationFact({ text, json }: SessionLocation): readonly [name: string, value: string] {
   return "store" in json ? ["store", json.store] : ["file", text];
 }
 
-/** Opens a session that was read before, has something done to it, and makes sure that it is written. */
+/** Opens a session that was read before, applies a change, and ensures that it is written. */
 export async function changeSession<T>(
   session: NamedSession,
   change: (opened: SessionManager) => T | Promise<T>,
@@ -63,7 +63,7 @@ export async function changeSession<T>(
   }
 }
 
-/** Returns the session in a file. What reads and changes it is loaded when it is needed. */
+/** Returns the session in a file. Loads the code for reading and changing it on demand. */
 export function makeFileSession(path: string, { now }: Pick<CliIo, "now">): NamedSession {
   return {
     location: { text: path, json: { path } },
@@ -72,7 +72,7 @@ export function makeFileSession(path: string, { now }: Pick<CliIo, "now">): Name
     read: async () => (await import("../../session/manager/session-view.ts")).SessionView.at(path),
     open: async (mode = undefined) => {
       const manager = await import("../../session/manager/session-manager.ts");
-      // A copy of it is asked for, and is written even without a conversation.
+      // The caller requested a copy, which is written even without a conversation.
       const reading = mode && { mode, createAtOnce: true };
       return manager.SessionManager.open(path, { ...reading, now });
     },
@@ -88,7 +88,7 @@ export function makeFileSession(path: string, { now }: Pick<CliIo, "now">): Name
   };
 }
 
-/** Returns the session that comes from stdin, which is read once, when it is needed, and only looked at. */
+/** Returns the session from stdin, which is read once, on demand, and cannot be changed. */
 export function makePipedSession({ stdin }: CliIo): NamedSession {
   let bytes: Promise<Uint8Array> | undefined;
   const read = async function* () {
@@ -116,7 +116,7 @@ export function makePipedSession({ stdin }: CliIo): NamedSession {
   };
 }
 
-/** @throws {UsageError} If stdin is a terminal, from which no session comes. */
+/** @throws {UsageError} If stdin is a terminal, which cannot provide a session. */
 async function readAll(stdin: CliIo["stdin"]): Promise<Uint8Array> {
   if (stdin === undefined || stdin.isTTY === true) {
     throw new UsageError(
@@ -132,7 +132,7 @@ async function readAll(stdin: CliIo["stdin"]): Promise<Uint8Array> {
   );
 }
 
-/** The error for what would change the session that comes from stdin. */
+/** Creates the error for an attempt to change the session from stdin. */
 export function makeReadOnlyError(): UsageError {
   return new UsageError("A session from standard input can only be read; save it to a file, and name that.");
 }

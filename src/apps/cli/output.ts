@@ -4,31 +4,31 @@ import { encodeParsed } from "../../core/jsonl/encode.ts";
 import type { CliIo, CliStream } from "./io.ts";
 import { measureWidth, wrapText } from "./text/width.ts";
 
-/** Functions that color a text, or leave it as it is. */
+/** Functions that color a text, or return it unchanged. */
 export type Colors = ReturnType<typeof pc.createColors>;
 
-/** Columns where no terminal says how many there are. */
+/** Number of columns if no terminal reports one. */
 const DEFAULT_WIDTH = 80;
 
-/** Narrower than this nothing can be laid out. */
+/** Minimum width at which output can be laid out. */
 const MIN_WIDTH = 40;
 
-/** A command in a sentence, to be copied whole. */
+/** Command in a sentence, which must stay whole so that it can be copied. */
 const COMMAND = /"sessiontree [^"]*"|`sessiontree [^`]*`/g;
 
-/** Stands for a space at which no line ends: a character that no text of ours has, one column wide. */
+/** Substitute for a space at which a line must not break: a character that does not occur in our texts, one column wide. */
 const HELD_SPACE = "\ue000";
 
 const PIECE = 64 * 1024;
 
-/** The reader of the output is gone: the reason to stop, and no failure. */
+/** Error thrown when the reader has closed the output: a reason to stop, but not a failure. */
 export class OutputClosed extends Error {
   override readonly name = "OutputClosed";
 }
 
-/** Where a command writes to: text for people and JSON for programs, in as many columns and colors as there are. */
+/** Output of a command: text for people and JSON for programs, in the available columns and colors. */
 export class Output {
-  /** Columns of the terminal, or those that the environment asks for. */
+  /** Number of columns of the terminal, or as set in the environment. */
   readonly columns: number;
   readonly colors: Colors;
   readonly #stream: CliStream;
@@ -43,27 +43,27 @@ export class Output {
     this.colors = pc.createColors(hasColors(stream, env));
   }
 
-  /** Whether lines are laid out for a person to read, as on a terminal; in a pipe each is whole. */
+  /** Whether lines are laid out for people, as on a terminal; in a pipe, each line is complete. */
   get isLaidOut(): boolean {
     return this.#isLaidOut;
   }
 
-  /** Columns that a line may take; infinite in a pipe, where nothing is wrapped or shortened. */
+  /** Maximum width of a line; infinite in a pipe, where nothing is wrapped or shortened. */
   get width(): number {
     return this.#isLaidOut ? this.columns : Number.POSITIVE_INFINITY;
   }
 
-  /** Lays lines out for a person to read, even in a pipe. */
+  /** Lays out lines for people, even in a pipe. */
   layOut(): void {
     this.#isLaidOut = true;
   }
 
-  /** Writes a line; its text must be harmless already. */
+  /** Writes a line; its text must already be safe. */
   line(text = ""): void {
     this.text(`${text}\n`);
   }
 
-  /** Writes a sentence, on a terminal in lines that fit; paths and commands in it stay whole, so that they can be copied. */
+  /** Writes a sentence, wrapped on a terminal; keeps paths and commands whole, so that they can be copied. */
   prose(text: string, paint: (line: string) => string = String): void {
     if (!this.#isLaidOut || measureWidth(text) <= this.width) {
       this.line(paint(text));
@@ -75,12 +75,12 @@ export class Output {
     if (command !== undefined) this.line(paint(`  ${command}`));
   }
 
-  /** Writes a value as JSON, however deep it is, on a line of its own. */
+  /** Writes a value of any depth as JSON, on a line of its own. */
   json(value: unknown): void {
     this.line(toPlainJson(encodeParsed(value)));
   }
 
-  /** Writes a path: as it is for a program, and harmless where a terminal shows it. */
+  /** Writes a path: unchanged for a program, and as safe text on a terminal. */
   path(path: string): void {
     this.line(this.#stream.isTTY === true ? toPlainLine(path) : path);
   }
@@ -91,7 +91,7 @@ export class Output {
     if (this.#pendingLength >= PIECE) this.flush();
   }
 
-  /** Hands on what was collected; throws `OutputClosed` if the reader is gone. */
+  /** Writes the buffered output; throws `OutputClosed` if the reader has closed it. */
   flush(): void {
     if (this.#pending.length === 0) return;
     const text = this.#pending.join("");
@@ -107,7 +107,7 @@ export class Output {
   }
 }
 
-/** Tells whether an error says that the reader of a pipe is gone. */
+/** Returns whether an error states that the reader has closed the pipe. */
 export function isClosedPipe(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "EPIPE";
 }
@@ -118,7 +118,7 @@ function countColumns(stream: CliStream, env: CliIo["env"]): number {
   return Number.isInteger(stated) && stated > 0 ? stated : DEFAULT_WIDTH;
 }
 
-/** NO_COLOR forbids, FORCE_COLOR commands, else it depends on who is looking. */
+/** Returns whether to use colors: NO_COLOR disables and FORCE_COLOR enables them; by default, only a terminal has them. */
 function hasColors(stream: CliStream, env: CliIo["env"]): boolean {
   if (env["NO_COLOR"]) return false;
   const forced = env["FORCE_COLOR"];

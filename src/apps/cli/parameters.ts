@@ -1,27 +1,27 @@
 import { UsageError } from "./usage-error.ts";
 
-/** Something that a command can be told: an argument or an option, and how its text becomes a value. */
+/** Parameter of a command: an argument or an option, and the conversion of its text to a value. */
 export interface Parameter<T> {
   readonly kind: "argument" | "option";
-  /** As the help shows it: `<session>`, `[id]`, `<sessions...>`; `--all`, `--leaf <id>`. */
+  /** Form in the help: `<session>`, `[id]`, `<sessions...>`; `--all`, `--leaf <id>`. */
   readonly form: string;
   readonly description: string;
-  /** All values that it can have, if they are few. */
+  /** All possible values, if there are few. */
   readonly values?: readonly string[];
-  /** Whether it takes several of them, separated by commas. */
+  /** Whether it accepts several values, separated by commas. */
   readonly isList?: boolean;
-  /** Whether only `help COMMAND` describes it. */
+  /** Whether it appears only in `help COMMAND`. */
   readonly isRare?: boolean;
-  /** Converts what the command line has, or undefined, to a value; throws a `UsageError` if it makes no sense. */
+  /** Converts the value on the command line, or undefined; throws a `UsageError` if it is invalid. */
   readonly parse: (given: unknown) => T;
 }
 
-/** Leaves a parameter out of the short help, which shows what most calls need. */
+/** Omits a parameter from the short help, which shows the most common ones. */
 export function rare<P extends Parameter<unknown>>(parameter: P): P {
   return { ...parameter, isRare: true };
 }
 
-/** An argument that must be given. */
+/** Creates a required argument. */
 export function argument(form: `<${string}>`, description: string): Parameter<string> {
   return { kind: "argument", form, description, parse: (given) => parseText(form, given) };
 }
@@ -35,38 +35,38 @@ function defineOptional<T>(
   return { kind, form, description, parse: (given) => (given === undefined ? undefined : parse(given)) };
 }
 
-/** An argument that may be left out. */
+/** Creates an optional argument. */
 export function optionalArgument(form: `[${string}]`, description: string): Parameter<string | undefined> {
   return defineOptional("argument", form, description, (given) => parseText(form, given));
 }
 
-/** An argument that stands for a certain text if it is left out. */
+/** Creates an optional argument with a default. */
 export function argumentOr(form: `[${string}]`, description: string, fallback: string): Parameter<string> {
   return { kind: "argument", form, description, parse: (given = fallback) => parseText(form, given) };
 }
 
-/** The last argument, given at least once. */
+/** Creates a last argument that can be repeated, and is required at least once. */
 export function argumentList(form: `<${string}...>`, description: string): Parameter<readonly string[]> {
   return { kind: "argument", form, description, parse: (given) => parseTexts(form, given) };
 }
 
-/** The last argument, given any number of times. */
+/** Creates a last argument that can be repeated or omitted. */
 export function optionalList(form: `[${string}...]`, description: string): Parameter<readonly string[]> {
   return { kind: "argument", form, description, parse: (given) => parseTexts(form, given ?? []) };
 }
 
-/** Words of another command line, any number of them; they may be empty. */
+/** Creates an argument for the words of another command line, any number of them; they may be empty. */
 export function foreignWords(form: `[${string}...]`, description: string): Parameter<readonly string[]> {
   const parse = (given: unknown) => (Array.isArray(given) ? given.map(String) : []);
   return { kind: "argument", form, description, parse };
 }
 
-/** An option that is there or not. */
+/** Creates an option without a value. */
 export function flag(form: `-${string}`, description: string): Parameter<boolean> {
   return { kind: "option", form, description, parse: (given) => given === true };
 }
 
-/** An option with a value, which may be left out. */
+/** Creates an optional option with a value. */
 export function textOption(
   form: `-${string} <${string}>`,
   description: string,
@@ -74,7 +74,7 @@ export function textOption(
   return defineOptional("option", form, description, (given) => parseText(form, given));
 }
 
-/** An option that may have a value: undefined if it is left out, true if it stands alone. */
+/** Creates an option with an optional value: undefined if the option is omitted, true if it has no value. */
 export function optionWithOrWithout(
   form: `--${string} [${string}]`,
   description: string,
@@ -84,7 +84,7 @@ export function optionWithOrWithout(
   );
 }
 
-/** An option with one of some names, which may be left out. */
+/** Creates an optional option with one of several names as its value. */
 export function choiceOption<Name extends string>(
   form: `--${string} <${string}>`,
   description: string,
@@ -96,7 +96,7 @@ export function choiceOption<Name extends string>(
   return { ...found, values: names };
 }
 
-/** An option with some of several names, separated by commas, which may be left out. */
+/** Creates an optional option with one or more of several names, separated by commas. */
 export function choicesOption<Name extends string>(
   form: `--${string} <${string}>`,
   description: string,
@@ -114,7 +114,7 @@ function parseName<Name extends string>(form: string, text: string, names: reado
   throw new UsageError(`${option} takes one of ${names.join(", ")}; "${text}" is none.`);
 }
 
-/** An option with a whole number, which may be left out. */
+/** Creates an optional option with an integer. */
 export function numberOption(
   form: `--${string} <${string}>`,
   description: string,

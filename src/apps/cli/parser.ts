@@ -6,15 +6,15 @@ import type { Output } from "./output.ts";
 import type { Parameter } from "./parameters.ts";
 import { wrapText } from "./text/width.ts";
 
-/** What was found on the command line for each parameter that was given. */
+/** Parsed values of the parameters given on the command line. */
 export type GivenValues = ReadonlyMap<Parameter<unknown>, unknown>;
 
-/** Called when the command line is understood, with what it says. */
+/** Called with the parsed values after the command line is parsed. */
 export type CommandRunner = (given: GivenValues) => Promise<void>;
 
 const ABOUT = "Session memory for agents: an append-only tree in a plain JSONL file.";
 
-/** What stands behind the list of commands: all of the help fits on a screen of 52 lines. */
+/** Text after the list of commands; the whole help fits on a screen of 52 lines. */
 const BEHIND = [
   "Where a session went wrong: sessiontree search --failed @last",
   "Name a session by its path, its id or the beginning of it, words of its name or first prompt, as @last (the latest of this project), or as - (standard input).",
@@ -23,13 +23,13 @@ const BEHIND = [
 ];
 
 /**
- * Makes the parser of the command line.
+ * Creates the parser of the command line.
  *
- * @param commands - Those that it can name: all, for the list in the help and for suggestions, or the one that it names.
- * @param named - The one that it names; the others need not be loaded.
- * @param runCommand - Called when the command line is understood.
- * @param out - Help and version go there.
- * @param isWhole - Whether the help of a command is all that there is to know, and no screen of it.
+ * @param commands - Commands that it accepts: all, for the list in the help and for suggestions, or only the one that is named.
+ * @param named - Command named on the command line; the others need not be loaded.
+ * @param runCommand - Called after the command line is parsed.
+ * @param out - Output for help and version.
+ * @param isWhole - Whether to print the complete help of a command, instead of a screenful.
  */
 export function makeParser(
   commands: readonly ListedCommand[],
@@ -46,7 +46,7 @@ export function makeParser(
     .exitOverride()
     .configureOutput({
       writeOut: (text) => out.text(text),
-      // Complaints come back as errors and are written by whoever catches them.
+      // Errors are thrown, and written by the code that catches them.
       outputError: () => undefined,
       writeErr: (text) => out.text(text),
       getOutHelpWidth: () => out.columns,
@@ -54,19 +54,19 @@ export function makeParser(
       getOutHasColors: () => out.colors.isColorSupported,
       getErrHasColors: () => out.colors.isColorSupported,
     })
-    // What a command takes is in its own help; here each has one line.
+    // A command's parameters are in its own help; here, each command has one line.
     .configureHelp({
       styleTitle: (title) => out.colors.bold(title),
       subcommandTerm: (one) => one.name(),
-      // Without "help", which the last line names.
+      // Without "help", because the last line describes it.
       visibleCommands: (parent) => parent.commands.filter((one) => !rare.has(one.name())),
       minWidthToWrap: 20,
     })
     .addHelpText("after", () => `\n${BEHIND.flatMap((text) => wrapText(text, out.columns)).join("\n")}`);
-  // The search for it takes as long as all else here, and the help of one command says nothing of it.
+  // Finding the version takes as long as everything else here, and the help of a single command does not show it.
   if (commands.length > 1) parser.version(getPackageVersion(), "-V, --version", "print the version");
   for (const { name, summary, heading } of commands) {
-    // Added ready-made, since a name may be of two words.
+    // Added as an object, because a name may consist of two words.
     const made = new CommanderCommand(name).copyInheritedSettings(parser).summary(summary).helpGroup(heading);
     parser.addCommand(made);
     if (name === named?.name) fillCommand(made, named, runCommand, { out, isWhole });
@@ -90,7 +90,7 @@ function fillCommand(
   });
 }
 
-/** Declares a parameter; gives a function that gives what was found for it. */
+/** Declares a parameter; returns a function that returns its parsed value. */
 function addParameter(
   command: CommanderCommand,
   parameter: Parameter<unknown>,

@@ -3,16 +3,16 @@ import type { PriceFunction } from "../../catalog/usage/usage-groups.ts";
 import { toRecord } from "../../core/context/entry-fields.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 
-/** The kinds of tokens that have a price, in US dollars per million. */
+/** Kinds of tokens that have a price, in US dollars per million. */
 export const PRICED = ["input", "output", "cacheRead", "cacheWrite"] as const;
 
-/** A number for each kind of token. */
+/** Number per kind of token. */
 export type PricedTokens = Readonly<Record<(typeof PRICED)[number], number>>;
 
-/** Name, version, and date of the table of prices. A test compares the version with the lockfile. */
+/** Name, version, and date of the price table. A test compares the version with the lockfile. */
 export const PRICE_TABLE = { name: "@pydantic/genai-prices", version: "0.1.8", date: "2026-09-23" } as const;
 
-/** Explains the sign of an estimated cost. */
+/** Formats an explanation of the sign of an estimated cost. */
 export function formatPriceTable(): string {
   const { name, version, date } = PRICE_TABLE;
   return `"~": estimated in part, with the prices of ${name} ${version}, ${date}.`;
@@ -20,7 +20,7 @@ export function formatPriceTable(): string {
 
 const MILLION = 1_000_000;
 
-/** Adds up tokens, each kind at its rate. */
+/** Returns the cost of tokens, each kind at its rate. */
 export function sumAt(
   rates: { readonly [Kind in keyof PricedTokens]?: number | undefined },
   tokens: PricedTokens,
@@ -28,7 +28,7 @@ export function sumAt(
   return PRICED.reduce((sum, kind) => sum + tokens[kind] * (rates[kind] ?? 0), 0);
 }
 
-/** Returns a function that returns the price of a call, by the table of the package. Loads it at the first call. */
+/** Creates a function that returns the price of a call from the table of the package, which is loaded at the first call. */
 export function makeTablePrices(): PriceFunction {
   const models = new Map<string, ModelPrices>();
   let ask: AskPackage | undefined;
@@ -44,15 +44,15 @@ export function makeTablePrices(): PriceFunction {
   };
 }
 
-/** Dollars per token of each kind; null if no price is known. */
+/** US dollars per token of each kind; null if no price is known. */
 type Rates = PricedTokens | null;
 
-/** Prices of one model: asked of the package once for each period, and for each size of a call that has prices of its own. */
+/** Prices of one model: requested from the package once per period, and per call size with its own prices. */
 class ModelPrices {
   readonly #ask: AskPackage;
   readonly #provider: string | null;
   readonly #model: string;
-  /** Days on which prices changed, ascending; undefined if they change within a day. */
+  /** Days on which prices change, in ascending order; undefined if they change within a day. */
   readonly #changes: readonly string[] | undefined;
   readonly #periods = new Map<number, PeriodPrices>();
 
@@ -77,7 +77,11 @@ class ModelPrices {
     return prices.getPrice(tokens);
   }
 
-  /** Returns a question about calls at a time. A model that a provider does not list is looked for by its name alone, since others resell it. */
+  /**
+   * Creates a function that returns prices at a time. If the provider does not list the model, uses the model's name alone,
+   * because
+   * other providers resell it.
+   */
   #askAt(time: Date | null): (tokens: PricedTokens) => Found {
     const options = time === null ? {} : { timestamp: time };
     return (tokens) => {
@@ -90,10 +94,10 @@ class ModelPrices {
   }
 }
 
-/** Prices of one model while they stay the same. */
+/** Prices of one model during a period in which they do not change. */
 class PeriodPrices {
   readonly #ask: (tokens: PricedTokens) => Found;
-  /** Tokens of input beyond which a call has other prices, ascending. */
+  /** Numbers of input tokens above which other prices apply, in ascending order. */
   readonly #starts: readonly number[];
   readonly #rates = new Map<number, Rates>();
 
@@ -113,7 +117,7 @@ class PeriodPrices {
     return rates === null ? undefined : sumAt(rates, tokens);
   }
 
-  /** Asks for the prices of single kinds of tokens, in calls of one size. */
+  /** Requests the prices of single kinds of tokens, for calls of one size. */
   #getRates(size: number): Rates {
     const input =
       size === 0 ? Math.min(MILLION, this.#starts[0] ?? MILLION) : (this.#starts[size - 1] ?? 0) + 1;
@@ -130,7 +134,7 @@ class PeriodPrices {
   }
 }
 
-/** What the package returns: an empty record if it knows no price. */
+/** Result of the package; an empty record if no price is known. */
 interface Found extends JsonRecord {
   readonly total_price?: unknown;
   readonly model?: unknown;
@@ -161,7 +165,7 @@ function getStarts(prices: JsonRecord): number[] {
   return [...starts].sort((a, b) => a - b);
 }
 
-/** Returns tokens as the package counts them: its input includes what a cache had. */
+/** Converts tokens to the package's counts, in which input includes cached tokens. */
 function toPackageTokens({ input, output, cacheRead, cacheWrite }: PricedTokens): Record<string, number> {
   return {
     input_tokens: input + cacheRead + cacheWrite,
@@ -173,7 +177,7 @@ function toPackageTokens({ input, output, cacheRead, cacheWrite }: PricedTokens)
 
 type AskPackage = (tokens: Record<string, number>, model: string, options: object) => unknown;
 
-/** Loads the package where it is used: it takes longer than all else here. */
+/** Loads the package on demand, because loading takes longer than everything else here. */
 function loadPackage(): AskPackage {
   const loaded: typeof import("@pydantic/genai-prices") = createRequire(import.meta.url)(PRICE_TABLE.name);
   return (tokens, model, options) => loaded.calcPrice(tokens, model, options);

@@ -9,15 +9,15 @@ import { makeTablePrices, PRICED, type PricedTokens, sumAt } from "./price-table
 import { resolvePath } from "./session-argument.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** Names a file with prices, to estimate what calls cost of which no record says so. */
+/** Option for a file of prices, to estimate the cost of calls whose records state none. */
 export const PRICES = textOption(
   "--prices <file>",
   "dollars per million tokens, as JSON; for calls without a stated cost",
 );
 
 /**
- * Returns the prices of the file that a call names, else those of a package, which is loaded when the first price is
- * asked for.
+ * Returns the prices from the file that a call names, or else those of a package, which is loaded when the first price is
+ * requested.
  *
  * @throws {UsageError} If the file cannot be read, or does not contain prices.
  */
@@ -30,12 +30,12 @@ const MILLION = 1_000_000;
 const REST = "*";
 
 /**
- * Reads prices from a JSON file: an object of models (`provider/model` or `model`, also with a `*` at the end), each with dollars per
- * million tokens of `input`, `output`, `cacheRead` and `cacheWrite`.
+ * Reads prices from a JSON file: an object of models (`provider/model` or `model`, each also with a `*` at the end) with dollars
+ * per million tokens of `input`, `output`, `cacheRead`, and `cacheWrite`.
  *
- * Cached tokens without a price of their own cost what input costs. A call that used a kind of tokens without a price has none.
+ * Cached tokens without a price cost as much as input. A call that used another kind of tokens without a price has no price.
  *
- * @throws {UsageError} If the file cannot be read, or says anything else.
+ * @throws {UsageError} If the file cannot be read, or has any other content.
  */
 function readPrices(path: string): PriceFunction {
   const prices = readPriceFile(path);

@@ -3,10 +3,10 @@ import type { CommandCall } from "./command.ts";
 import { Output } from "./output.ts";
 import { measureWidth, truncateLine } from "./text/width.ts";
 
-/** Told how much of a long work is done. */
+/** Receives the progress of long work. */
 export type ProgressReport = (done: number, total: number) => void;
 
-/** Milliseconds before anything is shown, so that short work shows nothing, and between two showings. */
+/** Milliseconds before progress is first displayed, so that short work displays nothing, and between updates. */
 const PATIENCE_MS = 300;
 const STEP_MS = 80;
 
@@ -14,13 +14,13 @@ const MAX_BAR_WIDTH = 30;
 const WIPE = "\r\u001b[K";
 
 /**
- * Does something that may take long, and shows on stderr how far it is; at the end that line is wiped.
+ * Does work that may take long, displays its progress on stderr, and finally clears that line.
  *
- * Shown only to a person: neither with `--json` nor when the output or stderr goes elsewhere. (The bar of @clack/prompts
- * takes the keyboard over and cannot be wiped without a rest, which a command that only prints must not do.)
+ * Displays progress only to a person: not with `--json`, and not if stdout or stderr is redirected. (The bar of @clack/prompts
+ * takes control of the keyboard and cannot be cleared completely, which is not acceptable in a command that only prints.)
  *
- * @param what - Two or three words in front of the bar.
- * @param work - Is given a function to report to.
+ * @param what - Two or three words before the bar.
+ * @param work - Receives a function to report progress to.
  */
 export async function withProgress<T>(
   { io, json }: Pick<CommandCall, "io" | "json">,

@@ -7,28 +7,28 @@ import { rare, textOption } from "./parameters.ts";
 import { getScope, resolvePath } from "./session-argument.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** Names the project whose past sessions are meant. */
+/** Option for the project whose past sessions are used. */
 export const PROJECT = textOption(
   "--project <folder>",
   "the project whose sessions are meant; default: the current folder",
 );
 
-/** Names a file with patterns of what answers must not show. */
+/** Option for a file of patterns to hide in answers. */
 export const SECRETS = rare(
   textOption("--secrets <file>", "regular expressions, one a line; what they match is hidden in answers"),
 );
 
-/** Returns the sessions that agents are answered from: those of a database or a folder that the call names, else all. */
+/** Returns the sessions from which agents are answered: those of the database or folder that the call names, or else all. */
 export async function getSource(call: CommandCall): Promise<SessionSource> {
   const { dir, io, stored } = call;
   const { makeFileSource, makeStoreSource } = await import("../recall/session-source.ts");
   if (stored !== undefined) return makeStoreSource(await stored.store());
-  // The agent may be about to make the folder.
+  // The agent may be about to create the folder.
   return makeFileSource(dir === undefined ? getScope(call, true) : { sessionDir: resolvePath(io.cwd, dir) });
 }
 
 /**
- * Returns the function that hides secrets; undefined if the call names no patterns.
+ * Returns a function that hides secrets; undefined if the call names no patterns.
  *
  * @throws {UsageError} If the file cannot be read, or a line is not a regular expression.
  */

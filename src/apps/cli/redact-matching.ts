@@ -19,11 +19,11 @@ import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
 import { getScope } from "./session-argument.ts";
 import { asUsage, UsageError } from "./usage-error.ts";
 
-/** What a person wants redacted, and where. */
+/** Request to redact a text, and its scope. */
 export interface MatchingRequest {
   readonly matching: string;
   readonly isExpression: boolean;
-  /** Undefined for all sessions of the project, or all there are. */
+  /** Undefined for all sessions of the project, or for all sessions. */
   readonly session: string | undefined;
   readonly isAll: boolean;
   readonly isDryRun: boolean;
@@ -37,7 +37,7 @@ interface Reach {
 
 const MAX_ENTRIES = 5;
 
-/** Redacts a text wherever it stands, after a list and a question, and counts where it still stands. */
+/** Redacts a text in all places, after displaying a list and asking for confirmation, and counts the places where it remains. */
 export async function redactMatching(call: CommandCall, request: MatchingRequest): Promise<ExitCode> {
   if (request.session !== undefined && request.isAll)
     throw new UsageError("Name a session, or give --all, not both.");
@@ -85,13 +85,13 @@ async function findReach(
   };
 }
 
-/** The folder that a variable names is not all that there is. */
+/** Returns the scopes of a call; with `--all`, other sessions in addition to those in the folder named by the variable. */
 function getScopes(call: CommandCall, isAll: boolean): CatalogScope[] {
   const scope = getScope(call, isAll);
   return isAll && call.dir === undefined ? [{ includeImported: true }, scope] : [scope];
 }
 
-/** Finds where else the text stands, if not everything was asked for. */
+/** Finds other places of the text, if the request did not include all sessions. */
 async function findElsewhere(
   call: CommandCall,
   request: MatchingRequest,
@@ -123,7 +123,7 @@ function formatEntries(ids: readonly string[]): string {
 }
 
 interface RedactionResult extends TextRedaction {
-  /** Places that a dry run has left as they are. */
+  /** Places that a dry run left unchanged. */
   readonly pending: readonly RedactedPlace[];
 }
 

@@ -23,17 +23,18 @@ import type { StoredSessions } from "./stored-sessions.ts";
 import { loadWidths, truncateLine } from "./text/width.ts";
 import { formatFailures, UsageError } from "./usage-error.ts";
 
-/** Sessions that the program lists when a person calls it without a command. */
+/** Number of sessions listed when a person runs the program without a command. */
 const BARE_LIMIT = 8;
 
-/** Columns of the longest command line below them. */
+/** Width in columns of the longest command line below them. */
 const STEP_WIDTH = 27;
 
 /**
  * Runs the command line.
  *
- * @param argv - Arguments, without those of Node and the program.
- * @returns The exit code; never throws, an error is one line on stderr, and a line for each session if several fit a name.
+ * @param argv - Arguments, without Node and the program.
+ * @returns Exit code. Never throws: writes an error as one line to stderr, followed by one line per session if a name is
+ *   ambiguous.
  */
 export async function run(argv: readonly string[], callerIo: CallerIo): Promise<ExitCode> {
   const io: CliIo = { now: Date.now, ...callerIo };
@@ -58,7 +59,7 @@ export async function run(argv: readonly string[], callerIo: CallerIo): Promise<
         exitCode =
           (await named.command.run(makeCall(named, given, { io, stored, out, errors }))) || EXIT_CODES.ok;
       },
-      // Help that nobody asked for is a complaint.
+      // Unrequested help goes to stderr.
       words.length === 0 ? errors : out,
       words[0] === "help",
     );
@@ -75,37 +76,37 @@ export async function run(argv: readonly string[], callerIo: CallerIo): Promise<
   if (failure instanceof OutputClosed || outputFailure instanceof OutputClosed) return EXIT_CODES.ok;
   failure ??= outputFailure;
   if (failure !== undefined) exitCode = explainFailure(failure, words, io, errors);
-  // An agent may take any other code for a refusal.
+  // An agent may interpret any other code as a refusal.
   if (isHook(words)) exitCode = EXIT_CODES.ok;
-  // If stderr fails, too, there is nobody left to tell.
+  // If stderr fails as well, the error cannot be reported.
   await catchError(() => errors.flush());
   return exitCode;
 }
 
-/** Returns whether an agent calls the command line. */
+/** Returns whether the command line was called by an agent's hook. */
 function isHook([command = "", ...words]: readonly string[]): boolean {
   return ["import", "recall"].includes(command) && words.includes("--hook");
 }
 
-/** Loads the command that a command line names first, or behind `help`. */
+/** Loads the command named by the first word of a command line, or by the word after `help`. */
 async function loadNamed([first, second]: readonly string[]): Promise<LoadedCommand | undefined> {
   const name = first === "help" ? second : first;
   const listed = COMMANDS.find((one) => one.name === name);
   return listed && { ...listed, command: await listed.load() };
 }
 
-/** A command line as the parser takes it, and the commands that it can name. */
+/** Words for the parser, and the commands that it accepts. */
 interface ParserInput {
   readonly words: readonly string[];
   readonly commands: readonly ListedCommand[];
 }
 
-/** Joins names of two words. Help on a command that does not exist is taken for a call of it, which fails. */
+/** Joins two-word names. Converts help for an unknown command to a call of it, which fails. */
 function prepareWords(argv: readonly string[]): ParserInput {
   const isHelp = argv[0] === "help";
   const [name, ...rest] = joinCommandName(isHelp ? argv.slice(1) : argv, COMMANDS);
   if (name === undefined || name.startsWith("-")) return { words: argv, commands: COMMANDS };
-  // The first word of such names alone lists what may follow.
+  // The first word of such names lists the possible second words.
   const members = COMMANDS.filter((one) => one.name.startsWith(`${name} `));
   if (members.length > 0) return { words: isHelp ? ["--help"] : rest, commands: members };
   const isKnown = COMMANDS.some((one) => one.name === name);
@@ -113,7 +114,7 @@ function prepareWords(argv: readonly string[]): ParserInput {
   return { words: isHelp && isKnown ? ["help", name] : [name, ...given], commands: COMMANDS };
 }
 
-/** Writes, below the latest sessions, how to continue. */
+/** Writes suggested next commands below the latest sessions. */
 function writeNextSteps(out: Output, isStored: boolean): void {
   const steps = [
     ["sessiontree show @last", "read the latest session"],
@@ -125,7 +126,7 @@ function writeNextSteps(out: Output, isStored: boolean): void {
     out.line(`${line.padEnd(STEP_WIDTH)}  ${out.colors.dim(`# ${purpose}`)}`);
 }
 
-/** Returns what a call throws, or undefined. */
+/** Returns the error that a call throws, or undefined. */
 async function catchError(call: () => unknown): Promise<unknown> {
   try {
     await call();
@@ -135,12 +136,12 @@ async function catchError(call: () => unknown): Promise<unknown> {
   }
 }
 
-/** Help and the version end parsing by an error, too. */
+/** Returns whether an error only ends parsing: help and version do so as well. */
 function isHelp(error: unknown): error is CommanderError {
   return error instanceof CommanderError && (error.exitCode === 0 || error.code === "commander.help");
 }
 
-/** Returns the database that a call is about, which not every command may be; undefined if it is about files. */
+/** Returns the database of a call, if the command supports databases; undefined if the call uses files. */
 function findAddress(
   { name, command }: LoadedCommand,
   given: GivenValues,
@@ -157,7 +158,7 @@ function findAddress(
   throw new UsageError(`${name} works on files. ${command.filesOnly}${how}`);
 }
 
-/** Returns the sessions of the database that a call is about; the code for databases is loaded only then. */
+/** Opens the database of a call; loads the code for databases only if there is one. */
 async function openStored(
   named: LoadedCommand,
   given: GivenValues,
@@ -197,7 +198,7 @@ function makeCall(
     },
     note: (text) => {
       if (json) return;
-      // What was printed before stands before it, where both go to one terminal.
+      // Flushes earlier output first, so that the order is correct if both go to one terminal.
       out.flush();
       errors.prose(text);
       errors.flush();
@@ -207,7 +208,7 @@ function makeCall(
   };
 }
 
-/** Writes what is wrong on stderr: a sentence, and lines below it. */
+/** Writes an error or warning to stderr: a sentence, and lines below it. */
 function writeMessage(
   kind: "error" | "warning",
   { errors, json }: { readonly errors: Output; readonly json: boolean },
@@ -223,7 +224,7 @@ function writeMessage(
   for (const line of below) errors.line(truncateLine(line, errors.width));
 }
 
-/** Says in one line what went wrong, as JSON if the call asks for that, and gives the exit code for it. */
+/** Writes an error on one line, as JSON if requested, and returns its exit code. */
 function explainFailure(error: unknown, words: readonly string[], io: CliIo, errors: Output): ExitCode {
   const isUsage = error instanceof CommanderError || error instanceof UsageError;
   const [what, ...sessions] = isUsage ? [formatUsageMessage(error, words)] : formatFailures(error);
@@ -233,7 +234,7 @@ function explainFailure(error: unknown, words: readonly string[], io: CliIo, err
   return isUsage ? EXIT_CODES.usage : EXIT_CODES.failed;
 }
 
-/** Tells whether JSON is asked for, also on a command line that cannot be understood. */
+/** Returns whether JSON is requested, even on an invalid command line. */
 function isJsonRequested(words: readonly string[]): boolean {
   const end = words.indexOf("--");
   return (end === -1 ? words : words.slice(0, end)).includes("--json");

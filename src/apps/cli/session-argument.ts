@@ -12,36 +12,36 @@ import type { CliIo } from "./io.ts";
 import { argumentOr } from "./parameters.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** What a call says about where sessions are. */
+/** Part of a call that determines the location of sessions. */
 export interface SessionPlace {
   readonly io: CliIo;
   readonly dir: string | undefined;
 }
 
-/** The variable that names one flat folder for the sessions of all projects. */
+/** Environment variable that names one flat folder for the sessions of all projects. */
 const FOLDER_VARIABLE = "PI_CODING_AGENT_SESSION_DIR";
 
-/** Stands for the session that `list` shows first. */
+/** Name of the session that `list` shows first. */
 export const LATEST = "@last";
 
-/** The argument that names a session, and the latest one of the project if it is left out. */
+/** Argument that names a session; default: the latest session of the project. */
 export const SESSION_OR_LATEST = argumentOr("[session]", `the session; default: ${LATEST}`, LATEST);
 
-/** What is a path and no id: it has a separator or the suffix of session files, starts in the home folder, or is stdin. */
+/** Strings treated as paths, not ids: those with a separator or the suffix of session files, in the home folder, or for stdin. */
 const LOOKS_LIKE_PATH = /[/\\]|\.jsonl$|^~|^-$/;
 
 /**
- * Tells which sessions a command is about.
+ * Returns the scope of the sessions for a command.
  *
- * A folder that was given is meant as a whole; else it is the project in the current folder, or all, with what was imported from
- * other programs.
+ * A given folder is used as a whole; otherwise, the scope is the project in the current folder, or all projects, and includes
+ * sessions imported from other programs.
  *
- * @throws {SessionError} `SESSION_NOT_FOUND` if there is no such folder.
+ * @throws {SessionError} `SESSION_NOT_FOUND` if the folder does not exist.
  */
 export function getScope({ io, dir }: SessionPlace, isAll: boolean): CatalogScope {
   if (dir !== undefined) {
     const sessionDir = resolvePath(io.cwd, dir);
-    // What was mistyped must not look empty.
+    // A mistyped folder must not look empty.
     if (isFolder(sessionDir)) return { sessionDir };
     throw new SessionError("SESSION_NOT_FOUND", `There is no folder ${sessionDir}.`);
   }
@@ -54,26 +54,27 @@ export function getScope({ io, dir }: SessionPlace, isAll: boolean): CatalogScop
 }
 
 /**
- * Finds the session that a person names: by path, by id or name, the beginning of either, words of its name or first message, or
+ * Finds the session that a user names: by path, by id or name, the beginning of either, words of its name or first message, or
  * `@last`.
  *
- * Existing files win over ids, and a name that fits one session of this project means that one, whatever else it fits.
+ * Existing files have priority over ids, and a name that matches exactly one session of this project refers to that session,
+ * even if others match.
  *
- * @returns Absolute path; that of a missing file if the name looks like a path.
+ * @returns Absolute path; the path of a missing file if the name looks like a path.
  */
 export async function findSession(name: string, place: SessionPlace, match?: NameMatch): Promise<string> {
   if (name === LATEST) return findLatest(place);
   const path = resolvePath(place.io.cwd, name);
   const atPath = statSync(path, { throwIfNoEntry: false });
   if (isLikePath(name) || atPath?.isFile()) return path;
-  // Whoever names a file needs no list of sessions: what makes one is loaded only now.
+  // A file name requires no list of sessions, so the code for lists is loaded only now.
   const { listSessions } = await import("../../catalog/list/list-sessions.ts");
   const { findByName: fittingName, getOnlyOne: onlyOne } = await import(
     "../../catalog/list/resolve-session.ts"
   );
   const known = await listSessions(getScope(place, true));
   const found = fittingName(known, name.trim(), match);
-  // A folder may be called as a session is; what is wrong with it is said by what reads it.
+  // A folder may have the name of a session; the code that reads it reports the error.
   if (found.length === 0 && atPath !== undefined) return path;
   const ofProject = found.length > 1 ? await listSessions(getScope(place, false)) : [];
   const here = new Set(ofProject.map((session) => session.path));
@@ -89,18 +90,18 @@ async function findLatest(place: SessionPlace): Promise<string> {
   throw new SessionError("SESSION_NOT_FOUND", message);
 }
 
-/** Tells whether a text names a session in a way in which nobody writes a word to search for. */
+/** Returns whether a word certainly names a session and is not a word to search for. */
 export function isSessionName(text: string): boolean {
   return text === LATEST || isLikePath(text);
 }
 
-/** Returns the command that lists the failures of a session, by the name that a person gave it. */
+/** Returns the command that lists the failures of a session, with the name that the user gave. */
 export function makeFailuresCommand(name: string): string {
   const word = quoteForShell(toPlainLine(name));
   return `sessiontree search --failed ${isSessionName(name) ? "" : '"" '}${word}`;
 }
 
-/** Tells whether what names a session is a path, whether anything stands there or not. */
+/** Returns whether the name of a session is a path, whether or not a file exists there. */
 export function isLikePath(name: string): boolean {
   return LOOKS_LIKE_PATH.test(name);
 }
@@ -121,17 +122,17 @@ export function makeFilePath(cwd: string, file: string): string {
   throw new UsageError(`There is no folder ${folder} to write to; make it first.`);
 }
 
-/** Makes a path absolute that somebody typed: it starts at the folder of the command line. */
+/** Converts a path typed by a user to an absolute path, relative to the folder of the command line. */
 export function resolvePath(cwd: string, path: string): string {
   return /^(?:~|file:\/\/)/.test(path) ? toAbsolutePath(path) : resolve(cwd, path);
 }
 
-/** Lists all sessions that can be found: those of all projects, and those beside some files. */
+/** Lists all sessions that can be found: those of all projects, and those next to given files. */
 export async function listKnownSessions(call: SessionPlace, paths: readonly string[]): Promise<FileRow[]> {
   const { listSessions } = await import("../../catalog/list/list-sessions.ts");
   const found = new Map<string, FileRow>();
   const folders = new Set(paths.map((path) => dirname(path)));
-  // A folder that was given is not all that there is.
+  // A given folder does not contain all sessions.
   const usual = getScope({ io: call.io, dir: undefined }, true);
   const scopes = [usual, getScope(call, true), ...[...folders].map((sessionDir) => ({ sessionDir }))];
   for (const scope of scopes) {
@@ -140,10 +141,10 @@ export async function listKnownSessions(call: SessionPlace, paths: readonly stri
   return [...found.values()];
 }
 
-/** Name of the program that writes sessions of this format into folders of its own. */
+/** Name of the program that writes sessions of this format into its own folders. */
 export const OPENCLAW = "openclaw";
 
-/** Returns the folders in which other programs keep sessions of this format; none if a folder is named. */
+/** Returns the folders in which other programs keep sessions of this format; none if the call names a folder. */
 export function listOtherFolders(place: SessionPlace): readonly string[] {
   const isNamed = getScope(place, true).includeImported !== true;
   return isNamed ? [] : findOpenClaw(place.io.env).folders;

@@ -5,10 +5,10 @@ import type { CommandCall } from "./command.ts";
 import { getScope } from "./session-argument.ts";
 
 /**
- * Returns how many characters of a session's id every command accepts, whatever sessions other projects have.
+ * Returns the number of characters of a session's id that every command accepts, including all sessions of other projects.
  *
- * @param shown - The sessions of which the ids are shown.
- * @param isWhole - Whether these are all that there are.
+ * @param shown - Sessions whose ids are displayed.
+ * @param isWhole - Whether these are all sessions.
  */
 export async function measureSessionIds(
   call: Pick<CommandCall, "io" | "dir">,

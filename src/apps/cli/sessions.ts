@@ -12,19 +12,19 @@ import { isStoreUrl } from "./store-address.ts";
 import type { StoredSessions } from "./stored-sessions.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** What a call does with sessions, wherever they are. */
+/** Access to the sessions of a call, in files, a database, or stdin. */
 export interface SessionAccess {
-  /** Sessions of a database, if the call is about such; undefined if it is about files. */
+  /** Sessions of the call's database; undefined if the call uses files. */
   readonly stored: StoredSessions | undefined;
   /** Finds a session by path, id or name, the beginning of either, words of its title, `@last`, or `-` for stdin. */
   findSession(name: string, match?: NameMatch): Promise<NamedSession>;
-  /** Finds a session that something is done to, as `findSession`, but none that comes from stdin. */
+  /** Finds a session to be changed, like `findSession`, but never from stdin. */
   findKeptSession(name: string, match?: NameMatch): Promise<NamedSession>;
-  /** Finds a session for what only files can do, and returns its absolute path. */
+  /** Finds a session for operations that only files support, and returns its absolute path. */
   findFile(name: string): Promise<string>;
 }
 
-/** Makes it for files, for a database if the call is about one, and for what comes from stdin. */
+/** Creates access to sessions in files, to those in a database if the call names one, and to the one from stdin. */
 export function accessSessions(place: {
   readonly io: CliIo;
   readonly dir: string | undefined;

@@ -3,16 +3,17 @@ import type { SkippedFile, SkipReport } from "../../session/files/skipped-files.
 import { notASessionAt } from "../../session/log/foreign-file.ts";
 import type { CommandCall } from "./command.ts";
 
-/** Why a file was left out, in words. */
+/** Reasons for skipping a file, in words. */
 const REASONS: { readonly [reason in SkippedFile["reason"]]?: string } = {
   unreadable: "it cannot be read",
   "too-slow": "the expression takes too long on it; a simpler one may not",
 };
 
 /**
- * Makes a report that warns of sessions that were left out.
+ * Creates a report that warns about skipped sessions.
  *
- * Sessions of pi's version 4 may lie beside others: the first one is named. What else is no session is nothing to tell of.
+ * Sessions of pi's version 4 may be in the same folder: only the first one is named. Other files that are not sessions are not
+ * reported.
  */
 export function warnOfSkipped({ warn }: Pick<CommandCall, "warn">): SkipReport {
   let isNamed = false;

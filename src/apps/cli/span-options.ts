@@ -5,7 +5,7 @@ import { UsageError } from "./usage-error.ts";
 
 type Moment = Parameter<string | undefined>;
 
-/** Returns the time that two options span; an option that is missing leaves its end open. */
+/** Returns the time span of two options; a missing option leaves its end open. */
 export function getSpan(
   { get, io }: CommandCall,
   since: Moment,

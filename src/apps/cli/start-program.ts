@@ -4,10 +4,10 @@ import type { CommandCall } from "./command.ts";
 import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
 import { makeWindowsProgram } from "./windows-program.ts";
 
-/** What a shell adds to the number of a signal that ended a program. */
+/** Number that a shell adds to the number of the signal that ended a program. */
 const SIGNAL_BASE = 128;
 
-/** Runs a program in a folder, and returns its exit code; says why if it cannot be started. */
+/** Runs a program in a folder, and returns its exit code; warns if it cannot be started. */
 export async function startProgram(
   { warn }: Pick<CommandCall, "warn">,
   command: readonly string[],
@@ -23,8 +23,8 @@ export async function startProgram(
 }
 
 /**
- * Runs a program without a shell, with our terminal, and waits for its exit code: as of a shell, 128 and the number of a
- * signal that ended it. Interrupts are for it alone.
+ * Runs a program without a shell, on our terminal, and waits for its exit code: as in a shell, 128 plus the number of the
+ * signal that ended it. Interrupts reach only that program.
  */
 async function runProgram(command: readonly string[], cwd: string): Promise<number> {
   const { file, args, isQuoted } =

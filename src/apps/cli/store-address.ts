@@ -1,33 +1,33 @@
 import { UsageError } from "./usage-error.ts";
 
-/** Where a database is, and how output names it. */
+/** Address of a database, and its form in output. */
 export interface StoreAddress {
-  /** As it was given: with the password, if there is one. */
+  /** As given, including the password if there is one. */
   readonly url: string;
-  /** Without anything that is nobody's business. */
+  /** Without secrets, for output. */
   readonly shown: string;
 }
 
-/** The variable that names a database where neither `--store` nor `--dir` does. */
+/** Environment variable that names a database if neither `--store` nor `--dir` is given. */
 export const STORE_VARIABLE = "SESSIONTREE_STORE";
 
-/** Parts of an address that say whose sessions are meant; every other one is the driver's, and may be a secret. */
+/** Settings of an address that identify the sessions; all others are the driver's, and may be secrets. */
 const SHOWN_SETTINGS = ["schema", "tenant"] as const;
 
-/** Beginning of an address of a file of SQLite; a path follows. */
+/** Beginning of an address of an SQLite file; a path follows. */
 const SQLITE = /^sqlite:/i;
 
-/** Tells whether a text is meant as the address of a database. */
+/** Returns whether a text is intended as the address of a database. */
 export function isStoreUrl(text: string): boolean {
   return SQLITE.test(text) || /^postgres(?:ql)?:\/\//i.test(text);
 }
 
-/** Returns the path in an address of a file of SQLite; undefined for other addresses. */
+/** Returns the path in an address of an SQLite file; undefined for other addresses. */
 export function findSqlitePath(url: string): string | undefined {
   return SQLITE.test(url) ? url.replace(SQLITE, "") : undefined;
 }
 
-/** Reads the address of a database from an option or variable; the error for a text that is none does not repeat it. */
+/** Parses the address of a database from an option or variable; the error for an invalid address does not repeat it. */
 export function parseStoreAddress(text: string, from: string): StoreAddress {
   if (findSqlitePath(text)) return { url: text, shown: text };
   if (findSqlitePath(text) === "" || !isStoreUrl(text) || !URL.canParse(text)) {
@@ -38,7 +38,7 @@ export function parseStoreAddress(text: string, from: string): StoreAddress {
   return { url: text, shown: maskAddress(text) };
 }
 
-/** Leaves out password and settings. An `@` behind the host says that a password was written with a `/` in it. */
+/** Removes the password and the settings. An `@` after the host means that the password was written with a `/` in it. */
 function maskAddress(text: string): string {
   const { protocol, username, host, pathname, search, hash, searchParams } = new URL(text);
   if (/@|%40/i.test(`${pathname}${search}${hash}`)) return `${protocol}//…`;
@@ -51,7 +51,7 @@ function maskAddress(text: string): string {
   return `${protocol}//${user}${host}${pathname}${settings.size > 0 ? `?${settings}` : ""}`;
 }
 
-/** Takes passwords out of all addresses in a text, also out of those that are none because of a mistake. */
+/** Removes passwords from all addresses in a text, including invalid ones. */
 export function withoutPasswords(text: string): string {
   return text
     .replace(/\b(postgres(?:ql)?:\/\/[^\s:@]*):\S*@/gi, "$1:…@")

@@ -8,26 +8,26 @@ import type { NamedSession, SessionLocation } from "./named-session.ts";
 import { isLikePath, LATEST, resolvePath } from "./session-argument.ts";
 import { findSqlitePath, type StoreAddress } from "./store-address.ts";
 
-/** So many sessions are read to find one by its first message. */
+/** Maximum number of sessions that are read to find one by its first message. */
 const MAX_READ = 1000;
 
-/** Ids of which a file's name can be made. */
+/** Ids that are safe in a file name. */
 const SAFE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/;
 
-/** A row as commands list it. */
+/** Row as listed by commands. */
 export interface ListedRow extends SessionRow {
-  /** The database's address, as output names it. */
+  /** Address of the database, as in output. */
   readonly store?: string;
-  /** The program that it was imported from, if that was asked for. */
+  /** Program that the session was imported from, if requested. */
   readonly source?: string;
-  /** Whether the file that it was imported from is no longer there. */
+  /** Whether the file that the session was imported from no longer exists. */
   readonly sourceGone?: boolean;
 }
 
 const postgres = () => import("../../stores/postgres/open-postgres-store.ts");
 const sqlite = () => import("../../stores/sqlite/open-sqlite-store.ts");
 
-/** Databases, whose code is loaded when a call asks for them. */
+/** Creates access to databases, whose code is loaded on demand. */
 function makeStores(cwd: string): CliStores {
   const findPath = (url: string) => {
     const path = findSqlitePath(url);
@@ -53,14 +53,14 @@ function makeStores(cwd: string): CliStores {
   };
 }
 
-/** Returns the way to databases. */
+/** Returns the access to databases. */
 export function getStores({ stores, cwd }: CliIo): CliStores {
   return stores ?? makeStores(cwd);
 }
 
-/** The sessions of a database, during one run of the command line; nothing is opened before it is needed. */
+/** Sessions of a database during one run of the command line; nothing is opened before it is needed. */
 export class StoredSessions {
-  /** The database's address, as output names it. */
+  /** Address of the database, as in output. */
   readonly address: string;
   readonly #url: string;
   readonly #io: CliIo;
@@ -78,11 +78,12 @@ export class StoredSessions {
   }
 
   /**
-   * Finds the session that a person names: by id or name, the beginning of either, words of its name or, among the latest, of its
-   * first message, or `@last`.
+   * Finds the session that a user names: by id or name, the beginning of either, words of its name or, for the latest sessions,
+   * of
+   * its first message, or `@last`.
    *
-   * @returns Undefined if what is named is a file.
-   * @remarks Cost: O(sessions whose name holds the text), and 1,000 sessions if there is none.
+   * @returns Undefined if the name refers to a file.
+   * @remarks Cost: O(sessions whose name contains the text), and 1,000 sessions if there are none.
    */
   async find(name: string, match: NameMatch = "words"): Promise<NamedSession | undefined> {
     if (name === LATEST) return this.#named(await this.#latest());
@@ -106,11 +107,11 @@ export class StoredSessions {
     return getStores(this.#io).migrationSql(this.#url, to);
   }
 
-  /** Closes what was opened; if the call has failed, what could not be written is given up. Idempotent. */
+  /** Closes what was opened; if the call has failed, discards unwritten data. Idempotent. */
   async close(hasFailed: boolean): Promise<void> {
     const opened = this.#store;
     this.#store = undefined;
-    // The caller that asked for the store was told if it could not be opened.
+    // If the store could not be opened, the caller that requested it has received the error.
     const [store] = await Promise.allSettled([opened]);
     if (store.status === "fulfilled") await store.value?.close({ discard: hasFailed });
   }
@@ -148,7 +149,7 @@ export class StoredSessions {
     throw new SessionError("SESSION_NOT_FOUND", message);
   }
 
-  /** Returns the sessions that a text fits best. */
+  /** Returns the sessions that best match a text. */
   async #candidates(text: string, match: NameMatch): Promise<SessionRow[]> {
     if (text === "") return [];
     const found = new Map<string, SessionRow>();
@@ -169,7 +170,7 @@ export class StoredSessions {
   }
 }
 
-/** Deletes a session, and marks it, so that no import brings it back. */
+/** Deletes a session, and marks it, so that no import restores it. */
 async function deleteStored(store: SessionStore, id: string): Promise<void> {
   const origins = markedOriginsInFront(await readFrontBytes(store.exportBytes(id)));
   await deleteMarked(origins, () => store.delete(id));

@@ -67,13 +67,16 @@ const LIMIT = numberOption(
 );
 const UTC = flag("--utc", "days are those of UTC");
 
-/** What the sums across sessions can be told. */
+/** Parameters of sums across sessions. */
 export const ACROSS_PARAMETERS: readonly Parameter<unknown>[] = [
   ...[ALL, PROJECT, BY, SINCE, UNTIL],
   ...[SOURCE, SORT, LIMIT, UTC, PRICES],
 ];
 
-/** Whether a call asks for sums across sessions: any of these parameters says so, but for prices, which one session has, too. */
+/**
+ * Returns whether a call requests sums across sessions, as any of these parameters does, except prices, which also apply to one
+ * session.
+ */
 export function isAcross({ get }: CommandCall): boolean {
   return ACROSS_PARAMETERS.some((parameter) => {
     const value = get(parameter);
@@ -81,7 +84,7 @@ export function isAcross({ get }: CommandCall): boolean {
   });
 }
 
-/** Writes what calls of models used and cost across sessions: as JSON a line for each group, else a table. */
+/** Writes the usage and cost of model calls across sessions: as JSON, one line per group, or else as a table. */
 export async function writeUsageAcross(call: CommandCall): Promise<ExitCode> {
   const { get, json, out, note, stored, warn } = call;
   const by: readonly UsageKey[] = get(BY) ?? ["day"];
@@ -122,7 +125,7 @@ async function countFiles(call: CommandCall, options: GroupOptions): Promise<Usa
   return report;
 }
 
-/** Counts the sessions of a database, each read once: it keeps no sums. */
+/** Counts the sessions of a database, reading each once, because a database stores no sums. */
 async function countStore(
   { get, io }: CommandCall,
   stored: StoredSessions,
@@ -138,7 +141,7 @@ async function countStore(
   });
 }
 
-/** Sorts and limits groups; subagents stay with their session. */
+/** Sorts and limits groups; keeps subagents with their session. */
 function chooseGroups(
   groups: readonly UsageGroup[],
   sort: (typeof SORTS)[number] | undefined,
@@ -194,7 +197,7 @@ function writeTable(
     [by.join(", "), "sessions", "calls", "all input", "output", "cost"],
     [...rows, { name: "total", numbers: cells(total), isTotal: true }],
     out,
-    // The end of a path tells projects apart.
+    // The end of a path distinguishes projects.
     by.length === 1 && by[0] === "project" ? truncateStart : undefined,
   );
   if (left > 0) note(`${formatCounted(left, "more group")}; the total is that of all.`);
@@ -212,10 +215,10 @@ const NOT_SAID = {
   source: "(not imported)",
 } as const;
 
-/** Columns of a key that others follow, so that a long name leaves them room. */
+/** Maximum width in columns of a key that others follow, so that a long name leaves space for them. */
 const MAX_KEY_WIDTH = 32;
 
-/** Names groups by their keys, in columns; the last key takes as much as it needs. */
+/** Formats groups by their keys, in columns; the last key has no maximum width. */
 function formatNames(groups: readonly UsageGroup[], by: readonly UsageKey[]): string[] {
   const idLength = getShortIdLength(
     groups.flatMap(({ by: { session } }) => session?.id ?? []),

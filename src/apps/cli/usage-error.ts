@@ -1,12 +1,12 @@
 import { toPlainLine } from "../../core/facts/plain-text.ts";
 import { getErrorMessage, isSessionError } from "../../core/format/errors.ts";
 
-/** The command line itself is wrong: nothing was done, and the message says how it is right. */
+/** Error for an invalid command line: nothing was done, and the message states the correct usage. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** Takes what a person's text makes impossible for wrong usage: a wrong query or pattern, or a version that there is not. */
+/** Converts errors caused by a user's text to usage errors: an invalid query or pattern, or a version that does not exist. */
 export async function asUsage<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
@@ -16,7 +16,7 @@ export async function asUsage<T>(work: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** Says what went wrong in a line, and in one more for each session where several fit a name; none can be a command to a terminal. */
+/** Formats an error on one line, followed by one line per session if a name is ambiguous; all lines are safe for a terminal. */
 export function formatFailures(error: unknown): [what: string, ...sessions: string[]] {
   if (!isSessionError(error))
     return [`${toPlainLine(getErrorMessage(error))} (unexpected; SESSIONTREE_DEBUG=1 shows where)`];

@@ -2,23 +2,23 @@ import { existsSync } from "node:fs";
 import { delimiter, extname, join } from "node:path";
 import { UsageError } from "./usage-error.ts";
 
-/** A program as Windows starts it. */
+/** Program as started by Windows. */
 export interface WindowsProgram {
   readonly file: string;
   readonly args: readonly string[];
-  /** Whether the arguments are quoted already. */
+  /** Whether the arguments are already quoted. */
   readonly isQuoted: boolean;
 }
 
-/** What cmd.exe expands, or takes for the end of an argument, even between quotation marks. */
+/** Characters that cmd.exe expands, or interprets as the end of an argument, even between quotation marks. */
 const UNSAFE = /["%!\r\n]/;
 
 const BATCH_FILE = /\.(?:bat|cmd)$/i;
 
 /**
- * Returns how to start a program on Windows, where npm installs programs as batch files, which only cmd.exe runs.
+ * Returns the command that starts a program on Windows, where npm installs programs as batch files, which require cmd.exe.
  *
- * @param env - Its PATH and PATHEXT say where the program is.
+ * @param env - Environment; its PATH and PATHEXT determine the program's file.
  * @throws {UsageError} If cmd.exe would change an argument for a batch file.
  */
 export function makeWindowsProgram(
@@ -40,7 +40,7 @@ export function makeWindowsProgram(
   };
 }
 
-/** Returns the path of the file that a program's name means; undefined if there is none. */
+/** Returns the path of the file for a program's name; undefined if there is none. */
 function findProgram(program: string, env: NodeJS.ProcessEnv): string | undefined {
   const suffixes = extname(program) === "" ? (env["PATHEXT"] ?? ".COM;.EXE;.BAT;.CMD").split(";") : [""];
   const isPath = /[/\\]/.test(program);
@@ -50,7 +50,7 @@ function findProgram(program: string, env: NodeJS.ProcessEnv): string | undefine
     .find((path) => existsSync(path));
 }
 
-/** Quotes an argument as programs of Windows read it: a backslash before a quotation mark would escape it. */
+/** Quotes an argument for Windows programs, for which a backslash before a quotation mark would escape the mark. */
 function quote(word: string): string {
   return `"${word.replace(/\\+$/, "$&$&")}"`;
 }

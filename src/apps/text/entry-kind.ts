@@ -7,12 +7,12 @@ import { toPlainLine, toShortLine } from "../../core/facts/plain-text.ts";
 import { findCall, getTellingArgument, type ViewSource } from "../../core/facts/tool-calls.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 
-/** How strongly entries of a kind are drawn, and in which color. */
+/** Emphasis and color of a kind of entry. */
 export type Tone = "user" | "assistant" | "tool" | "command" | "summary" | "quiet" | "damaged";
 
-/** What an entry is to a person: the role of its message, or its type. */
+/** Kind of an entry for people: the role of its message, or its type. */
 export interface EntryKind {
-  /** At most 14 characters for the known ones. */
+  /** At most 14 characters for known kinds. */
   readonly word: string;
   readonly many: string;
   readonly tone: Tone;
@@ -28,7 +28,7 @@ function makeRecordKind(word: string, many?: string): EntryKind {
   return { ...makeKind("quiet", word, many), isRecord: true };
 }
 
-/** Kinds that are shown in a way of their own; compare with these, not with words. */
+/** Kinds that are displayed in special ways; compare kinds with these, not by words. */
 export const KINDS = {
   user: makeKind("user", "user", "user"),
   assistant: makeKind("assistant", "assistant", "assistant"),
@@ -41,7 +41,7 @@ export const KINDS = {
 const COMPACTION = makeKind("summary", "compaction");
 const BRANCH_SUMMARY = makeKind("summary", "branch summary", "branch summaries");
 
-/** Kinds by role, in the order in which they are counted out. */
+/** Kinds by role, in the order of counts. */
 const BY_ROLE: ReadonlyMap<unknown, EntryKind> = new Map([
   ["user", KINDS.user],
   ["assistant", KINDS.assistant],
@@ -67,7 +67,7 @@ const BY_TYPE: ReadonlyMap<string, EntryKind> = new Map([
   ["damaged", KINDS.damaged],
 ]);
 
-/** Tells an entry's kind; undefined stands for a damaged body. */
+/** Returns an entry's kind; undefined means a damaged body. */
 export function getEntryKind(entry: AnySessionEntry | undefined): EntryKind {
   if (entry === undefined) return KINDS.damaged;
   if (entry.type === "message") return getMessageKind(toRecord(entry)["message"]);
@@ -80,38 +80,39 @@ export function getTypeKind(type: string): EntryKind {
 }
 
 /**
- * Tells whether entries of a kind are part of the conversation: what was said and done, summaries, edits of the context, and damage.
+ * Returns whether entries of a kind are part of the conversation: messages, tool calls, summaries, edits of the context, and
+ * damage.
  *
- * Views hide the others by default: records of state, usage, and imports.
+ * By default, views hide all others: records of state, usage, and imports.
  */
 export function isConversation({ isRecord }: Pick<EntryKind, "isRecord">): boolean {
   return !isRecord;
 }
 
-/** Tells a message's kind by its role. */
+/** Returns a message's kind, based on its role. */
 export function getMessageKind(message: unknown): EntryKind {
   const { role } = toRecord(message);
   return BY_ROLE.get(role) ?? (typeof role === "string" ? makeOtherKind(role) : KINDS.damaged);
 }
 
-/** A kind that only its program knows, by the name that it has there. */
+/** Returns a kind that only its program knows, with the name from that program. */
 function makeOtherKind(name: string): EntryKind {
   const word = toPlainLine(name).slice(0, 40) || "?";
   return makeKind("quiet", word, word);
 }
 
-/** Tells whether an entry failed; undefined stands for a damaged body. */
+/** Returns whether an entry failed; false for a damaged body, passed as undefined. */
 export function isFailure(entry: AnySessionEntry | undefined): boolean {
   return entry !== undefined && outcomeOf(entry) === "failed";
 }
 
-/** What the entries of a session are, by ordinal. */
+/** Kinds of a session's entries, by ordinal, and the failed ones. */
 export interface EntryKinds {
   readonly kinds: readonly EntryKind[];
   readonly failures: ReadonlySet<number>;
 }
 
-/** Reads what all entries are, and which of them failed. */
+/** Reads the kinds of all entries, and determines which failed. */
 export function readKinds(session: ViewSource): EntryKinds {
   const kinds: EntryKind[] = [];
   const failures = new Set<number>();
@@ -122,10 +123,10 @@ export function readKinds(session: ViewSource): EntryKinds {
   return { kinds, failures };
 }
 
-/** Known kinds in the order in which they are counted out, the conversation first. */
+/** Known kinds in the order of counts, the conversation first. */
 const ORDER = [...BY_ROLE.values(), ...BY_TYPE.values()];
 
-/** How many entries there are of each kind. */
+/** Number of entries of each kind. */
 export class KindCount {
   readonly #numbers = new Map<string, { kind: EntryKind; number: number }>();
   total = 0;
@@ -144,21 +145,21 @@ export class KindCount {
     return [...this.#numbers.values()].sort((a, b) => rank(a) - rank(b));
   }
 
-  /** How many there are of each kind, in words; empty if there are none. */
+  /** Number of entries of each kind, in words; empty if there are none. */
   get kinds(): string {
     return this.list()
       .map(({ kind: { word, many }, number }) => formatCounted(number, word, many))
       .join(", ");
   }
 
-  /** Says how many entries there are, how many failed, and of what kinds they are. */
+  /** Formats the number of entries, of failures, and of each kind. */
   toString(): string {
     const failed = this.failed === 0 ? "" : `, ${formatCount(this.failed)} failed`;
     return `${formatCounted(this.total, "entry", "entries")}${failed}: ${this.kinds}`;
   }
 }
 
-/** Counts the kinds of entries; default: of all. */
+/** Counts the kinds of entries; default: all entries. */
 export function countKinds(
   { kinds, failures }: EntryKinds,
   ordinals: Iterable<number> = kinds.keys(),
@@ -169,8 +170,8 @@ export function countKinds(
 }
 
 /**
- * Returns the line by which an entry is known where its outcome stands beside it: of a result, what was asked for; of a
- * command, the command; else what it says.
+ * Returns a line that identifies an entry next to its outcome: for a result, the argument of its call; for a command, the
+ * command; otherwise, the excerpt.
  */
 export function getEntryTitle(session: Pick<ViewSource, "entryAt" | "tree">, ordinal: number): string {
   const entry = session.entryAt(ordinal);

@@ -1,9 +1,9 @@
-/** A path of Windows, in which no shell expands anything between double quotes. */
+/** Windows path in which no shell expands anything between double quotes. */
 const WINDOWS_PATH = /^[A-Za-z]:(?:\\[^\\"$%`!\n]+)+$/;
 
-/** Writes a text as one word of a POSIX shell, and a path of Windows also for its shells, in which nothing is expanded. */
+/** Quotes a text as one word for a POSIX shell; a Windows path without expansions is also one word for Windows shells. */
 export function quoteForShell(text: string): string {
   if (WINDOWS_PATH.test(text)) return `"${text}"`;
-  // A tilde in front is a home folder.
+  // A leading tilde is expanded to a home folder.
   return /^[\w./@%+:,-][\w./@%+:,=~-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,7 +1,9 @@
 import type { StoredImage } from "../../core/facts/images.ts";
 import { formatBytes } from "../../core/facts/number-text.ts";
 
-/** Writes a stored value as indented JSON; empty for what JSON leaves out. One nested deeper than the stack is not shown. */
+/**
+ * Formats a stored value as indented JSON; empty for values that JSON omits. A value nested deeper than the stack is not shown.
+ */
 export function formatJson(value: unknown): string {
   try {
     return JSON.stringify(value, null, 2) ?? "";
@@ -11,7 +13,7 @@ export function formatJson(value: unknown): string {
   }
 }
 
-/** Writes of what type an image is, and how large. */
+/** Formats the type and size of an image. */
 export function formatImage({ mimeType, data }: StoredImage): string {
   return `${mimeType || "of no known type"}, ${formatBytes(Math.floor((data.length * 3) / 4))}`;
 }

@@ -3,22 +3,22 @@ import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
 import { type EntryKind, isConversation, KINDS } from "./entry-kind.ts";
 
 /**
- * Which child of each entry goes straight on in the drawing, and what is to the side.
+ * Child of each entry that continues straight in the drawing; all other children are branches to the side.
  *
- * On the path to the leaf it is the next entry of the path, so that the path is the straight line at the left edge.
- * Elsewhere it is the child under which the newest tip hangs.
+ * On the path to the leaf, it is the next entry of the path, so that the path is the straight line at the left edge.
+ * Elsewhere, it is the child whose subtree contains the newest tip.
  */
 export interface Trunk {
-  /** The child that goes straight on, by ordinal; NONE where there is no child. */
+  /** Child that continues straight, by ordinal; NONE if there is no child. */
   readonly next: Int32Array;
   readonly root: number;
-  /** All entries, parents before children. */
+  /** All entries, parents first. */
   readonly order: Int32Array;
-  /** The tip that came last into the file, of those at and below each entry. */
+  /** For each entry, the tip in its subtree that was appended last. */
   readonly newestTip: Int32Array;
 }
 
-/** Finds the straight line through every entry; NONE stands for the leaf of a session that has none. */
+/** Finds the straight line through every entry; `leaf` is NONE in a session without one. */
 export function findTrunk(tree: EntryTree, leaf: number): Trunk {
   const order = sortParentsFirst(tree);
   const newestTip = findNewestTips(tree, order);
@@ -42,7 +42,7 @@ function getTipRank(newestTip: Int32Array, ordinal: number): number {
   return newestTip[ordinal] ?? NONE;
 }
 
-/** Returns the entries that hang on an entry to the side of what goes straight on; for NONE, the roots. */
+/** Returns the children of an entry that do not continue straight; for NONE, the other roots. */
 export function findSides(
   tree: EntryTree,
   { next, root }: Pick<Trunk, "next" | "root">,
@@ -54,61 +54,61 @@ export function findSides(
   return sides;
 }
 
-/** A row of a drawn tree: an entry, or several that have no row of their own. */
+/** Row of a drawn tree: an entry, or several entries without their own rows. */
 export type TreeRow = RowPosition &
   (
     | { readonly kind: "entry"; readonly ordinal: number }
-    /** Entries in a line, and how many branches hang on them that are not drawn. */
+    /** Consecutive entries, and the number of their branches that are not drawn. */
     | { readonly kind: "run"; readonly ordinals: readonly number[]; readonly branches: number }
-    /** Branches from one entry that are not drawn, by their first entries. */
+    /** Branches of one entry that are not drawn, by their first entries. */
     | { readonly kind: "branches"; readonly heads: readonly number[] }
   );
 
-/** Where a row stands. */
+/** Position of a row. */
 export interface RowPosition {
-  /** How many branches to the side this is; 0 is the path to the leaf. */
+  /** Number of branches to the side of the path to the leaf; 0 is that path. */
   readonly depth: number;
-  /** Whether a branch to the side begins here, or a root. */
+  /** Whether a branch to the side or a root begins here. */
   readonly start: "branch" | "root" | undefined;
-  /** The lines that pass to the left of it, from the left: one for each smaller depth, up to `DEEPEST`. */
+  /** Lines that pass to its left, from the left: one for each smaller depth, up to `DEEPEST`. */
   readonly passing: readonly PassingLine[];
 }
 
-/** A line that leads past a row to entries further below. */
+/** Line that passes a row on the way to entries further below. */
 interface PassingLine {
-  /** The entries that it leads to, from `from` on. */
+  /** Entries that the line leads to, starting at `from`. */
   readonly to: readonly number[];
   readonly from: number;
 }
 
-/** What is drawn of a tree. */
+/** Tree to draw. */
 export interface DrawnTree {
   readonly tree: EntryTree;
   readonly trunk: Pick<Trunk, "next" | "root">;
-  /** 1 for each entry that has a row of its own, as `chooseRows` chooses them. */
+  /** 1 for each entry with its own row, as chosen by `chooseRows`. */
   readonly isDrawn: Uint8Array;
-  /** 1 for the first entry of each branch that is not drawn; default: all are. */
+  /** 1 for the first entry of each branch that is not drawn; default: all branches are drawn. */
   readonly isHidden?: Uint8Array;
-  /** 1 for each entry that has no row, and is in none for several; default: none. */
+  /** 1 for each entry that has no row and is not part of a row for several; default: none. */
   readonly isPassed?: Uint8Array;
-  /** Depth of the roots beside the one that leads to the leaf. */
+  /** Depth of the roots that do not lead to the leaf. */
   readonly rootDepth: 0 | 1;
 }
 
-/** The deepest level that has a line of its own. */
+/** Deepest level with its own line. */
 export const DEEPEST = 9;
 
-/** Fewer entries in a line are not worth folding. */
+/** Minimum number of consecutive entries that are folded. */
 export const SHORTEST_RUN = 3;
 
-/** What is still to be drawn: a straight line from an entry on, or branches that are not drawn. */
+/** Part that remains to be drawn: a straight line that starts at an entry, or branches without rows. */
 type Open = RowPosition & ({ readonly first: number } | { readonly heads: readonly number[] });
 
 /**
- * Yields the rows of a drawing from top to bottom: at each branch point first the branches to the side, one level further
- * in, then what goes straight on, at the same level.
+ * Yields the rows of a drawing from top to bottom: at each branch point first the branches to the side, indented by one more
+ * level, then the entries that continue straight, at the same level.
  *
- * @remarks Cost: O(entries) in all; no recursion, and memory for the branches that are open.
+ * @remarks Cost: O(entries) in total; no recursion, and memory for the open branches.
  */
 export function* layOutRows(drawn: DrawnTree): Generator<TreeRow, void> {
   const open: Open[] = [];
@@ -120,7 +120,7 @@ export function* layOutRows(drawn: DrawnTree): Generator<TreeRow, void> {
   }
 }
 
-/** Draws from an entry on until a branch point, and opens what hangs there. */
+/** Draws from an entry to the next branch point, and opens the children there. */
 function* layOutLine(
   drawn: DrawnTree,
   open: Open[],
@@ -145,7 +145,7 @@ function* layOutLine(
   yield* runRows(drawn, run, below);
 }
 
-/** Draws entries that need no row of their own; what branches hang on them are not drawn. */
+/** Draws entries that do not require their own rows; their branches are not drawn. */
 function* runRows(
   { tree, trunk }: DrawnTree,
   run: readonly number[],
@@ -164,7 +164,7 @@ function* runRows(
   }
 }
 
-/** Puts children on the stack so that the branches to the side come first, and what goes straight on last. */
+/** Pushes children to the stack so that the branches to the side come first, and the child that continues straight last. */
 function openChildren(
   { tree, trunk, isHidden, rootDepth }: DrawnTree,
   open: Open[],
@@ -180,36 +180,36 @@ function openChildren(
   const hidden: number[] = [];
   const opened: Open[] = [];
   sides.forEach((head, i) => {
-    // Copied for ever deeper branches, they would take memory that grows with the square of the depth.
+    // If copied for ever deeper branches, they would take memory quadratic in the depth.
     const beside = depth >= 0 && depth < DEEPEST ? [...passing, { to, from: i + 1 }] : passing;
     const position: RowPosition = { depth: depth + 1, start: start ?? "branch", passing: beside };
     if (isHidden?.[head] !== 1) opened.push({ first: head, ...position });
-    // One row for all of them, where the first one stood.
+    // One row for all of them, at the position of the first.
     else if (hidden.push(head) === 1) opened.push({ heads: hidden, ...position });
   });
   for (const one of opened.reverse()) open.push(one);
 }
 
-/** Of a session of so many entries, at most runs of program records are folded. */
+/** Maximum number of entries in a session for which only runs of program records are folded. */
 export const DRAWN_WHOLE = 40;
 
-/** What of a session decides which rows are drawn. */
+/** Facts of a session that determine which rows are drawn. */
 export interface TreeMarks {
   readonly tree: EntryTree;
   /** Ordinal of the leaf, or NONE. */
   readonly leaf: number;
   /** By ordinal. */
   readonly kinds: readonly EntryKind[];
-  /** Ordinals of the entries that have a label. */
+  /** Ordinals of labeled entries. */
   readonly labeled: Iterable<number>;
 }
 
 /**
- * Chooses the entries that always have a row of their own: roots, branch points, both ends of branches, labels,
- * compactions, branch summaries, damage, the leaf and what was said last before it.
+ * Chooses the entries that always have their own rows: roots, branch points, both ends of branches, labels,
+ * compactions, branch summaries, damage, the leaf, and the last message before it.
  *
- * @param isHidden - 1 for the first entry of each branch that is not drawn; default: all are.
- * @returns 1 for each; the caller may add more.
+ * @param isHidden - 1 for the first entry of each branch that is not drawn; default: all branches are drawn.
+ * @returns 1 for each chosen entry; the caller may add more.
  */
 export function chooseRows(
   { tree, leaf, kinds, labeled }: TreeMarks,
@@ -226,7 +226,7 @@ export function chooseRows(
     if (sides.length === 0) continue;
     for (const one of [ordinal, ...sides, trunk.next[ordinal] ?? ordinal]) isDrawn[one] = 1;
   }
-  // Labels and names at the very end would hide what was said last.
+  // Labels and names at the very end would hide the last message.
   for (let at = leaf; at !== NONE; at = tree.parentAt(at)) {
     if (at !== leaf && kinds[at]?.tone === "quiet") continue;
     isDrawn[at] = 1;
@@ -235,7 +235,7 @@ export function chooseRows(
   return isDrawn;
 }
 
-/** Chooses what a person reads: every entry but those that only their programs read, unless they always have a row of their own. */
+/** Chooses the entries that people read: all except those that only programs read, unless these always have their own rows. */
 export function chooseConversation(marks: TreeMarks, trunk: Pick<Trunk, "next" | "root">): Uint8Array {
   const isDrawn = chooseRows(marks, trunk);
   marks.kinds.forEach((kind, ordinal) => {
@@ -245,10 +245,10 @@ export function chooseConversation(marks: TreeMarks, trunk: Pick<Trunk, "next" |
 }
 
 /**
- * Finds the records of state, usage, and imports that a drawing can do without: those where the tree does not part, without a
- * label, and not at the leaf.
+ * Finds the records of state, usage, and imports that a drawing can omit: those without a label that are neither branch points
+ * nor the leaf.
  *
- * @returns 1 for each.
+ * @returns 1 for each such entry.
  * @remarks Cost: O(entries).
  */
 export function findHiddenRecords(

@@ -3,14 +3,14 @@ import { countInputTokens, findUsage, formatModelName, getModelNames } from "../
 import type { UsageTotals } from "../../core/facts/usage-tally.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 
-/** The size of a context in tokens, and the parts that a model counted and that were estimated. */
+/** Size of a context in tokens, with the parts counted by a model and estimated. */
 export interface ContextSize {
   readonly tokens: number;
   readonly usageTokens: number;
   readonly trailingTokens: number;
 }
 
-/** Returns the size of the context before an answer: as the model counted its input, if it did. */
+/** Returns the size of the context before an answer: the input as counted by the model, if it was counted. */
 export function getSizeBefore(
   answer: { readonly input: number; readonly cacheRead: number; readonly cacheWrite: number } | undefined,
   size: ContextSize,
@@ -19,7 +19,7 @@ export function getSizeBefore(
   return tokens === 0 ? size : { tokens, usageTokens: tokens, trailingTokens: 0 };
 }
 
-/** Writes how large a context is, and how that is known. */
+/** Formats the size of a context, and how it was determined. */
 export function formatContextSize(size: ContextSize): string {
   const { tokens, usageTokens, trailingTokens } = size;
   if (usageTokens === 0) return `about ${formatCounted(tokens, "token")}, estimated`;
@@ -28,7 +28,7 @@ export function formatContextSize(size: ContextSize): string {
   return `about ${formatCounted(tokens, "token")}: ${parts}`;
 }
 
-/** What a call of a model used, in words; each is empty if the entry does not say, or it was nothing. */
+/** Usage of a model call, in words; each is empty if the entry does not record it, or it is zero. */
 export interface UsageTexts {
   /** `9,800 in (9,000 from the cache), 268 out` */
   readonly tokens: string;
@@ -36,7 +36,7 @@ export interface UsageTexts {
   readonly cost: string;
 }
 
-/** Writes what an entry used: tokens that went in, how many of them a cache had, and those that came out; and the cost. */
+/** Formats the usage of an entry: input tokens, with the cached part, output tokens, and cost. */
 export function formatUsage(entry: AnySessionEntry | undefined): UsageTexts {
   const usage = findUsage(entry);
   if (usage === undefined) return { tokens: "", cost: "" };
@@ -54,7 +54,7 @@ function formatUsedTokens(usage: UsageTotals): string {
   return `${formatCount(countInputTokens(usage))} in${cached && ` (${cached})`}, ${formatCount(output)} out`;
 }
 
-/** Writes which model answered, and for how much: `acme/acorn-2, tokens: 9,800 in, 268 out, $0.01`. */
+/** Formats the model, tokens, and cost of an answer: `acme/acorn-2, tokens: 9,800 in, 268 out, $0.01`. */
 export function formatAnswer(entry: AnySessionEntry | undefined): string {
   const { tokens, cost } = formatUsage(entry);
   return joinNonempty(", ", formatModelName(getModelNames(entry)), tokens && `tokens: ${tokens}`, cost);

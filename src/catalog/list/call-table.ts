@@ -1,17 +1,17 @@
 import { toArray } from "../../core/context/entry-fields.ts";
 import { type ModelNames, type Spent, toNameOrNull, type UsageTotals } from "../../core/facts/usage-tally.ts";
 
-/** A call of a model that a session records: what it used, when, and of which model. */
+/** Model call recorded in a session: usage, time, and model. */
 export interface RecordedCall extends ModelNames, Readonly<UsageTotals> {
-  /** Id of its entry; undefined in files of version 1, which hold none. */
+  /** Id of the call's entry; undefined in files of version 1, which have no ids. */
   readonly id: string | undefined;
   /** Unix milliseconds; null if no time is recorded. */
   readonly timeMs: number | null;
-  /** The part of `cacheWrite` that is kept for an hour. */
+  /** Part of `cacheWrite` that is kept for an hour. */
   readonly cacheWrite1h: number;
 }
 
-/** The columns, in the order in which they are kept. */
+/** Columns, in storage order. */
 const TIME = 0;
 const MODEL = 1;
 const INPUT = 2;
@@ -24,22 +24,22 @@ const TOTAL = 8;
 const COST = 9;
 const COLUMNS = 10;
 
-/** Ids that one text can hold, with spaces between them: that is read faster than a list. */
+/** Ids that can be stored in one string, separated by spaces: a string is read faster than an array. */
 const PLAIN_ID = /^[\w-]+$/;
 
-/** Bytes of a number that is kept as it is, rather than as its distance from the least one of its column. */
+/** Size of a number stored as is, instead of as its distance from the minimum of its column. */
 const DOUBLE_BYTES = 8;
 
 /**
- * Calls of models in columns of numbers: a session may have thousands, and what is added up thousands of sessions.
+ * Model calls in columns of numbers, because a session may have thousands of calls, and a sum thousands of sessions.
  *
- * NaN stands for a time or a cost that is not known.
+ * NaN represents an unknown time or cost.
  */
 export class CallTable {
   readonly models: ModelNames[];
-  /** A row of numbers for each call. */
+  /** One row of numbers per call. */
   readonly #numbers: number[] | Float64Array;
-  /** What `encodedIds` returned, until somebody asks for an id. */
+  /** Ids; after decoding, as returned by `encodedIds` until the first access. */
   #ids: (string | undefined)[] | string;
 
   private constructor(
@@ -52,7 +52,7 @@ export class CallTable {
     this.#ids = ids;
   }
 
-  /** Returns a table to which calls can be added: those of another one, or none. */
+  /** Returns a table to which calls can be added, with the calls of `before` if given. */
   static from(before?: CallTable): CallTable {
     if (before === undefined) return new CallTable();
     return new CallTable([...before.models], [...before.#numbers], [...before.#idList]);
@@ -62,7 +62,7 @@ export class CallTable {
     return this.#numbers.length / COLUMNS;
   }
 
-  /** Adds a call; not to a table that was decoded. */
+  /** Adds a call; a decoded table cannot grow. */
   add(call: RecordedCall): void {
     const [numbers, ids] = [this.#numbers, this.#ids];
     if (!Array.isArray(numbers) || typeof ids === "string")
@@ -89,7 +89,7 @@ export class CallTable {
     return this.models[this.modelAt(i)] ?? { provider: null, model: null };
   }
 
-  /** Returns what a call cost by its record; NaN if that does not say. */
+  /** Returns the recorded cost of a call; NaN if the record states none. */
   costAt(i: number): number {
     return this.#at(i, COST);
   }
@@ -110,9 +110,9 @@ export class CallTable {
   }
 
   /**
-   * Tells whether two calls of the same time are one: a copy keeps its id, unless the file has none.
+   * Returns whether two calls of the same time are the same call: a copy has the same id, unless the file has no ids.
    *
-   * A summary may count to another model in a copy, which has but one of the branches.
+   * In a copy, a summary may be attributed to another model, because the copy contains only one of the branches.
    */
   isCopy(i: number, other: CallTable, j: number): boolean {
     if ([INPUT, OUTPUT, TOTAL].some((column) => this.#at(i, column) !== other.#at(j, column))) return false;
@@ -141,10 +141,11 @@ export class CallTable {
   }
 
   /**
-   * Writes the table as JSON and bytes.
+   * Encodes the table as JSON and bytes.
    *
-   * A column of whole numbers holds their distances from the least one, in as few bytes as the greatest distance takes; so one
-   * in which all are equal takes none.
+   * A column of integers is stored as distances from its minimum, each in as few bytes as the greatest distance requires; a
+   * column
+   * of equal values takes no bytes.
    */
   encode(): { json: unknown[]; bytes: Uint8Array } {
     const { size } = this;
@@ -166,7 +167,7 @@ export class CallTable {
     return { json, bytes: Buffer.concat(pieces) };
   }
 
-  /** Reads what `encode` wrote; undefined if it is anything else. */
+  /** Decodes the result of `encode`; undefined for any other data. */
   static decode(json: readonly unknown[], bytes: Uint8Array): CallTable | undefined {
     const [size, named, ids, shapes] = json;
     const max = typeof ids === "string" ? ids.length : toArray(ids).length;
@@ -197,7 +198,7 @@ export class CallTable {
   }
 }
 
-/** Reads the names of a model from a list of both. */
+/** Parses a pair of provider and model. */
 export function parseModelNames(names: unknown): ModelNames {
   const [provider, model] = toArray(names);
   return { provider: toNameOrNull(provider), model: toNameOrNull(model) };
@@ -205,7 +206,7 @@ export function parseModelNames(names: unknown): ModelNames {
 
 const WIDTHS = [0, 1, 2, 4, DOUBLE_BYTES];
 
-/** A record of dollars alone is no call. */
+/** Counts a call if it used tokens: a record of dollars alone does not count. */
 function countCall(tokens: number): number {
   return tokens > 0 ? 1 : 0;
 }

@@ -9,32 +9,33 @@ import { getCacheFolder } from "../../session/files/user-folders.ts";
 import { toAbsolutePath } from "../../session/log/session-paths.ts";
 import { isStillTrue } from "./file-summary.ts";
 
-/** How summaries are kept between runs. */
+/** Options for keeping summaries between runs. */
 export interface CacheOptions {
   /** Whether summaries are kept in the user's cache folder. Default true. */
   readonly cache?: boolean;
-  /** Another folder for them; not the one with the sessions. */
+  /** Folder for summaries instead of the user's cache folder; must not be the sessions folder. */
   readonly cacheDir?: string;
   /** Called with errors of the cache; lists work without it. */
   readonly onCacheError?: (error: unknown) => void;
 }
 
-/** New filters and tables are saved once they cover this many bytes of sessions, or this part of all. */
+/** New filters and tables are saved once they cover this many bytes of sessions, or this fraction of all. */
 const MIN_NEW_BYTES = 1024 * 1024;
 const MIN_NEW_PART = 1 / 32;
 
-/** Most bytes of tables that are kept for one folder: those of the sessions that were written last. */
+/** Maximum number of bytes of tables kept for one folder; those of the most recently written sessions are kept. */
 const MAX_TABLE_BYTES = 256 * 1024 * 1024;
 
 /**
- * Summaries of session files, filters of their texts, and tables of their words, kept between runs in one file each for every
+ * Summaries of session files, filters of their texts, and tables of their words, kept between runs in one file of each kind per
  * folder of sessions.
  *
- * They are valid for as long as a session file has the same size, times and inode. Rows hold text of their sessions, so outdated
- * ones are not kept.
+ * They are valid as long as the session file has the same size, times, and inode. Outdated rows are not kept, because rows
+ * contain
+ * text of their sessions.
  */
 export class CatalogCache {
-  /** Where they are kept; undefined for nowhere. */
+  /** Cache folder; undefined if nothing is kept. */
   readonly folder: string | undefined;
   readonly #summaries: FolderCache<FileSummary>;
   readonly #filters: FolderCache<KnownBytes>;
@@ -61,7 +62,7 @@ export class CatalogCache {
     known.unsaved++;
   }
 
-  /** Returns the filter of a file as it is now; undefined if there is none. */
+  /** Returns the filter of a file in its current state; undefined if there is none. */
   getFilter(file: SessionFile, mark: FileMark): Uint8Array | undefined {
     return getBytes(this.#filters, file, mark);
   }
@@ -70,7 +71,7 @@ export class CatalogCache {
     putBytes(this.#filters, file, mark, filter);
   }
 
-  /** Returns the bytes of the table of a file as it is now; undefined if there is none. */
+  /** Returns the bytes of the table of a file in its current state; undefined if there is none. */
   getTable(file: SessionFile, mark: FileMark): Uint8Array | undefined {
     return getBytes(this.#tables, file, mark);
   }
@@ -83,7 +84,7 @@ export class CatalogCache {
     putBytes(this.#tables, file, mark, table);
   }
 
-  /** Saves what is new, and removes what is known of files that are no longer in the folders that were listed. */
+  /** Saves new facts, and removes those of files that no longer exist in the listed folders. */
   async save(folders: readonly string[], files: readonly SessionFile[]): Promise<void> {
     if (this.#filters.loaded.size > 0) await saveBytes(this.#filters, files);
     if (this.#tables.loaded.size > 0) await saveBytes(this.#tables, files);
@@ -95,7 +96,7 @@ export class CatalogCache {
     const there = new Map(folders.map((folder) => [folder, new Set<string>()]));
     for (const { folder, name } of files) there.get(folder)?.add(name);
     for (const [folder, names] of there) {
-      // What was not looked at stays as it is, unless no file is left.
+      // Folders that were not read keep their facts, unless they contain no files anymore.
       const known = names.size === 0 ? this.#summaries.of(folder) : this.#summaries.loaded.get(folder);
       if (known === undefined) continue;
       for (const name of known.files.keys())
@@ -134,7 +135,7 @@ function putBytes(
   folder.unsaved += mark.size;
 }
 
-/** Saves what is known of folders in which enough is new, or something may cover text that is gone. */
+/** Saves the facts of folders with enough new ones, or with some that may contain text of deleted files. */
 async function saveBytes(cache: FolderCache<KnownBytes>, files: readonly SessionFile[]): Promise<void> {
   const current = new Map<string, FileMark>(files.map((file) => [file.path, file]));
   for (const [folder, { files: known, unsaved }] of cache.loaded) {

@@ -25,15 +25,15 @@ import { type CacheOptions, CatalogCache } from "./catalog-cache.ts";
 import { decodeSummaryCalls, makeFileRow, summarizeFile } from "./file-summary.ts";
 import type { SessionCalls } from "./session-calls.ts";
 
-/** Which sessions are wanted, and how they are found. */
+/** Options that select sessions, with reporting and cancellation. */
 export interface CatalogOptions extends CatalogScope, CacheOptions {
-  /** Called with files and folders that were left out. */
+  /** Called with each file and folder that was skipped. */
   readonly onSkipped?: SkipReport;
-  /** Ends the work with `ABORTED`. */
+  /** Cancels the operation with `ABORTED`. */
   readonly signal?: AbortSignal;
 }
 
-/** What these options may be. */
+/** Validation rules for `CatalogOptions`. */
 export const CATALOG_RULES: OptionRules<CatalogOptions> = {
   cwd: TEXT,
   sessionDir: TEXT,
@@ -47,19 +47,19 @@ export const CATALOG_RULES: OptionRules<CatalogOptions> = {
   signal: SIGNAL,
 };
 
-/** The row of a file, and the calls of models in it. */
+/** Row of a file, and the model calls in it. */
 interface CountedSession {
   readonly row: FileRow;
   readonly recorded: SessionCalls;
 }
 
-/** One walk over the session files of a scope. */
+/** One pass over the session files of a scope. */
 export class CatalogRun {
   readonly pace: Pace;
   readonly report: SkipReport;
   /** Most recently written first. */
   readonly files: readonly SessionFile[];
-  /** What is known of the files. */
+  /** Known facts of the files. */
   readonly cache: CatalogCache;
   readonly #folders: readonly string[];
   readonly #belongs: (cwd: string, folder: string) => boolean;
@@ -92,9 +92,9 @@ export class CatalogRun {
   }
 
   /**
-   * Returns a file's row; undefined if the file is outside the scope, or, reported, no session or unreadable.
+   * Returns a file's row; undefined if the file is outside the scope or, after a report, is not a session or is unreadable.
    *
-   * @returns The row itself if it is known: thousands of promises would take longer than all the rest.
+   * @returns The row itself, without a promise, if it is known: thousands of promises would take longer than all other work.
    */
   readRow(file: SessionFile): FileRow | undefined | Promise<FileRow | undefined> {
     this.pace.check();
@@ -103,11 +103,11 @@ export class CatalogRun {
     return this.#read(file, this.cache.getSummary(file)).then((found) => found && this.#toRow(file, found));
   }
 
-  /** Returns a file's row with the calls of models, for a run that asks for them; undefined as with `readRow`. */
+  /** Returns a file's row with its model calls, for a run that needs them; undefined in the same cases as `readRow`. */
   readCalls(file: SessionFile): CountedSession | undefined | Promise<CountedSession | undefined> {
     this.pace.check();
     const known = this.#current(file);
-    // What the cache holds is no promise: a file whose calls it tells wrongly is read anew.
+    // Cached data may be wrong: a file whose cached calls do not decode is read again.
     const recorded = known && decodeSummaryCalls(known);
     if (known !== undefined && (known.summary === undefined || recorded !== undefined))
       return this.#counted(file, known, recorded);
@@ -116,7 +116,7 @@ export class CatalogRun {
     );
   }
 
-  /** Returns the files of the scope's sessions in the order of a list, latest message first, at the cost of a list. */
+  /** Returns the session files of the scope in list order, latest message first. Costs as much as a list. */
   async filesLatestFirst(): Promise<SessionFile[]> {
     const found: { row: FileRow; file: SessionFile }[] = [];
     for (const file of this.files) {
@@ -128,7 +128,7 @@ export class CatalogRun {
     return found.sort((a, b) => compareRows(a.row, b.row)).map(({ file }) => file);
   }
 
-  /** Tells whether a file can be a session of the scope, by its header alone. */
+  /** Returns whether a file can be a session of the scope, based only on its header. */
   mayBelong(file: SessionFile): boolean {
     if (!this.#isFiltered) return true;
     try {
@@ -142,27 +142,27 @@ export class CatalogRun {
   }
 
   /**
-   * Tells whether a file is known to be in order as it is now: on each line one record of version 3 or above, with a
-   * unique id. False if that is unknown, as for a file that was read in parts: appended lines may repeat ids.
+   * Returns whether a file is known to be in order in its current state: each line is one record of version 3 or later, with a
+   * unique id. False if unknown, as for a file that was read in parts, because appended lines may repeat ids.
    */
   isInOrder(file: SessionFile, mark: FileMark): boolean {
     const known = this.#current(file, mark);
     return known?.isWhole === true && known.end !== undefined && known.issueCount === 0;
   }
 
-  /** Saves what was found for the next run. */
+  /** Saves the findings for the next run. */
   async finish(): Promise<void> {
     await this.cache.save(this.#folders, this.files);
   }
 
-  /** The summary of an unchanged file; undefined if there is none. */
+  /** Returns the summary of an unchanged file; undefined if there is none. */
   #current(file: SessionFile, mark: FileMark = file): FileSummary | undefined {
     const known = this.cache.getSummary(file);
     if (known === undefined || !isUnchanged(known, mark)) return undefined;
     return this.#needsCalls && known.summary !== undefined && known.calls === undefined ? undefined : known;
   }
 
-  /** @param earlier - The summary to go on from. */
+  /** @param earlier - Summary of the file when it was shorter, from which to continue. */
   async #read(file: SessionFile, earlier: FileSummary | undefined): Promise<FileSummary | undefined> {
     try {
       const found = await summarizeFile(file.path, earlier, this.pace, this.#needsCalls);

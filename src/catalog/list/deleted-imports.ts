@@ -22,12 +22,13 @@ import {
 import { writeWhole } from "../../session/fs/write-whole.ts";
 import { retryAfterReplacement } from "../../session/log/replace-file.ts";
 
-/** Numbers of bytes in which header and first entry usually stand, as imports write them, and at most. */
+/** Numbers of bytes that usually contain header and first entry, as imports write them; and maximum number read. */
 const FRONTS = [8 * 1024, 256 * 1024] as const;
 
 /**
- * Returns where a session file was imported from, as its first entry says; undefined if it was not imported. A fork that was made here
- * has that entry, too, but was not imported.
+ * Returns the origin of an imported session file, as its first entry states it; undefined if it was not imported. A fork made
+ * here
+ * also has that entry, but does not count as imported.
  */
 export function readImportOrigin(path: string): ImportOrigin | undefined {
   return importOriginInFront(readFront(path) ?? NOTHING);
@@ -35,19 +36,19 @@ export function readImportOrigin(path: string): ImportOrigin | undefined {
 
 const NOTHING = new Uint8Array(0);
 
-/** Returns the names under which a session file is marked when it is deleted: its own, and that of what it was imported from. */
+/** Returns the origins that are marked when a session file is deleted: its own, and the one it was imported from. */
 export function readMarkedOrigins(path: string): readonly ImportOrigin[] {
   return markedOriginsInFront(readFront(path) ?? NOTHING);
 }
 
-/** Does the same as `readMarkedOrigins` for the first bytes of a session. */
+/** Same as `readMarkedOrigins`, for the first bytes of a session. */
 export function markedOriginsInFront(bytes: Uint8Array): readonly ImportOrigin[] {
   const id = parseRecord(decodeText(bytes).split("\n", 1)[0] ?? "")?.["id"];
   const origin = importOriginInFront(bytes);
   return [...(origin === undefined ? [] : [origin]), ...(typeof id === "string" ? [makeOwnOrigin(id)] : [])];
 }
 
-/** Reads a session file until its first entry is there; undefined if it is missing. */
+/** Reads a session file until the end of its first entry; undefined if the file is missing. */
 export function readFront(path: string): Uint8Array | undefined {
   const open = () => openForReading(realFileSystem, path);
   const fd = callIfPresent(() => retryAfterReplacement(realFileSystem, path, open));
@@ -62,7 +63,7 @@ export function readFront(path: string): Uint8Array | undefined {
   }
 }
 
-/** Reads the bytes of a session until its first entry is there. */
+/** Reads the bytes of a session until the end of its first entry. */
 export async function readFrontBytes(bytes: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   let front = Buffer.alloc(0);
   for await (const piece of bytes) {
@@ -72,15 +73,15 @@ export async function readFrontBytes(bytes: AsyncIterable<Uint8Array>): Promise<
   return front;
 }
 
-/** Returns where a session was imported from, from its first bytes. */
+/** Returns the origin of an imported session, from its first bytes. */
 export function importOriginInFront(bytes: Uint8Array): ImportOrigin | undefined {
   const header = parseRecord(decodeText(bytes).split("\n", 1)[0] ?? "");
   const first = parseFirstEntry(bytes);
-  // A session begins when the entry says that an import made; a fork begins later.
+  // An import gives header and first entry the same time; a fork has a later header.
   return header?.["timestamp"] === first?.["timestamp"] ? findImportOrigin(first) : undefined;
 }
 
-/** Tells whether a session was imported from a program; `any` selects all of them. */
+/** Returns whether a session was imported from a program; `any` matches all programs. */
 export function isFromSource(origin: ImportOrigin | undefined, source: string): boolean {
   return origin !== undefined && (source === "any" || source === origin.source);
 }
@@ -90,7 +91,7 @@ export function parseFirstEntry(bytes: Uint8Array): JsonRecord | undefined {
   return parseRecord(decodeText(bytes).split("\n", 2)[1] ?? "");
 }
 
-/** Tells whether the first bytes of a session hold its first entry. */
+/** Returns whether the first bytes of a session contain its whole first entry. */
 function isWholeFront(bytes: Uint8Array): boolean {
   const end = bytes.indexOf(LINE_FEED);
   return end !== -1 && bytes.includes(LINE_FEED, end + 1);
@@ -98,7 +99,7 @@ function isWholeFront(bytes: Uint8Array): boolean {
 
 const LINE_FEED = 0x0a;
 
-/** Thrown when the marks of deleted sessions cannot be read: any session that is not here may have been deleted. */
+/** Error for unreadable marks of deleted sessions: any session that is missing here may have been deleted. */
 export class UnreadableMarks extends SessionError {
   readonly folder: string;
 
@@ -110,13 +111,13 @@ export class UnreadableMarks extends SessionError {
 }
 
 /**
- * Marks a session of another program as deleted here, so that no import brings it back.
+ * Marks a session of another program as deleted here, so that no import restores it.
  *
- * A mark that cannot be written becomes a process warning: the deletion matters more. Must come before the deletion: a mark of a
- * session that is still there means nothing.
+ * If the mark cannot be written, emits a process warning and continues, because the deletion matters more. Call it before the
+ * deletion: the mark of a session that still exists has no effect.
  *
- * @param onError - Called instead of that warning.
- * @returns Whether it was not marked before.
+ * @param onError - Called instead of emitting the warning.
+ * @returns Whether the session was not marked before.
  */
 export function markDeletedImport(
   origin: ImportOrigin,
@@ -147,9 +148,9 @@ function warnUnmarked({ source, sourceId }: ImportOrigin, error: unknown): void 
 }
 
 /**
- * Removes the mark, so that an import brings the session back.
+ * Removes a mark, so that an import restores the session.
  *
- * A mark that cannot be removed becomes a process warning, one for all: it means nothing while the session is here.
+ * If marks cannot be removed, emits one process warning for all: a mark has no effect while the session exists here.
  */
 export function unmarkDeletedImport(origin: ImportOrigin): void {
   const folder = getMarksFolder();
@@ -163,10 +164,10 @@ export function unmarkDeletedImport(origin: ImportOrigin): void {
 }
 
 /**
- * Deletes a session, and marks it, so that neither what it was imported from nor what it was exported to brings it back; a failure removes
- * the marks if the session is surely still there.
+ * Deletes a session and marks it, so that neither its import source nor a program it was exported to restores it. If the deletion
+ * fails and the session certainly still exists, removes the marks.
  *
- * @param origins - Its names, from `readMarkedOrigins`.
+ * @param origins - Result of `readMarkedOrigins`.
  */
 export async function deleteMarked(
   origins: readonly ImportOrigin[],
@@ -187,7 +188,7 @@ export async function deleteMarked(
     if (!mayBeGone) for (const origin of marked) unmarkDeletedImport(origin);
     throw error;
   }
-  // Who restored it a moment ago may have removed the mark meanwhile. What cannot be written was told above.
+  // A concurrent restore may have removed the mark meanwhile. Write errors were reported above.
   for (const origin of origins) markDeletedImport(origin, () => undefined);
 }
 
@@ -197,7 +198,7 @@ function warnOnce(message: string): void {
   process.emitWarning(message, { code: "SESSIONTREE_DELETED_IMPORT" });
 }
 
-/** Tells whether a session of another program was deleted here, if that can be read. */
+/** Returns whether a session of another program was deleted here. Throws `UnreadableMarks` if that cannot be read. */
 export function isDeletedImport(origin: ImportOrigin): boolean {
   try {
     return realFileSystem.statSync(makeMark(origin), { throwIfNoEntry: false }) !== undefined;

@@ -31,16 +31,16 @@ import { ListScan, RESUMABLE_VERSION } from "./list-scan.ts";
 import { readEntries, readSource } from "./read-entries.ts";
 import { CallRecorder, decodeCalls, encodeCalls, type SessionCalls } from "./session-calls.ts";
 
-/** Enough to hold the time of the last line. */
+/** Number of bytes sufficient for the time of the last line. */
 const TAIL_BYTES = 48;
 
 const LF = 0x0a;
 
 /**
- * Summarizes a file, reading only what is new.
+ * Summarizes a file, reading only its new bytes.
  *
- * @param known - What was found when the file was shorter.
- * @param needsCalls - Whether the calls of models are asked for; those that are known are kept up to date anyway.
+ * @param known - Summary of the file when it was shorter.
+ * @param needsCalls - Whether model calls are required; known calls are kept up to date in either case.
  * @remarks Cost: O(bytes), or O(new bytes) if the file has only grown.
  */
 export async function summarizeFile(
@@ -65,11 +65,11 @@ export async function summarizeFile(
 }
 
 /**
- * Summarizes one session file as a list would, whatever its state.
+ * Summarizes one session file as a list does, whatever its state.
  *
  * @param path - May be relative, start with `~`, or be a `file://` URL.
- * @returns Undefined if the file is no session.
- * @throws {NotAPlainFileError} If a folder, pipe, socket or device stands at the path.
+ * @returns Undefined if the file is not a session.
+ * @throws {NotAPlainFileError} If the path is a folder, pipe, socket, or device.
  * @throws The system's error if the file is missing or cannot be read.
  * @remarks Cost: O(bytes), scanned rather than parsed if the file is in order.
  */
@@ -81,7 +81,7 @@ export async function summarizeSession(
   return makeFileRow(file, await summarizeFile(file, undefined, new Pace(options.signal)));
 }
 
-/** Makes the row of a session file; undefined if it is no session. */
+/** Creates the row of a session file; undefined if the file is not a session. */
 export function makeFileRow(
   path: string,
   { summary, issueCount, mtimeMs }: FileSummary,
@@ -92,7 +92,7 @@ export function makeFileRow(
   return Object.assign(row, { path });
 }
 
-/** Returns the calls of models in a summary; undefined if it has none that are legible. */
+/** Returns the model calls in a summary; undefined if it has none, or they are not readable. */
 export function decodeSummaryCalls({ calls }: FileSummary): SessionCalls | undefined {
   const bytes = calls?.();
   return bytes && decodeCalls(bytes);
@@ -107,7 +107,7 @@ async function readFully(file: ScannedFile, pace: Pace, needsCalls: boolean): Pr
   return { ...found, tail: readTail(file, file.size, TAIL_BYTES) };
 }
 
-/** Tells whether a summary still holds: the file is unchanged, or has only grown. */
+/** Returns whether a summary is still true: the file is unchanged, or has only grown. */
 export function isStillTrue(path: string, known: FileSummary): boolean {
   try {
     const stats = statSync(path);
@@ -120,13 +120,13 @@ export function isStillTrue(path: string, known: FileSummary): boolean {
       closeFile(file);
     }
   } catch (error) {
-    // The file is gone, or can no longer be read.
+    // The file no longer exists, or can no longer be read.
     if (!isSystemError(error) && !(error instanceof NotAPlainFileError)) throw error;
     return false;
   }
 }
 
-/** Whether the file has grown behind the known bytes, judged by the last of them. */
+/** Returns whether the file has grown after the known bytes, judged by the last of them. */
 function hasGrown(file: ScannedFile, known: FileSummary): boolean {
   const { size, end } = known;
   if (end === undefined || !isSameFile(file, known) || file.size <= size) return false;
@@ -146,7 +146,7 @@ async function scanNewBytes(
   return found && { ...found, issueCount: known.issueCount };
 }
 
-/** Scans to the end; returns undefined if a line is not in order. */
+/** Scans to the end of the file; undefined if a line is not in order. */
 async function scanFrom(
   file: ScannedFile,
   start: number,
@@ -162,7 +162,7 @@ async function scanFrom(
   }
   scan.end();
   if (!scan.isInOrder) return undefined;
-  // The tail of a short last piece begins in the piece before.
+  // The tail of a short last piece begins in the previous piece.
   if (tail.length < Math.min(TAIL_BYTES, file.size)) tail = readTail(file, file.size, TAIL_BYTES);
   return { summary: scan.summary, calls: scan.calls, issueCount: 0, lastId: scan.lastId, tail };
 }
@@ -172,7 +172,7 @@ function makeFileSummary(
   { summary, calls, issueCount, lastId, tail }: Found,
   isWhole: boolean,
 ): FileSummary {
-  // No scan can continue behind an unfinished line: what follows belongs to it.
+  // No scan can continue after an unfinished line, because the next bytes belong to that line.
   const isResumable = lastId !== undefined && tail.charCodeAt(tail.length - 1) === LF;
   const end = isResumable ? { lastId, tail } : undefined;
   const bytes = calls && encodeCalls(calls);
@@ -185,7 +185,7 @@ function readTail(file: ScannedFile, end: number, length: number): string {
   return readRange(realFileSystem, file.fd, start, end - start).toString("latin1");
 }
 
-/** Issues about links, versions and ids rather than lines: nothing is lost, and alone they do not count in a list. */
+/** Issues about links, versions, and ids rather than lines: nothing is lost, so a list does not count them on their own. */
 const HARMLESS: ReadonlySet<IssueCode> = new Set([
   "PARENT_MISSING",
   "PARENT_BRIDGED",
@@ -196,23 +196,23 @@ const HARMLESS: ReadonlySet<IssueCode> = new Set([
   "ID_INVENTED",
 ]);
 
-/** What a reading of a file found. */
+/** Result of reading a file. */
 interface Findings {
-  /** Undefined if the file is no session. */
+  /** Undefined if the file is not a session. */
   readonly summary: FileFacts | undefined;
-  /** The calls of models; undefined if nobody asks for them. */
+  /** Model calls; undefined if the caller does not need them. */
   readonly calls: SessionCalls | undefined;
-  /** All issues, if a line is not exactly one header or one entry; else 0. */
+  /** Number of all issues if a line is not exactly one header or one entry; else 0. */
   readonly issueCount: number;
-  /** Id of the last entry; undefined if no scan can continue behind it. */
+  /** Id of the last entry; undefined if no scan can continue after it. */
   readonly lastId: string | undefined;
 }
 
 /**
  * Summarizes a session in any state, as an open would read it: every relevant entry is parsed.
  *
- * @param source - Undefined if it is no session.
- * @param needsCalls - Whether the calls of models are asked for.
+ * @param source - Undefined if the file is not a session.
+ * @param needsCalls - Whether model calls are required.
  */
 export async function summarizeSource(
   source: LineSource | undefined,
@@ -231,7 +231,7 @@ export async function summarizeSource(
   for await (const batch of readEntries(source, ordinals, pace)) {
     for (const { ordinal, entryId, entry } of batch) {
       const type = tree.typeAt(ordinal);
-      // A damaged entry counts, and says no more.
+      // A damaged entry counts, but contributes no other facts.
       const isWhole = isJsonRecord(entry) && entry["type"] === type;
       const entryMs = tree.timeAt(ordinal);
       summarizer.add(isWhole ? readAddedFacts(type, entry, entryMs) : { type });
@@ -248,13 +248,13 @@ export async function summarizeSource(
   return { summary, calls: recorder?.found, issueCount, lastId };
 }
 
-/** Returns the row of a session that has no file; undefined if it is no session. */
+/** Returns the row of a session without a file; undefined if the lines are not a session. */
 export async function makeRowOfLines(source: LineSource): Promise<SessionRow | undefined> {
   const { summary } = await summarizeSource(source, new Pace());
   return summary && makeSessionRow(summary);
 }
 
-/** Whether an entry stands before its parent, or its parent is missing. */
+/** Returns whether an entry precedes its parent, or its parent is missing. */
 function hasLooseEntry({ tree, issues }: SessionIndex): boolean {
   if (issues.some((issue) => issue.code.startsWith("PARENT_"))) return true;
   for (let ordinal = 0; ordinal < tree.size; ordinal++) if (tree.parentAt(ordinal) > ordinal) return true;

@@ -1,35 +1,35 @@
 import { foldUnit } from "../query/text-bytes.ts";
 
-/** Characters in a row of which the filter knows whether they are in a file. */
+/** Number of consecutive characters that the filter records. */
 const GRAM = 4;
 
-/** Sizes of filters, in bits: about one for every three bytes, fewer of a large file. */
+/** Sizes of filters, in bits: about one bit per three bytes, fewer for a large file. */
 const MIN_BITS = 10;
 const MAX_BITS = 21;
 
-/** What stands for a character that no query is looked up by: half a surrogate pair, a control character, or none at all. */
+/** Code of characters that no query searches for: half a surrogate pair, a control character, or none at all. */
 const OTHER = 1;
 
 const BACKSLASH = 0x5c;
 const LF = 0x0a;
 const LETTER_U = 0x75;
 
-/** What bytes below 0x80 stand for: small letters, and themselves. */
+/** Codes of bytes below 0x80: the byte itself, lowercase for letters. */
 const FOLDED = Uint8Array.from({ length: 0x80 }, (_, byte) => {
   if (byte < 0x20) return OTHER;
   return byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte;
 });
 
-/** The same for all bytes; 0 for those that are part of an escape, or of a character beyond ASCII. */
+/** Codes of all bytes; 0 for those that are part of an escape or of a character beyond ASCII. */
 const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) => (byte === BACKSLASH ? 0 : (FOLDED[byte] ?? 0)));
 
-/** What else follows a backslash: line breaks and other white space. */
+/** Letters of the other escapes: line breaks and other white space. */
 const ESCAPED_SPACES: ReadonlySet<number> = new Set([..."bfnrt"].map((one) => one.charCodeAt(0)));
 
-/** For each character beyond ASCII that was met: what stands for it. */
+/** Codes of the characters beyond ASCII found so far. */
 const units = new Uint8Array(0x10000);
 
-/** Seven bits of a character beyond ASCII, the same for all its cases. */
+/** Returns seven bits of a character beyond ASCII, the same for all its cases. */
 function getUnitCode(unit: number): number {
   const known = units[unit] ?? 0;
   if (known !== 0) return known;
@@ -39,13 +39,13 @@ function getUnitCode(unit: number): number {
   return code;
 }
 
-/** What stands for a UTF-16 unit in a filter. */
+/** Returns the code of a UTF-16 unit in a filter. */
 function getCode(unit: number): number {
   if (unit < 0x80) return FOLDED[unit] ?? OTHER;
   return isOther(unit) ? OTHER : getUnitCode(unit);
 }
 
-/** Whether a unit is half a pair, or stands for broken bytes. */
+/** Returns whether a unit is half a pair, or the replacement for broken bytes. */
 function isOther(unit: number): boolean {
   return (unit >= 0xd800 && unit <= 0xdfff) || unit === 0xfffd;
 }
@@ -54,7 +54,7 @@ function getBit(gram: number, shift: number): number {
   return Math.imul(gram, 0x9e3779b1) >>> shift;
 }
 
-/** Returns the grams that a file must hold to hold all texts; empty if nothing is known of them. */
+/** Returns the grams that a file must contain to contain all texts; empty if there are none to test. */
 export function collectGrams(texts: Iterable<string>): Int32Array {
   const grams = new Set<number>();
   for (const text of texts) {
@@ -70,7 +70,7 @@ export function collectGrams(texts: Iterable<string>): Int32Array {
   return Int32Array.from(grams);
 }
 
-/** Tells whether a filter has all grams. A filter without one belongs to a file that lacks the text, for sure. */
+/** Returns whether a filter has all grams. If it lacks one, its file certainly lacks the text. */
 export function hasGrams(filter: Uint8Array, grams: Int32Array): boolean {
   const shift = 29 - Math.log2(filter.length);
   for (const gram of grams) {
@@ -81,9 +81,9 @@ export function hasGrams(filter: Uint8Array, grams: Int32Array): boolean {
 }
 
 /**
- * Collects which four characters in a row are in a file, whatever their case and however JSON spells them.
+ * Collects the sequences of four characters in a file, in any case and any JSON spelling.
  *
- * A filter holds hashes alone, of which several texts share each.
+ * A filter contains only hashes, each shared by several sequences.
  *
  * @remarks Cost: O(bytes), about two nanoseconds each.
  */
@@ -93,10 +93,10 @@ export class GramCollector {
   #gram = 0;
   /** Whether the last byte was a backslash that begins an escape. */
   #isEscape = false;
-  /** Hexadecimal digits to come, and their value so far. */
+  /** Number of hexadecimal digits still expected, and their value so far. */
   #digits = 0;
   #value = 0;
-  /** Bytes of a character to come. */
+  /** Number of bytes still expected of a character. */
   #rest = 0;
 
   constructor(size: number) {
@@ -113,7 +113,7 @@ export class GramCollector {
     }
   }
 
-  /** Takes bytes that stand for themselves; returns the index of the first that does not. */
+  /** Processes bytes that are complete characters; returns the index of the first other byte. */
   #feedPlain(bytes: Uint8Array, from: number): number {
     const { filter } = this;
     const shift = this.#shift;
@@ -137,7 +137,7 @@ export class GramCollector {
     this.filter[bit >> 3] = (this.filter[bit >> 3] ?? 0) | (1 << (bit & 7));
   }
 
-  /** Takes a byte of an escape, or of a character beyond ASCII. */
+  /** Processes a byte of an escape, or of a character beyond ASCII. */
   #feedOdd(byte: number): void {
     if (byte === LF) this.#isEscape = false;
     if (this.#digits > 0) this.#takeDigit(byte);
@@ -176,7 +176,7 @@ export class GramCollector {
     else this.#add(ESCAPED_SPACES.has(byte) ? OTHER : (FOLDED[byte] ?? OTHER));
   }
 
-  /** Takes the first byte of a character beyond ASCII. */
+  /** Processes the first byte of a character beyond ASCII. */
   #begin(byte: number): void {
     if (byte >= 0xf0) [this.#rest, this.#value] = [3, byte & 0x07];
     else if (byte >= 0xe0) [this.#rest, this.#value] = [2, byte & 0x0f];
@@ -184,7 +184,7 @@ export class GramCollector {
     else this.#add(OTHER);
   }
 
-  /** Ends an escape or a character that is broken, before a byte that is no part of it. */
+  /** Ends a broken escape or character, before a byte that is not part of it. */
   #giveUp(byte: number): void {
     [this.#digits, this.#rest, this.#isEscape] = [0, 0, false];
     this.#add(OTHER);

@@ -8,10 +8,10 @@ import { findNamedSessionPath } from "../../session/log/session-paths.ts";
 import { readFront } from "./deleted-imports.ts";
 import { FRONT_ENTRIES, isSubagentEntry } from "./session-calls.ts";
 
-/** The fields that say which session another one was forked from. */
+/** Fields that identify a session and the one it was forked from. */
 export type SessionLineage = Pick<FileRow, "path" | "id" | "parentSession">;
 
-/** Parents and children among some sessions, as their headers say: by the parent's path or id. */
+/** Parents and children among a set of sessions, according to their headers: by the parent's path or id. */
 export class Descent<S extends SessionLineage> {
   readonly #byPath = new Map<string, S[]>();
   readonly #byId = new Map<string, S[]>();
@@ -26,7 +26,7 @@ export class Descent<S extends SessionLineage> {
       for (const parent of this.findParents(session)) addTo(this.#children, parent, session);
   }
 
-  /** Returns the sessions that a session names as its parent: none, one, or all that have the id it names. */
+  /** Returns the sessions that a session names as its parent: none, one, or all with the named id. */
   findParents({ path, parentSession }: S): readonly S[] {
     if (parentSession === undefined) return [];
     const found =
@@ -37,7 +37,7 @@ export class Descent<S extends SessionLineage> {
     return found.filter((parent) => parent.path !== path);
   }
 
-  /** Returns sessions, all that they descend from, and all that descend from those. */
+  /** Returns the given sessions, all their ancestors, and all descendants of those. */
   findFamily(sessions: readonly S[]): ReadonlySet<S> {
     const family = new Set(sessions);
     // Elements added during the walk are walked as well.
@@ -46,7 +46,10 @@ export class Descent<S extends SessionLineage> {
     return family;
   }
 
-  /** Returns the descendants of sessions, without these, children before grandchildren; headers may form a cycle. */
+  /**
+   * Returns the descendants of sessions, without the sessions themselves, children before grandchildren; headers may form a
+   * cycle.
+   */
   findDescendants(ancestors: readonly S[]): S[] {
     const seen = new Set(ancestors);
     const found: S[] = [];
@@ -67,9 +70,9 @@ export class Descent<S extends SessionLineage> {
 const MARK = BytePattern.of(SUBAGENT_CUSTOM_TYPE);
 
 /**
- * Tells what a session is to the one that its header names: its fork, or that of a subagent; empty if it names none.
+ * Returns the kinship of a session to the one named in its header: a fork, or a subagent's session; empty if it names none.
  *
- * @remarks Cost: the beginning of its file is read if the header names one.
+ * @remarks Cost: reads the beginning of the session's file if its header names a parent.
  */
 export function getKinship({
   parentSession,
@@ -80,15 +83,15 @@ export function getKinship({
 }
 
 function isOfSubagent(path: string): boolean {
-  // Its row may come from a cache.
+  // The row may come from a cache.
   const front = callUnlessRefused(() => readFront(path));
-  // Nearly all have no mark, and are not decoded.
+  // Nearly all files lack the mark, and are not decoded.
   if (front === undefined || MARK.find(front, 0, front.length) === -1) return false;
   const lines = decodeText(front).split("\n", 1 + FRONT_ENTRIES);
   return lines.some((line) => isSubagentEntry(parseRecord(line) ?? {}));
 }
 
-/** Returns that in brackets before what a line says of the session; empty if there is nothing to say. */
+/** Formats the kinship in parentheses, to precede a session in a line; empty if there is none. */
 export function formatKinship(session: Parameters<typeof getKinship>[0]): string {
   const kinship = getKinship(session);
   return kinship === "" ? "" : `(${kinship}) `;

@@ -62,7 +62,7 @@ function addText(info: Omit<SessionInfo, "allMessagesText">): asserts info is Se
   Object.defineProperty(info, "allMessagesText", TEXT_WHEN_ASKED);
 }
 
-/** Reads the text of all user and assistant messages of a session file, joined by one space; empty if the file is gone. */
+/** Reads the text of all user and assistant messages of a session file, joined by spaces; empty if the file does not exist. */
 function readMessagesText(path: string): string {
   const session = callIfPresent(() => readSessionFile(realFileSystem, path));
   if (session === undefined) return "";

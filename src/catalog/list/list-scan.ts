@@ -22,7 +22,7 @@ const ASSISTANT = toSpelling(`"role":"assistant"`);
 const BEFORE_TEXT = toSpelling(`,"content":[{"type":"text","text":"`);
 const TIMESTAMP = BytePattern.of(`"timestamp"`);
 
-/** Where the role begins behind a head. */
+/** Distance from the end of the head to the role. */
 const ROLE_AT = `,"message":{`.length;
 
 const QUOTE = 0x22;
@@ -30,31 +30,31 @@ const COMMA = 0x2c;
 const COLON = 0x3a;
 const CLOSE_BRACE = 0x7d;
 
-/** A longer number may not be exact. */
+/** Maximum number of digits of a number that is certainly exact. */
 const MAX_DIGITS = 15;
 
 const NO_BYTES = new Uint8Array(0);
 
 /**
- * Reads from the bytes behind an entry's head what a list needs of its message, without parsing them.
+ * Reads the facts that a list needs from a message's body, without parsing it.
  *
- * Findings are kept in fields, since this is the hot loop of listing.
+ * Results are stored in fields, because this is the hot loop of listing.
  */
 export class MessageBodyReader {
-  /** Read where every known writer puts it; `other` for all other roles, undefined if only a parse can tell. */
+  /** Role, read from its position in all known writers' lines; `other` for other roles, undefined if a parse is required. */
   role: "user" | "assistant" | "other" | undefined;
-  /** The bytes that were read last, as a view that reads words and as a buffer that finds bytes. */
+  /** Bytes read last, as a view for reading words and as a buffer for searching. */
   #held: Uint8Array = NO_BYTES;
   #view = toDataView(NO_BYTES);
   #buffer: Buffer = Buffer.alloc(0);
 
-  /** Reads the role, and returns the time behind the head as `findTimeInBody` does. */
+  /** Reads the role, and returns the time after the head as `findTimeInBody` does. */
   read(bytes: Uint8Array, from: number, end: number): number {
     this.#look(bytes);
     return findTimeInBody(bytes, this.#readRole(from, end), end, true);
   }
 
-  /** Most lines stand in the same bytes; large buffers are not held on to. */
+  /** Sets the bytes to read. Most lines are in the same buffer; large buffers are not retained. */
   #look(bytes: Uint8Array): void {
     if (bytes === this.#held) return;
     this.#view = toDataView(bytes);
@@ -62,7 +62,7 @@ export class MessageBodyReader {
     this.#held = bytes.buffer.byteLength > MAX_HELD_BYTES ? NO_BYTES : bytes;
   }
 
-  /** Reads the role; returns where a time may first begin, which is behind the text. */
+  /** Reads the role; returns the first position at which a time can begin, which is after the text. */
   #readRole(from: number, end: number): number {
     const view = this.#view;
     const role = from + ROLE_AT;
@@ -85,13 +85,13 @@ export class MessageBodyReader {
 }
 
 /**
- * Looks for times in the body of an entry without parsing it.
+ * Searches the body of an entry for times, without parsing it.
  *
- * The body of a message has one, a plain number; other bodies have none. In a body with more, something else has a time,
- * such as arguments of tools, or a second record on the same line: only a parse can tell.
+ * The body of a message has one time, a plain number; other bodies have none. If a body has more, something else has a time,
+ * such as arguments of tools, or a second record on the same line, and a parse is required.
  *
- * @param from - One past the head, or later if no time can begin before.
- * @returns The time of a message, or `-Infinity` if there is none; NaN if only a parse can tell.
+ * @param from - Index after the head, or later if no time can begin before.
+ * @returns Time of a message; `-Infinity` if there is none; NaN if a parse is required.
  */
 export function findTimeInBody(bytes: Uint8Array, from: number, end: number, isMessage: boolean): number {
   const at = TIMESTAMP.find(bytes, from, end);
@@ -101,7 +101,7 @@ export function findTimeInBody(bytes: Uint8Array, from: number, end: number, isM
   return isOnly && bytes[behind] === COLON ? readPlainNumber(bytes, behind + 1, end) : Number.NaN;
 }
 
-/** Returns the number that starts here, if it is written as plain digits; else NaN. */
+/** Returns the number at an index if it is written as plain digits; else NaN. */
 function readPlainNumber(bytes: Uint8Array, start: number, end: number): number {
   let value = 0;
   let at = start;
@@ -115,72 +115,72 @@ function readPlainNumber(bytes: Uint8Array, start: number, end: number): number 
   return isPlain ? value : Number.NaN;
 }
 
-/** Where an earlier scan of a file ended, so that a later one can continue there. */
+/** End of an earlier scan of a file, at which a later scan can continue. */
 interface ScannedBefore {
   readonly summary: FileFacts;
   readonly lastId: string;
-  /** The calls of models up to there; undefined if nobody asks for them. */
+  /** Model calls up to there; undefined if they are not needed. */
   readonly calls?: SessionCalls | undefined;
 }
 
-/** Stands in each entry that says what a model used. */
+/** Key in each entry that records model usage. */
 const USAGE = BytePattern.of(`"usage"`);
 
 type OneLine = Pick<ScannedLine, "bytes" | "start" | "end" | "offset" | "terminated">;
 
-/** From this version on entries name their parents, so that appended lines differ from repeated ones. */
+/** First version in which entries name their parents, so that appended lines can be distinguished from repeated ones. */
 export const RESUMABLE_VERSION = 3;
 
-/** Numbers kept for each candidate: start and end of its line, time of its entry, time in its body. */
+/** Numbers stored for each candidate: start and end of its line, time of its entry, time in its body. */
 const STRIDE = 4;
 
-/** Lines of a piece that may hold the latest message. One list for all scans: each is done with it at the end of a piece. */
+/** Lines of a piece that may contain the latest message. All scans share one array: it is empty at the end of each piece. */
 const candidates = new Float64Array(512 * STRIDE);
 
-/** Readers for all scans: their findings are used before the next line is read. */
+/** Readers shared by all scans: their results are used before the next line is read. */
 const head = new EntryHeadReader();
 const body = new MessageBodyReader();
 
-/** Kept for the next file, since fresh memory for each of thousands of files would pile up. */
+/** Id index reused for the next file, because allocating memory for each of thousands of files would accumulate. */
 let spareIds: IdIndex | undefined;
 
 /**
- * Summarizes a session file whose lines are all in order, and parses next to nothing of it.
+ * Summarizes a session file whose lines are all in order, parsing almost nothing.
  *
- * Lists do not take lines from `SessionIndex`, as everything else does, because reading 400 sessions of 100 MB into trees
- * takes 65 ms before a row is made, where the scan takes 51 with the rows, and `summarizeSource` 430.
+ * Unlike all other code, lists do not read lines through `SessionIndex`, because reading 400 sessions of 100 MB into trees
+ * takes 65 ms before a row is made, while the scan takes 51 ms including the rows, and `summarizeSource` 430 ms.
  *
- * A file in order has its header first, then entries with ids of their own, each on a line. As soon as a line is
- * anything else the scan says so, and the file is left to the full path, which knows every rule of damage. A scan can
+ * A file in order has its header first, then entries with unique ids, one per line. At the first other line, the scan
+ * reports that the file is not in order; the file then requires a full read, which applies all rules for damage. A scan can
  * continue an earlier one if the entries there follow each other, as long as each new entry follows the last known one
- * or another new one: such an entry cannot be an old one again.
+ * or another new one: such an entry cannot be a repeated old one.
  *
- * @remarks Cost: O(bytes) looked at. Parsed are the header, names, the messages up to the first prompt that is answered, the latest
- *   message of each piece, and lines in an unusual spelling. Keys that are spelled with escapes or given twice are not seen.
+ * @remarks Cost: O(bytes), scanned. Parses only the header, names, messages up to the first answered prompt, the latest
+ *   message of each piece, and lines in an unusual spelling. Ignores keys that are spelled with escapes or occur twice.
  */
 export class ListScan implements LineSink {
   readonly #isContinued: boolean;
   readonly #scanner = new LineScanner(this);
   readonly #ids = spareIds ?? new IdIndex();
-  /** Undefined until the header has come. */
+  /** Undefined until the header has been read. */
   #summarizer: Summarizer | undefined;
   readonly #openings: OpeningFinder;
-  /** Undefined if nobody asks for calls, and until the header has come. */
+  /** Undefined if calls are not needed, and until the header has been read. */
   #recorder: CallRecorder | undefined;
   readonly #needsCalls: boolean;
   #version = 0;
   #lastId: IdKey | undefined;
   #isInOrder = true;
-  /** Whether an entry stands before its parent, or its parent is missing. */
+  /** Whether an entry precedes its parent, or its parent is missing. */
   #hasLooseEntry = false;
   #piece: Uint8Array = new Uint8Array(0);
-  /** Where they begin, counted from where the scan began. */
+  /** Offset of the piece, relative to the start of the scan. */
   #pieceOffset = 0;
   #candidateNumbers = 0;
 
   /**
-   * @param before - Where the scan begins; undefined for the start of the file.
-   * @param needsCalls - Whether the calls of models are asked for.
+   * @param before - State at which the scan begins; undefined for the start of the file.
+   * @param needsCalls - Whether model calls are required.
    */
   constructor(before: ScannedBefore | undefined, needsCalls: boolean) {
     spareIds = undefined;
@@ -195,19 +195,19 @@ export class ListScan implements LineSink {
     this.#ids.set(this.#lastId, 0);
   }
 
-  /** Whether all lines so far were in order; if not, the summary means nothing. */
+  /** Whether all lines so far were in order; if not, the summary is invalid. */
   get isInOrder(): boolean {
     return this.#isInOrder;
   }
 
-  /** Id of the last entry; undefined if no scan can continue behind it. */
+  /** Id of the last entry; undefined if no scan can continue after it. */
   get lastId(): string | undefined {
     const isEnd = this.#version >= RESUMABLE_VERSION && !this.#hasLooseEntry;
     const key = this.#lastId;
     return isEnd && key !== undefined ? fromIdKey(key) : undefined;
   }
 
-  /** Takes the next bytes; the buffer may be reused afterwards. */
+  /** Processes the next bytes; the buffer may be reused after the call. */
   feed(piece: Buffer): void {
     this.#piece = piece;
     this.#pieceOffset = this.#scanner.position;
@@ -215,20 +215,20 @@ export class ListScan implements LineSink {
     this.#resolveCandidates();
   }
 
-  /** Ends the file: decides about a last line without a line break. */
+  /** Ends the file: processes a last line without a line break. */
   end(): void {
     this.#scanner.end();
     this.#ids.clear();
     spareIds = this.#ids;
   }
 
-  /** The summary so far; undefined if no header has come. */
+  /** Summary so far; undefined if no header has been read. */
   get summary(): FileFacts | undefined {
     const facts = this.#summarizer?.facts;
     return facts && { ...facts, opening: this.#openings.opening };
   }
 
-  /** The calls of models so far; undefined if nobody asks for them, or no header has come. */
+  /** Model calls so far; undefined if they are not needed, or if no header has been read. */
   get calls(): SessionCalls | undefined {
     return this.#recorder?.found;
   }
@@ -242,7 +242,7 @@ export class ListScan implements LineSink {
     this.#isInOrder = false;
   }
 
-  /** Takes an entry in the usual spelling, whose body need not be parsed; returns false for any other line. */
+  /** Processes an entry in the usual spelling, whose body need not be parsed; returns false for any other line. */
   #takesUsualEntry(line: OneLine): boolean {
     const { bytes, start, end, terminated } = line;
     const mayBe = terminated && this.#version >= 2 && bytes[end - 1] === CLOSE_BRACE;
@@ -270,12 +270,12 @@ export class ListScan implements LineSink {
       role === undefined ||
       (role === "user" && (summarizer.lacksFirstMessage || !this.#openings.isSettled)) ||
       (role === "assistant" && this.#openings.isOpen);
-    // A line that began in the piece before stands elsewhere, and cannot wait.
+    // A line that began in the previous piece is in another buffer, and must be read now.
     if (isWanted || line.offset < this.#pieceOffset) this.#takeContent(summarizer, "message", line);
     else this.#addCandidate(line.start, line.end, head.timestampMs, bodyMs);
   }
 
-  /** Takes what a counted entry's line holds, whose head was just read. */
+  /** Processes the content of a counted entry, whose head was just read. */
   #takeContent(summarizer: Summarizer, type: string, { bytes, start, end }: OneLine): void {
     const record = addContent(summarizer, type, bytes.subarray(start, end), head.timestampMs);
     if (record !== undefined && !this.#openings.isSettled) this.#openings.add(type, record);
@@ -296,7 +296,7 @@ export class ListScan implements LineSink {
     this.#candidateNumbers = at + STRIDE;
   }
 
-  /** Looks at the candidates from the last one back: in a file in order the last is the latest, and none other is parsed. */
+  /** Processes the candidates from last to first: in a file in order the last is the latest, and no other is parsed. */
   #resolveCandidates(): void {
     const summarizer = this.#summarizer;
     if (summarizer === undefined) return;
@@ -334,7 +334,7 @@ export class ListScan implements LineSink {
     return true;
   }
 
-  /** Whether no earlier entry of the file has the same id. */
+  /** Returns whether no earlier entry of the file has the same id. */
   #admits(id: IdKey, parent: IdKey | null): boolean {
     if (parent === null || (parent !== this.#lastId && this.#ids.get(parent) === NONE)) {
       if (this.#isContinued) return false;
@@ -347,7 +347,7 @@ export class ListScan implements LineSink {
   }
 }
 
-/** Adds the call that a usual entry tells of, whose head was just read. */
+/** Adds the model call recorded by a usual entry, whose head was just read. */
 function recordCalls(recorder: CallRecorder, { bytes, start, end }: OneLine): void {
   const mayTell = recorder.isAtFront || USAGE.find(bytes, start, end) !== -1;
   const record = mayTell ? decodeRecord(bytes.subarray(start, end)) : undefined;
@@ -355,7 +355,7 @@ function recordCalls(recorder: CallRecorder, { bytes, start, end }: OneLine): vo
   else recorder.pass();
 }
 
-/** Adds what a counted entry's line holds, and returns it; one that does not parse, or has another type after all, adds nothing. */
+/** Adds the content of a counted entry, and returns its record; an entry that does not parse or has another type adds nothing. */
 function addContent(
   summarizer: Summarizer,
   type: string,
@@ -368,7 +368,7 @@ function addContent(
   return record;
 }
 
-/** Whether a line is certainly a whole record: without a line break, a value may be a part of one. */
+/** Returns whether a line is certainly a whole record: without a line break, a value may be part of one. */
 function isClearlyWhole({ type }: JsonRecord, line: OneLine): boolean {
   return line.terminated || type === "session" || (typeof type === "string" && isKnownEntryType(type));
 }

@@ -5,36 +5,36 @@ import { CATALOG_RULES, type CatalogOptions, CatalogRun } from "./catalog-run.ts
 /**
  * Called while sessions are listed.
  *
- * @param loaded - Files looked at so far.
- * @param total - Files there are.
- * @param partial - From time to time, the sessions found so far, latest first.
+ * @param loaded - Number of files read so far.
+ * @param total - Number of all files.
+ * @param partial - Sessions found so far, latest first; passed only occasionally.
  */
 export type ListProgress = (loaded: number, total: number, partial?: readonly FileRow[]) => void;
 
-/** How sessions are listed. */
+/** Options for listing sessions. */
 export interface ListOptions extends CatalogOptions {
   readonly onProgress?: ListProgress;
 }
 
-/** How sessions are iterated. */
+/** Options for iterating over sessions. */
 export interface IterateOptions extends CatalogOptions {
-  /** Words that must all occur in name, first message, id or working directory, whatever their case. */
+  /** Words that must all occur in name, first message, id, or working directory, in any case. */
   readonly query?: string;
-  /** At most this many. */
+  /** Maximum number of sessions. */
   readonly limit?: number;
 }
 
-/** Milliseconds after which a slow list reports what it has. */
+/** Milliseconds after which a slow list reports partial results. */
 const PARTIAL_AFTER_MS = 250;
 
 /**
  * Lists sessions, latest first: by their latest user or assistant message.
  *
- * Files that are no sessions or cannot be read are left out and reported to `onSkipped`. A damaged session is listed
+ * Skips files that are not sessions or cannot be read, and reports them to `onSkipped`. A damaged session is listed
  * with an `issueCount`. Two sessions with the same id are two rows.
  *
- * @returns Empty if there are none, or the folder is missing.
- * @remarks Cost: a stat of each file, and the bytes that are new since the last list.
+ * @returns Empty if there are none, or if the folder is missing.
+ * @remarks Cost: a stat of each file, and reading the bytes added since the last list.
  */
 export async function listSessions(options: ListOptions = {}): Promise<FileRow[]> {
   assertOptions(options, { ...CATALOG_RULES, onProgress: CALLBACK });
@@ -55,12 +55,12 @@ export async function listSessions(options: ListOptions = {}): Promise<FileRow[]
   return sessions.sort(compareRows);
 }
 
-/** Makes the function that is called after each file, and that reports partial lists from time to time. */
+/** Creates a function to call after each file; it occasionally reports partial lists. */
 function makeProgressNotifier(onProgress: ListProgress, total: number): (found: FileRow[]) => void {
   let [loaded, nextPartial, shownAt] = [0, 1, Date.now()];
   return (found) => {
     loaded++;
-    // Sorting at each doubling costs no more in all than sorting twice.
+    // Sorting at each doubling costs no more in total than sorting twice.
     const isDue = loaded >= nextPartial || loaded === total || Date.now() - shownAt > PARTIAL_AFTER_MS;
     if (!isDue) return onProgress(loaded, total);
     nextPartial = loaded * 2;
@@ -73,7 +73,7 @@ function makeProgressNotifier(onProgress: ListProgress, total: number): (found: 
  * Yields sessions as they are found, most recently written files first.
  *
  * @throws {SessionError} `ABORTED`
- * @remarks Cost: a stat of each file at the start, then one reading per session asked for.
+ * @remarks Cost: a stat of each file at the start, then one read per requested session.
  */
 export async function* iterateSessions(
   options: IterateOptions = {},

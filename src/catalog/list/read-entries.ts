@@ -14,7 +14,7 @@ import { readEntryLines } from "../../session/log/read-lines.ts";
 const BATCH_ENTRIES = 64;
 const BATCH_BYTES = 1024 * 1024;
 
-/** Reads a session file into its index, without blocking the event loop; undefined if it is no session. */
+/** Reads a session file into its index, without blocking the event loop; undefined if the file is not a session. */
 export async function readSource(file: ScannedFile, pace: Pace): Promise<LineSource | undefined> {
   const { fd } = file;
   const readBytes = (offset: number, length: number) => readRange(realFileSystem, fd, offset, length);
@@ -63,15 +63,15 @@ export interface WholeLine {
   readonly end: number;
 }
 
-/** What bodies of the current version are decoded with. */
+/** Context for decoding bodies of the current version. */
 const CONTEXT = { version: CURRENT_SESSION_VERSION, entryIdFrom: () => undefined };
 
 /**
  * Yields the entries on some lines of a file that is in order: on each line one record of the current version with a
  * unique id.
  *
- * A search takes these lines without the index, because it takes 108 ms in 400 sessions of 100 MB then, and 216 if each
- * file with a hit is read into a tree.
+ * A search reads these lines without the index, because that takes 108 ms for 400 sessions of 100 MB, and 216 ms if each file
+ * with a hit is read into a tree.
  *
  * @returns Batches, between which the event loop runs.
  */

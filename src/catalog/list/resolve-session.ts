@@ -17,18 +17,19 @@ const MAX_CANDIDATES = 20;
 const MAX_LISTED = 8;
 const LONGEST_TITLE = 60;
 
-/** A text is a path if it names a folder or ends like a session file. */
+/** Strings treated as paths: those that contain a folder separator, begin with `~`, or end like a session file. */
 const PATH = /[/\\]|^~|\.jsonl$/;
 
 /**
- * Finds the one session that a person means: by path, by id or name, by the beginning of either, or by words of its name or of
- * how its first message begins.
+ * Finds the session that a user's text refers to: by path, by id or name, by the beginning of either, or by words of its name or
+ * of
+ * the beginning of its first message.
  *
- * What comes first here wins: a session is found by words only if nothing else matches. Case is ignored only if nothing matches
- * otherwise.
+ * Earlier kinds of match win: words are compared only if nothing else matches, and case is ignored only if there is no exact
+ * match.
  *
- * @param wanted - An empty or blank text matches nothing.
- * @param options - Where to look for ids and names; a path is taken wherever it is.
+ * @param wanted - Empty or blank text matches nothing.
+ * @param options - Scope of the search for ids and names; a path may be anywhere.
  * @throws {SessionError} `SESSION_AMBIGUOUS` with `candidates` (path, id, name) in its details,
  *   `SESSION_NOT_FOUND`, `NOT_A_SESSION` for a path, `ABORTED`.
  * @remarks Cost: that of a list of the sessions.
@@ -42,16 +43,16 @@ export async function resolveSession(wanted: string, options: CatalogOptions = {
   return getOnlyOne(findByName(sessions, text), wanted, { known: sessions });
 }
 
-/** What a session is known by. */
+/** Fields by which a session can be named. */
 export type Nameable = Pick<
   SessionRow,
   "path" | "id" | "name" | "title" | "firstMessage" | "modified" | "parentSession"
 >;
 
-/** How much of a name must match: any words of it, or its beginning at least. */
+/** Part of a name that must match: any of its words, or at least its beginning. */
 export type NameMatch = "words" | "beginning";
 
-/** Returns the sessions that a text names, by the best kind of match that any of them has. */
+/** Returns the sessions that a text names, by the best kind of match found. */
 export function findByName<S extends Nameable>(
   sessions: readonly S[],
   text: string,
@@ -77,7 +78,7 @@ export function findByName<S extends Nameable>(
   return [];
 }
 
-/** Tells whether the name, the title, and the beginning of the first message of a session have all words of a text, in any order and case. */
+/** Returns whether name, title, and beginning of the first message contain all words of a text, in any order and case. */
 export function hasAllWords({ name = "", title, firstMessage = "" }: Nameable, text: string): boolean {
   return hasWords(`${name} ${title} ${toShortLine(firstMessage)}`, text);
 }
@@ -89,19 +90,19 @@ function hasWords(title: string, text: string): boolean {
 }
 
 interface Choice<S> {
-  /** All sessions among which the beginning of an id must tell one apart; without them ids are listed whole. */
+  /** All sessions from which a displayed id must be distinguishable; default: ids are displayed in full. */
   readonly known?: readonly S[];
-  /** Tells whether a session is of this project, whose only one wins. */
+  /** Returns whether a session belongs to the current project; the only match there wins. */
   readonly isHere?: (session: S) => boolean;
   readonly notFound?: string;
-  /** What to do about several copies of one session; default: merge them. */
+  /** Advice for several copies of one session; default: merge them. */
   readonly copiesAdvice?: string;
 }
 
 /**
- * Returns the one session that fits a name.
+ * Returns the only session that matches a name.
  *
- * @throws {SessionError} `SESSION_NOT_FOUND`; `SESSION_AMBIGUOUS`, whose message lists those that fit, each on a line of its own.
+ * @throws {SessionError} `SESSION_NOT_FOUND`; `SESSION_AMBIGUOUS` with a message that lists the matches, one per line.
  */
 export function getOnlyOne<S extends Nameable>(
   found: readonly S[],
@@ -116,7 +117,7 @@ export function getOnlyOne<S extends Nameable>(
   return only;
 }
 
-/** Returns the session at a path; undefined if there is no file: a name may look like a path. */
+/** Returns the session at a path; undefined if there is no file, because a name may look like a path. */
 async function readSessionAt(path: string, { signal }: CatalogOptions): Promise<FileRow | undefined> {
   try {
     const session = await summarizeSession(path, signal && { signal });
@@ -157,7 +158,7 @@ function makeAmbiguousError<S extends Nameable>(
   return new SessionError("SESSION_AMBIGUOUS", [head, ...lines].join("\n"), { details });
 }
 
-/** Whether several files are of one session, as in a synced folder after two machines appended. */
+/** Returns whether all files are copies of one session, as in a synced folder after two machines appended. */
 function areCopies(found: readonly Nameable[]): boolean {
   return new Set(found.map(({ id }) => id)).size === 1;
 }

@@ -6,29 +6,29 @@ import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 import { decodeText, parseJson } from "../../core/jsonl/decode.ts";
 import { CallTable, parseModelNames } from "./call-table.ts";
 
-/** The calls of a session, and what its first entries say of where it is from. */
+/** Model calls of a session, and its origin as stated by its first entries. */
 export interface SessionCalls {
   readonly calls: CallTable;
-  /** The program that it was imported from. */
+  /** Program that the session was imported from; null if it was not imported. */
   readonly source: string | null;
-  /** Whether a subagent of another session had it. */
+  /** Whether the session belongs to a subagent of another session. */
   readonly isSubagent: boolean;
-  /** How many of the entries were read that may say so. */
+  /** Number of front entries read so far; these can state the origin. */
   readonly frontEntries: number;
   readonly answering: ModelNames | undefined;
 }
 
 const LF = 0x0a;
 
-/** The entries that may say where a session is from: imports write them first. */
+/** Number of entries at the front that can state a session's origin: imports write them first. */
 export const FRONT_ENTRIES = 3;
 
-/** Tells whether an entry says that its session is one of a subagent; the entry at the call names that session. */
+/** Returns whether an entry marks its own session as a subagent's; the entry at the call names the subagent's session instead. */
 export function isSubagentEntry(entry: JsonRecord): boolean {
   return entry["customType"] === SUBAGENT_CUSTOM_TYPE && toRecord(entry["data"])["sessionId"] === undefined;
 }
 
-/** Gathers the calls of a session from its entries, one by one in file order. */
+/** Collects the model calls of a session from its entries, one by one in file order. */
 export class CallRecorder {
   readonly #createdMs: number;
   readonly #calls: CallTable;
@@ -39,7 +39,7 @@ export class CallRecorder {
 
   /**
    * @param createdMs - Time of the header.
-   * @param before - What all earlier entries told.
+   * @param before - Result for all earlier entries.
    */
   constructor(createdMs: number | null, before?: SessionCalls) {
     this.#createdMs = createdMs ?? Number.NaN;
@@ -50,17 +50,17 @@ export class CallRecorder {
     this.#entriesSeen = before?.frontEntries ?? 0;
   }
 
-  /** Whether the next entry may say where the session is from. */
+  /** Whether the next entry can state the session's origin. */
   get isAtFront(): boolean {
     return this.#entriesSeen < FRONT_ENTRIES;
   }
 
-  /** Counts an entry that is known to tell nothing. */
+  /** Counts an entry that is known to contain no calls and no origin. */
   pass(): void {
     this.#entriesSeen++;
   }
 
-  /** Adds an entry; the id is undefined if it has none of its own. */
+  /** Adds an entry; `id` is undefined if the entry has no id of its own. */
   add(entry: JsonRecord, id: string | undefined, entryMs: number | undefined): void {
     if (this.isAtFront) this.#readFront(entry, entryMs);
     this.#entriesSeen++;
@@ -86,20 +86,20 @@ export class CallRecorder {
   }
 
   #readFront(entry: JsonRecord, entryMs: number | undefined): void {
-    // A fork that was made here begins later than the entries that it has copied.
+    // A fork made here has a later creation time than its copied entries.
     if (this.#entriesSeen === 0 && entryMs === this.#createdMs)
       this.#source = findImportOrigin(entry)?.source ?? null;
     if (isSubagentEntry(entry)) this.#isSubagent = true;
   }
 }
 
-/** Writes what an entry tells of calls and of its session's source, for a store to keep; undefined if nothing. */
+/** Encodes an entry's model call or statement of origin, for a store to keep; undefined if it has neither. */
 export function encodeUsage(entry: JsonRecord, id: string, entryMs: number | null): string | undefined {
   const told = pickCallFields(entry);
   return told && JSON.stringify([id, entryMs, told]);
 }
 
-/** Returns as much of an entry as `CallRecorder` reads. */
+/** Returns the part of an entry that `CallRecorder` reads. */
 function pickCallFields(entry: JsonRecord): object | undefined {
   const { type, customType, data } = entry;
   if (customType === SUBAGENT_CUSTOM_TYPE || findImportOrigin(entry) !== undefined) {
@@ -110,7 +110,7 @@ function pickCallFields(entry: JsonRecord): object | undefined {
   if (totals === undefined) return undefined;
   const { provider, model, timestamp, role, usage: stored } = getCallFields(entry);
   const { cacheWrite1h } = toRecord(stored);
-  // A zero states a cost only if it was billed.
+  // A zero counts as a stated cost only if it was billed.
   const cost = totals.cost === null ? undefined : { total: totals.cost, totalFromProvider: true };
   const usage = { ...totals, cacheWrite1h, cost };
   const names = { provider: toNameOrNull(provider), model: toNameOrNull(model) };
@@ -119,7 +119,7 @@ function pickCallFields(entry: JsonRecord): object | undefined {
     : { type, ...names, usage };
 }
 
-/** Reads the calls of a session from what `encodeUsage` wrote of its entries; undefined if any of that is something else. */
+/** Decodes model calls from the results of `encodeUsage` for a session's entries; undefined if any of them is invalid. */
 export function decodeUsage(told: readonly string[], createdMs: number | null): SessionCalls | undefined {
   const recorder = new CallRecorder(createdMs);
   for (const text of told) {
@@ -130,14 +130,14 @@ export function decodeUsage(told: readonly string[], createdMs: number | null): 
   return recorder.found;
 }
 
-/** Days of later years have no name of four digits. */
+/** End of the years with four digits, the latest that formatted days support. */
 const MAX_TIME_MS = Date.UTC(9999, 0);
 
 function toWholeNumber(value: unknown): number | null {
   return typeof value === "number" && Math.abs(value) <= MAX_TIME_MS ? Math.trunc(value) : null;
 }
 
-/** Writes calls for the cache, where they are only read if they are asked for: a line of JSON, and bytes. */
+/** Encodes calls for the cache as a line of JSON and bytes; the cache decodes them only on demand. */
 export function encodeCalls(recorded: SessionCalls): Uint8Array {
   const { calls, source, isSubagent, frontEntries, answering } = recorded;
   const { json, bytes } = calls.encode();
@@ -146,7 +146,7 @@ export function encodeCalls(recorded: SessionCalls): Uint8Array {
   return Buffer.concat([Buffer.from(`${front}\n`), bytes]);
 }
 
-/** Reads what `encodeCalls` wrote; undefined if it is anything else. */
+/** Decodes the result of `encodeCalls`; undefined for any other data. */
 export function decodeCalls(bytes: Uint8Array): SessionCalls | undefined {
   const end = bytes.indexOf(LF);
   const parsed = end === -1 ? undefined : parseJson(decodeText(bytes.subarray(0, end)))?.value;
@@ -158,7 +158,7 @@ export function decodeCalls(bytes: Uint8Array): SessionCalls | undefined {
   return { calls, source: toNameOrNull(source), isSubagent: isSubagent === true, frontEntries, answering };
 }
 
-/** Returns the texts of sessions that `encodeCalls` has written: names of providers and models. */
+/** Returns the session strings in the result of `encodeCalls`: names of providers and models. */
 export function readCallNames(bytes: Uint8Array): string[] {
   const { calls, answering } = decodeCalls(bytes) ?? {};
   const models = [...(calls?.models ?? []), ...(answering === undefined ? [] : [answering])];

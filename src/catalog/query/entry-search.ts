@@ -37,7 +37,7 @@ export interface EntryHit {
   readonly entryId: string;
   /** Role of the message that the entry is or is converted to. */
   readonly role: string;
-  /** The tool whose call or result matches. */
+  /** Tool whose call or result matches. */
   readonly tool?: string;
   /** Time of the entry; absent if it has none. */
   readonly time?: Date;
@@ -46,11 +46,11 @@ export interface EntryHit {
    * error.
    */
   readonly snippet: string;
-  /** The match within the snippet, in UTF-16 units. */
+  /** Match within the snippet, in UTF-16 units. */
   readonly match: TextMatch;
   /**
-   * How well the entry fits, from 0 to 1: whole words before parts of words, then by more and rarer words, how close they
-   * stand, what was said before what tools wrote, and by age. Comparable within one search.
+   * Relevance of the entry, from 0 to 1: whole words rank before parts of words, then more and rarer words, their proximity,
+   * messages before output of tools, and recency. Comparable within one search.
    */
   readonly score: number;
   /** Whether the entry lacks words of a question. */
@@ -126,7 +126,7 @@ export function getFreshness(nowMs: number, timeMs: number | undefined): number 
   return 0.7 + 0.3 * 2 ** (-age / HALF_LIFE);
 }
 
-/** Whatever else counts, an entry with whole words is before one that holds a word only as a part of longer ones. */
+/** Returns the score of a match. An entry with whole words always ranks before one with a word only as part of longer words. */
 function scoreMatch({ relevance, hasWholeWords }: QueryMatch, freshness: number): number {
   const score = relevance * freshness;
   return roundScore(hasWholeWords === undefined ? score : (score + (hasWholeWords ? 1 : 0)) / 2);
@@ -161,8 +161,8 @@ export class EntrySearch {
   /**
    * Finds hits among entries, at most one per entry.
    *
-   * @param entries - The next entries of the session; all of them with `needsCalls`. Undefined for damaged ones.
-   * @returns The hits with the positions of their entries, in order.
+   * @param entries - Next entries of the session; with `needsCalls`, all of them. Undefined for damaged ones.
+   * @returns Hits with the positions of their entries, in order.
    */
   findHits(
     entries: readonly (AnySessionEntry | undefined)[],

@@ -13,9 +13,9 @@ export interface QueryMatch {
   readonly match: TextMatch;
   /** Relevance of the texts themselves, above 0 and up to 1. */
   readonly relevance: number;
-  /** Whether each word and phrase is there as a whole, not only as a part of longer words; undefined if no words are looked for. */
+  /** Whether each word and phrase occurs as a whole, not only as part of longer words; undefined if the query has no words. */
   readonly hasWholeWords?: boolean;
-  /** Words of a question that none of the texts holds; undefined if all must be held. */
+  /** Words of a question that none of the texts contains; undefined if all words are required. */
   readonly missing?: readonly string[];
 }
 
@@ -39,10 +39,10 @@ export const WEIGHTS: Readonly<Record<TextKind, number>> = {
   date: 1,
 };
 
-/** Characters of a text of average length. */
+/** Number of characters in a text of average length. */
 const USUAL_LENGTH = 1_000;
 
-/** Length in characters from which a word counts as rarest. */
+/** Minimum length, in characters, of words that count as rarest. */
 const RARE_LENGTH = 10;
 
 /** Factor for a word that only occurs within longer ones. */
@@ -74,7 +74,7 @@ export function makeQueryMatcher(query: SearchQuery, compile: ExpressionCompiler
     });
 }
 
-/** Makes a finder of a word: where it stands as a whole, and only in texts without that where it is part of a longer one. */
+/** Creates a finder of a word: finds it as a whole word, and as part of longer words only in texts without the whole word. */
 function makeWordFinder(term: string, caseSensitive: boolean): MatchFinder {
   const findWhole = makeLiteralFinder(term, caseSensitive, MAX_MATCHES, isWholeWord);
   const findAny = makeLiteralFinder(term, caseSensitive, MAX_MATCHES);
@@ -165,7 +165,7 @@ function isWordWhole(word: number, parts: readonly MatchedPart[], found: readonl
   return parts.some(({ text }, i) => getWholeness(text, found[i]?.[word] ?? []) === 1);
 }
 
-/** Returns how much a word counts in a text, by the first of its matches: 0 if it has none. */
+/** Returns the factor of a word in a text, based on its first match; 0 if there is none. */
 function getWholeness(text: string, [first]: readonly TextMatch[]): number {
   if (first === undefined) return 0;
   return isWholeWord(text, first) ? 1 : PART_OF_WORD;

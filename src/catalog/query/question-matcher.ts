@@ -80,7 +80,7 @@ function findBestPart(
     if (piece !== undefined && (best === undefined || worth > best.worth))
       best = { index, match: piece.match, worth };
   }
-  // The entry only matches the day in question, not by its texts.
+  // The entry matches only the day in the question, not the texts.
   const { index, match } = best ?? { index: 0, match: { start: 0, length: 0 } };
   return { index, match, relevance: 1 };
 }

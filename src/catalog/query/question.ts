@@ -21,7 +21,7 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
 );
 
 /**
- * Parses a question: words, not all of which an entry must contain, and quoted phrases, all of which it must contain.
+ * Parses a question: words, some of which may be missing from an entry, and quoted phrases, which are all required.
  *
  * @returns A query without words if the text has none.
  * @throws {SessionError} `INVALID_QUERY` if it has more than 100,000 characters, or more than 32 phrases.

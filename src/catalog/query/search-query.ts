@@ -17,9 +17,9 @@ export interface QueryOptions {
 
 /** Parsed query. */
 export interface SearchQuery {
-  /** Words and phrases, each of which an entry must contain, anywhere; empty for a regular expression. */
+  /** Words and phrases, all required, anywhere in an entry; empty for a regular expression. */
   readonly terms: readonly string[];
-  /** Words of a question, of which an entry must contain one; undefined if it is not a question. */
+  /** Words of a question; an entry must contain at least one. Undefined if the query is not a question. */
   readonly words?: readonly QuestionWord[];
   /** Source of a regular expression, instead of words. */
   readonly regex: string | undefined;

@@ -137,14 +137,14 @@ const MONTHS = "January February March April May June July August September Octo
   " ",
 );
 
-/** Arguments that hold a command, which names files among other things. */
+/** Arguments that contain a command, which may name files among its words. */
 const COMMAND_KEYS = ["command", "cmd", "script"];
 
 const BETWEEN = /[\s"'`;|&<>()=,]+/;
 
 const DRIVE = /^[a-z]:\//i;
 
-/** Returns whether a path is the wanted file, or is below the wanted folder. */
+/** Returns whether a path is the requested file, or below the requested folder. */
 export type PathTest = (path: string, cwd: string) => boolean;
 
 /**

@@ -35,7 +35,7 @@ const BUCKET_WORDS = 16;
 /**
  * Index of the words in a session's entries: the entries that contain each word, and its weight in them.
  *
- * Words are hashes, two of which can be equal by chance, so results must be verified.
+ * Words are stored as hashes, which can collide, so results must be verified.
  */
 export class TermTable {
   /** Serialized form of the table. */

@@ -19,8 +19,8 @@ const WHITE = /\s+/;
  *
  * @param max - It finds at most this many matches in each text, from its beginning.
  * @param isWanted - Returns whether a match counts. Default: all do.
- * @remarks Cost: O(characters) for ordinary texts; times the length of the text that is looked for at worst. Nothing
- *   backtracks.
+ * @remarks Cost: O(characters) for ordinary texts; at worst, times the length of the searched string. Does not
+ *   backtrack.
  */
 export function makeLiteralFinder(
   wanted: string,

@@ -25,7 +25,7 @@ const IN_WORD = /[\p{L}\p{N}\p{M}\p{Surrogate}]/u;
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー]/u;
 
-/** Characters on both sides of a place within a word, as a person sees words: `user_id` is one. */
+/** Characters before and after a position within a word, as people see words: `user_id` is one word. */
 const ENDS_IN_WORD = new RegExp(`(?!${UNSPACED.source})[\\p{L}\\p{N}\\p{M}_]$`, "u");
 const BEGINS_IN_WORD = new RegExp(`^(?!${UNSPACED.source})[\\p{L}\\p{N}\\p{M}_]`, "u");
 
@@ -91,8 +91,8 @@ export function readWords(text: string, take: WordTaker): void {
 }
 
 /**
- * Returns whether a piece of a text neither begins nor ends within a word. Scripts without spaces have no words to be
- * within.
+ * Returns whether a piece of a text neither begins nor ends within a word. Text in scripts without spaces has no word
+ * boundaries.
  */
 export function isWholeWord(
   text: string,
@@ -102,13 +102,13 @@ export function isWholeWord(
 }
 
 function isWithinWord(text: string, at: number): boolean {
-  // A character has two units at most.
+  // A character has at most two units.
   return (
     ENDS_IN_WORD.test(text.slice(Math.max(0, at - 2), at)) && BEGINS_IN_WORD.test(text.slice(at, at + 2))
   );
 }
 
-/** Returns the beginning that all forms of a word share, whatever their case. */
+/** Returns the common beginning of all forms of a word, in any case. */
 export function getStem(word: string): string {
   const lower = word.toLowerCase();
   const { length } = word;

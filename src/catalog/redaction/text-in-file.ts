@@ -25,7 +25,7 @@ export interface Sight {
   isFound: boolean;
   /** Ids of entries that contain the text. */
   readonly entryIds: string[];
-  /** Fields that contain the text and must stay. */
+  /** Fields that contain the text and cannot be changed. */
   readonly standing: Set<string>;
   /** Whether a line is too long to search. */
   isOverlong: boolean;

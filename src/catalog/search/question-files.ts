@@ -15,20 +15,20 @@ import { isFrom, mayHold } from "./searched-files.ts";
 import { TableThread } from "./table-thread.ts";
 import { TermTableReader } from "./term-tables.ts";
 
-/** A hit in a file. */
+/** Hit in a file. */
 interface QuestionHit extends FoundHit {
   readonly session: FileRow;
   readonly branch: HitBranch;
 }
 
 /**
- * Yields the entries of session files that answer a question best, best first.
+ * Yields the entries of session files that best answer a question, best first.
  *
- * The words of each file are read once, and kept with the summaries if the cache is on: hashes of words, which are
- * discarded with what else is known of the file.
+ * The words of each file are read once. If the cache is on, they are kept with the summaries, as hashes that are discarded
+ * together with the file's other cached data.
  *
- * @remarks Cost: O(bytes) of files whose words are not known, or with filters that only a whole session can answer; of
- *   others O(entries that hold a word). Each session with a hit is read into a tree.
+ * @remarks Cost: O(bytes) of files whose words are unknown, or if the filters require reading whole sessions; for other files,
+ *   O(entries that contain a word). Each session with a hit is read into a tree.
  */
 export async function* searchFilesByQuestion(
   plan: SearchPlan,
@@ -45,7 +45,7 @@ export async function* searchFilesByQuestion(
   }
 }
 
-/** Calls a function with the words of each file that can hold a hit. */
+/** Calls a function with the words of each file that can contain a hit. */
 async function readTables(
   run: CatalogRun,
   plan: SearchPlan,
@@ -71,15 +71,15 @@ async function readTables(
   }
 }
 
-/** Reads the words of session files, as far as a search can find them. */
+/** Reads the words of session files that a search may match. */
 class FileTables {
   readonly #run: CatalogRun;
   readonly #plan: SearchPlan;
   readonly #reader: TermTableReader;
-  /** Whether all entries of a file count, so that its words can be kept. */
+  /** Whether all entries of a file are included, so that its words can be cached. */
   readonly #isWhole: boolean;
   readonly #required: Int32Array;
-  /** Of each word, the characters that a file must hold to hold it. */
+  /** For each word, the grams that a file must contain to contain the word. */
   readonly #anyOf: readonly Int32Array[];
   #thread: TableThread | undefined;
 
@@ -96,7 +96,7 @@ class FileTables {
       .map(({ text }) => collectGrams(isDateWord(text) ? [] : [getStem(text)]));
   }
 
-  /** Returns whether a file can be of a session that is searched; false if it, reported, cannot be read. */
+  /** Returns whether a file can contain a searched session; false, after a report, if it cannot be read. */
   isWanted(file: SessionFile): boolean {
     if (!this.#run.mayBelong(file)) return false;
     try {
@@ -107,7 +107,7 @@ class FileTables {
     }
   }
 
-  /** Starts a thread that reads the files whose words are not known, if there are many. */
+  /** Starts a thread that reads the files whose words are unknown, if there are many. */
   startThread(files: readonly SessionFile[]): void {
     if (!this.#isWhole) return;
     const unknown = files.filter((file) => this.#run.cache.getTable(file, file) === undefined);
@@ -118,7 +118,7 @@ class FileTables {
     await this.#thread?.stop();
   }
 
-  /** Returns the words of a file; undefined if it cannot hold a hit, or, reported, cannot be read. */
+  /** Returns the words of a file; undefined if it cannot contain a hit or, after a report, cannot be read. */
   async read(file: SessionFile): Promise<TermTable | undefined> {
     const { cache, report } = this.#run;
     try {
@@ -136,7 +136,7 @@ class FileTables {
     }
   }
 
-  /** Returns the words of the entries that pass the filters and hold the phrases. */
+  /** Returns the words of the entries that pass the filters and contain the phrases. */
   async #readSelected(file: SessionFile): Promise<TermTable | undefined> {
     const { pace } = this.#run;
     if (!mayHold(this.#run, file, this.#required) || !this.#mayHoldAny(file)) return undefined;
@@ -150,7 +150,7 @@ class FileTables {
     }
   }
 
-  /** Returns whether a file may hold any word, as far as its filter knows. */
+  /** Returns whether a file may contain any word, according to its filter. */
   #mayHoldAny(file: SessionFile): boolean {
     const filter = this.#run.cache.getFilter(file, file);
     return filter === undefined || this.#anyOf.some((grams) => hasGrams(filter, grams));

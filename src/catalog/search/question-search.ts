@@ -7,10 +7,10 @@ import type { TableEntry, TermTable } from "../query/term-table.ts";
 import type { FoundHit } from "./search-file.ts";
 import { getRoleNumber } from "./term-tables.ts";
 
-/** Most entries that are ranked. */
+/** Maximum number of ranked entries. */
 export const MAX_RANKED = 10_000;
 
-/** Entries that are read at a time: as many as are wanted, within these bounds. */
+/** Number of entries read at a time: as many as requested, within these bounds. */
 const MIN_CHUNK = 8;
 const MAX_CHUNK = 64;
 
@@ -21,7 +21,7 @@ type HitReader<Session, Hit> = (
   plan: SearchPlan,
 ) => AsyncIterable<readonly Hit[]>;
 
-/** Finds the entries that answer a question best, in sessions of any kind. */
+/** Finds the entries that best answer a question, in sessions of any kind. */
 export class QuestionSearch<Session, Hit extends FoundHit> {
   readonly #plan: SearchPlan;
   readonly #ranking: QuestionRanking<Session>;
@@ -37,7 +37,7 @@ export class QuestionSearch<Session, Hit extends FoundHit> {
   /**
    * Adds a session with the words of its entries.
    *
-   * @param size - Number of its entries, if the table has only some of them.
+   * @param size - Number of the session's entries, if the table contains only some of them.
    */
   add(session: Session, table: TermTable, size = table.size): void {
     this.#ranking.add(session, table, (entry) => this.#getFactor(entry), Math.max(size, table.size));
@@ -46,8 +46,8 @@ export class QuestionSearch<Session, Hit extends FoundHit> {
   /**
    * Yields the best hits, best first.
    *
-   * @param limit - Most hits; whole, and 10,000 at most.
-   * @param readHits - Reads the hits of a session; yields none if it has changed or is gone.
+   * @param limit - Maximum number of hits; an integer, at most 10,000.
+   * @param readHits - Reads the hits of a session; yields none if the session has changed or no longer exists.
    */
   async *findHits(
     limit: number,

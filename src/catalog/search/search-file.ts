@@ -22,10 +22,10 @@ import {
 import { SEARCHED_TYPES } from "../query/search-text.ts";
 import { MatchWalk, makeTextPatterns, type TextPatterns } from "../query/text-bytes.ts";
 
-/** Where an entry is: on the path to the session's leaf, or on a branch that was left. */
+/** Branch of an entry: the path to the session's leaf, or an abandoned branch. */
 export type HitBranch = "active" | "left";
 
-/** A hit in a file, whose branch may be still to be found. */
+/** Hit in a file, whose branch may not have been determined yet. */
 export interface FoundHit extends EntryHit {
   readonly offset: number;
   readonly branch: HitBranch | undefined;
@@ -34,8 +34,8 @@ export interface FoundHit extends EntryHit {
 /**
  * Finds hits in an open file, batch by batch.
  *
- * @param isInOrder - Whether each line is known to be one record of the current version with a unique id; hits then come
- *   without their branch, unless the plan asks for it.
+ * @param isInOrder - Whether each line is known to be one record of the current version with a unique id; hits are then
+ *   returned without their branch, unless the plan requires it.
  * @param onFilter - Called with the filter of the file's grams, if all bytes were read.
  * @throws {TooSlowError} If an expression takes too long.
  */
@@ -61,7 +61,7 @@ export async function* findInFile(
   if (source !== undefined) yield* findInSource(source, lines, plan, pace);
 }
 
-/** Finds hits on some lines of a session; on all of them if none are passed. */
+/** Finds hits on some lines of a session; on all lines if none are given. */
 export async function* findInSource(
   source: LineSource,
   lines: readonly FoundLine[] | undefined,
@@ -72,14 +72,14 @@ export async function* findInSource(
   const search = new EntrySearch(plan, index.header?.cwd ?? "");
   const getBranch = makeBranchLookup(index);
   const isWanted = ({ branch }: FoundHit) => plan.filters.branch !== "active" || branch === "active";
-  // What a failure or a result is about stands in the answer that called the tool.
+  // The subject of a failure or a result is in the answer that called the tool.
   const ordinals = listCandidates(index, needsCalls(plan) ? undefined : lines);
   for await (const batch of readEntries(source, ordinals, pace)) {
     yield findHits(search, batch, ({ entryId }) => getBranch(entryId)).filter(isWanted);
   }
 }
 
-/** Finds hits on the lines at some offsets, in ascending order. */
+/** Finds hits on the lines at the given offsets, in ascending order. */
 export function findAtOffsets(
   source: LineSource,
   offsets: readonly number[],
@@ -90,13 +90,13 @@ export function findAtOffsets(
   return findInSource(source, lines, plan, pace);
 }
 
-/** Returns whether a file may hold what each hit must hold, by its bytes alone. */
+/** Returns whether a file may contain the strings required for each hit, based only on its bytes. */
 export async function mayHoldRequired(file: ScannedFile, plan: SearchPlan, pace: Pace): Promise<boolean> {
   const patterns = findRarest(plan);
   return patterns === undefined || (await findLinesThatMayHold(file, patterns, pace)).length > 0;
 }
 
-/** Returns a function that returns which branch an entry is on; one that is not there counts as active. */
+/** Creates a function that returns the branch of an entry; an entry that does not exist counts as active. */
 export function makeBranchLookup({ tree, storedLeaf }: SessionIndex): (entryId: string) => HitBranch {
   const active = new Uint8Array(tree.size);
   for (let at = storedLeaf; at !== NONE; at = tree.parentAt(at)) active[at] = 1;
@@ -107,14 +107,14 @@ export function makeBranchLookup({ tree, storedLeaf }: SessionIndex): (entryId: 
 }
 
 interface BranchReading<Hit> {
-  /** Whether hits of one session may come apart; all are then read first. */
+  /** Whether hits of one session may not be consecutive; all hits are then read first. */
   readonly isMixed: boolean;
   readonly getSession: (hit: Hit) => string;
-  /** Reads which branch each entry of a hit's session is on; undefined if the session is gone. */
+  /** Reads the branches of all entries of a hit's session; undefined if the session no longer exists. */
   readonly read: (hit: Hit) => Promise<((entryId: string) => HitBranch) | undefined>;
 }
 
-/** Says of hits which branch they are on, and reads each session once for that; leaves out those of sessions that are gone. */
+/** Adds branches to hits, reading each session once; omits hits of sessions that no longer exist. */
 export async function* withBranches<Hit extends Pick<FoundHit, "entryId" | "branch">>(
   hits: AsyncIterable<Hit>,
   { isMixed, getSession, read }: BranchReading<Hit>,
@@ -144,7 +144,7 @@ export async function* withBranches<Hit extends Pick<FoundHit, "entryId" | "bran
   }
 }
 
-/** The patterns of the longest text that a line with a hit must hold; undefined if any line may have one. */
+/** Returns the patterns of the longest string that a line with a hit must contain; undefined if any line may have a hit. */
 function findRarest(plan: SearchPlan): TextPatterns | undefined {
   let best: TextPatterns | undefined;
   for (const { text, caseSensitive } of getRequiredTexts(plan)) {
@@ -161,7 +161,7 @@ function findHits(
 ): FoundHit[] {
   return search.findHits(batch.map(({ entry }) => entry)).flatMap(({ at, hit }) => {
     const found = batch[at];
-    // The id in an index, which a file of version 1 has none of.
+    // The id from the index, because entries of version 1 have none.
     return found === undefined
       ? []
       : { ...hit, entryId: found.entryId, offset: found.offset, branch: getBranch?.(found) };
@@ -192,25 +192,25 @@ function* listCandidates(
 
 const LF = 0x0a;
 
-/** Escapes of other characters in a row before the way of searching for them changes. */
+/** Maximum number of consecutive other escapes before the search method changes. */
 const MAX_OTHER_ESCAPES = 64;
 
-/** A line that may hold what is searched: offsets in the file. */
+/** Line that may contain the searched text, with offsets in the file. */
 interface FoundLine {
-  /** Of a byte in it. */
+  /** Offset of a byte in the line. */
   readonly at: number;
-  /** Of its first byte; undefined if it begins in an earlier piece of the file. */
+  /** Offset of its first byte; undefined if the line begins in an earlier piece of the file. */
   readonly start: number | undefined;
-  /** Of its line break; undefined if there is none. */
+  /** Offset of its line break; undefined if there is none. */
   end: number | undefined;
 }
 
 /**
- * Finds the lines of a file that may hold a text, by its bytes alone.
+ * Finds the lines of a file that may contain a text, based only on the bytes.
  *
  * @param collector - Receives all bytes of the file.
- * @returns In the order of the file; empty if no line can hold the text.
- * @remarks Cost: O(bytes), most of which are passed over; no line is copied or parsed.
+ * @returns Lines in file order; empty if no line can contain the text.
+ * @remarks Cost: O(bytes), most of which are skipped; no line is copied or parsed.
  */
 async function findLinesThatMayHold(
   file: ScannedFile,
@@ -221,7 +221,7 @@ async function findLinesThatMayHold(
   const found: FoundLine[] = [];
   let last: FoundLine | undefined;
   const overlap = Math.max(plain.length, escaped.length) - 1;
-  /** Offset in the file of the first byte of the piece, and of the first one that is still to be looked at. */
+  /** Offset in the file of the first byte of the piece, and of the first byte not yet searched. */
   let [offset, from] = [0, 0];
   let isInFoundLine = false;
   let collected = 0;
@@ -253,17 +253,17 @@ async function findLinesThatMayHold(
   return found;
 }
 
-/** Offset in the file of the line that a place in a piece is on; undefined if it begins before the piece. */
+/** Returns the offset in the file of the line at a position in a piece; undefined if the line begins before the piece. */
 function startOfLine(piece: Buffer, place: number, offset: number): number | undefined {
   const lineBreak = piece.lastIndexOf(LF, place);
   return lineBreak === -1 && offset > 0 ? undefined : offset + lineBreak + 1;
 }
 
 /**
- * Finds the first escape that fits the pattern, or -1.
+ * Returns the index of the first escape that matches the pattern, or -1.
  *
- * Most texts have next to no escapes of this kind, and the system's own search for their first two bytes is the
- * quickest way to know; a text full of others, colors of a terminal for example, is left to the pattern.
+ * Most texts have almost no such escapes, and the built-in search for their first two bytes is the fastest way to find out; in a
+ * text full of other escapes, such as terminal colors, the pattern itself is searched.
  */
 function findEscape(piece: Buffer, pattern: BytePattern, from: number): number {
   let at = from;

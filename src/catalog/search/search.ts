@@ -54,27 +54,27 @@ import {
 import { isFrom, mayHold } from "./searched-files.ts";
 import { TermTableReader } from "./term-tables.ts";
 
-/** How hits are looked for in one session. */
+/** Options for searching one session. */
 export interface SearchSessionOptions
   extends QueryOptions,
     SearchFilters,
     Pick<CatalogOptions, "onSkipped" | "signal"> {
-  /** At most this many hits; with `ranked`, the best ones. */
+  /** Maximum number of hits; with `ranked`, the best ones are returned. */
   readonly limit?: number;
-  /** Whether the best hits come first; at most 10,000 then, and none before all are found. Default false. */
+  /** Whether to return the best hits first, at most 10,000, and none before all are found. Default false. */
   readonly ranked?: boolean;
 }
 
-/** What is searched, and how. */
+/** Options for searching many sessions. */
 export interface SearchOptions extends CatalogOptions, SearchSessionOptions {
   /**
-   * Whether sessions come latest first, by their latest message. All are then read before the first
-   * hit, unless a list has read them. Default false: by the time of the file.
+   * Whether to search sessions in the order of their latest messages, latest first. All sessions are then read before the
+   * first hit, unless a list has read them. Default false: in the order of the files' modification times.
    */
   readonly latestFirst?: boolean;
 }
 
-/** What these options may be, wherever sessions are kept. */
+/** Validation rules for search options, for sessions in files and in stores. */
 export const HIT_RULES: OptionRules<Omit<SearchSessionOptions, "onSkipped" | "signal">> = {
   regex: FLAG,
   caseSensitive: FLAG,
@@ -91,38 +91,38 @@ export const HIT_RULES: OptionRules<Omit<SearchSessionOptions, "onSkipped" | "si
   ranked: FLAG,
 };
 
-/** An entry that holds what was searched for. */
+/** Entry that matches a search. */
 export interface SearchHit extends EntryHit {
   readonly session: SessionRow;
-  /** Whether the entry is on the path to the session's leaf, or on a branch that was left. */
+  /** Whether the entry is on the path to the session's leaf, or on an abandoned branch. */
   readonly branch: "active" | "left";
-  /** Byte offset of the entry's line in the session's file; absent if it is kept elsewhere. */
+  /** Byte offset of the entry's line in the session's file; absent if the session is not in a file. */
   readonly offset?: number;
 }
 
-/** An entry of a session file that holds what was searched for. */
+/** Entry of a session file that matches a search. */
 export interface FileHit extends SearchHit {
   readonly session: FileRow;
   readonly offset: number;
 }
 
 /**
- * Searches the text of sessions and yields each entry that holds all words of a query: as they are found, most recently
+ * Searches the text of sessions and yields each entry that contains all words of a query: as they are found, most recently
  * written files first, or with `ranked` the best first.
  *
  * Covers messages (text, thinking, tool calls, commands and their output), messages of extensions, and summaries. Words are
- * first searched in the bytes of the files, in every way in which JSON can spell them, and only lines that may hold them
- * are parsed. A regular expression is tried on every entry. A file on which it takes more than a quarter of a second for
- * one batch is skipped and reported to `onSkipped` as `too-slow`: an expression can delay the process, but not hang it.
+ * first searched in the bytes of the files, in all JSON spellings, and only lines that may contain them are parsed. A regular
+ * expression is applied to every entry. A file on which it takes more than a quarter of a second for one batch is skipped and
+ * reported to `onSkipped` as `too-slow`: an expression can delay the process, but not block it indefinitely.
  *
- * @param query - Words in any order, `"a phrase"` in quotes, or with `regex` a regular expression. An empty one matches
- *   nothing, unless with `failed`, `tools` or `path`: then everything that passes these. Composed and decomposed accents are
- *   different texts.
- * @returns One hit per entry, unless `ranked` in the order of the files and of the entries in them.
- * @throws {TypeError} At once, if an option is invalid.
- * @throws {SessionError} `INVALID_QUERY`, at once; `ABORTED`, from the iteration.
- * @remarks Cost: O(bytes), most of which are skipped, but for a regular expression and an empty query; each file with hits
- *   is read into a tree. With `failed` and `path`, each file that holds the words is parsed whole.
+ * @param query - Words in any order, `"a phrase"` in quotes, or with `regex` a regular expression. An empty query matches
+ *   nothing, except with `failed`, `tools`, or `path`: then all entries that pass these filters. Composed and decomposed accents
+ *   are different texts.
+ * @returns One hit per entry; unless `ranked`, in the order of the files and of the entries in them.
+ * @throws {TypeError} Immediately, if an option is invalid.
+ * @throws {SessionError} `INVALID_QUERY`, immediately; `ABORTED`, from the iteration.
+ * @remarks Cost: O(bytes), most of which are skipped, except for a regular expression and an empty query; each file with hits
+ *   is read into a tree. With `failed` and `path`, each file that contains the words is parsed completely.
  */
 export function searchSessions(
   query: string,
@@ -137,9 +137,7 @@ export function searchSessions(
   return withBranches(hits, { isMixed, getSession: ({ session }) => session.path, read });
 }
 
-/**
- * Searches one session file, as `searchSessions` searches many.
- */
+/** Searches one session file, in the same way as `searchSessions`. */
 export function searchSession(
   path: string,
   query: string,
@@ -148,7 +146,7 @@ export function searchSession(
   return searchAt(path, makePlan(query, options), options);
 }
 
-/** Searches the lines of a session, wherever they are, as `searchSessions` searches files. */
+/** Searches the lines of a session without a file, in the same way as `searchSessions`. */
 export function searchLines(
   source: LineSource,
   query: string,
@@ -158,9 +156,9 @@ export function searchLines(
 }
 
 /**
- * Plans a search, with a bound on the time of a regular expression.
+ * Plans a search, with a time limit for a regular expression.
  *
- * @throws {TypeError} If a question is to be compared as an expression, or by case.
+ * @throws {TypeError} If a question is combined with a regular expression or case sensitivity.
  * @throws {SessionError} `INVALID_QUERY`.
  */
 export function makePlan(text: string, options: QueryOptions & SearchFilters): SearchPlan {
@@ -178,12 +176,12 @@ function readQuery(text: string, options: QueryOptions): SearchQuery {
   return question.words?.length === 0 ? parseQuery(text) : question;
 }
 
-/** Returns whether a search orders entries by the words of a question. */
+/** Returns whether a search ranks entries by the words of a question. */
 export function isQuestion({ query }: SearchPlan): boolean {
   return query.words !== undefined;
 }
 
-/** Yields the entries of one session that answer a question best. */
+/** Yields the entries of one session that best answer a question. */
 async function* findAnswers<Row extends SessionRow>(
   source: LineSource,
   session: Row,
@@ -199,7 +197,7 @@ async function* findAnswers<Row extends SessionRow>(
     yield { ...hit, session, branch: hit.branch ?? "active" };
 }
 
-/** Returns the most hits that a search yields. */
+/** Returns the maximum number of hits of a search. */
 export function getLimit(
   plan: SearchPlan,
   { limit = Number.POSITIVE_INFINITY }: SearchSessionOptions,
@@ -258,7 +256,7 @@ async function* toHits<Row extends SessionRow>(
   }
 }
 
-/** Yields hits as they come, or the best first. */
+/** Yields hits in the given order, or the best first. */
 export async function* orderHits<Hit extends EntryHit>(
   plan: SearchPlan,
   options: Pick<SearchSessionOptions, "limit" | "ranked">,
@@ -272,7 +270,7 @@ export async function* orderHits<Hit extends EntryHit>(
   const best = () => found.toSorted(compareHits).slice(0, max);
   for await (const hit of hits) {
     if (options.ranked === true) {
-      // No more of them are in memory than twice as many as are wanted.
+      // Keeps at most twice as many hits in memory as required.
       if (found.push(hit) >= 2 * max) found = best();
       continue;
     }
@@ -283,12 +281,12 @@ export async function* orderHits<Hit extends EntryHit>(
   yield* best();
 }
 
-/** Orders hits: the best first, of equals the latest, then those that were found first. */
+/** Orders hits: best first; equal scores, latest first; then in the order found. */
 function compareHits(a: EntryHit, b: EntryHit): number {
   return b.score - a.score || (b.time?.getTime() ?? 0) - (a.time?.getTime() ?? 0);
 }
 
-/** A hit whose branch may be still to be found. */
+/** Hit whose branch may not have been determined yet. */
 type PendingHit = Omit<FileHit, "branch"> & Pick<FoundHit, "branch">;
 
 async function* runSearch(
@@ -339,7 +337,7 @@ async function* searchFile(
   }
 }
 
-/** Reads which entries of a file are on the path to its leaf; undefined if it is no session any longer, or unreadable. */
+/** Reads which entries of a file are on the path to its leaf; undefined if it is no longer a session, or is unreadable. */
 async function readBranches(path: string, onSkipped: SkipReport, pace: Pace) {
   let file: ScannedFile | undefined;
   try {
@@ -354,12 +352,12 @@ async function readBranches(path: string, onSkipped: SkipReport, pace: Pace) {
   }
 }
 
-/** Milliseconds that an expression may take for one batch of texts that are searched. */
+/** Maximum number of milliseconds that an expression may take for one batch of texts. */
 const SEARCH_MS = 250;
 
 const FIRST_MATCHES = `texts.map((text) => { const m = expression.exec(text); return m && [m.index, m.index + m[0].length]; })`;
 
-/** Makes a matcher of an expression, which throws `TooSlowError` after a quarter of a second, and takes no empty match. */
+/** Creates a matcher of an expression. It throws `TooSlowError` after a quarter of a second, and ignores empty matches. */
 export function makeBoundedMatcher(source: string, caseSensitive: boolean): TextMatcher {
   const expression = parseExpression(source, caseSensitive ? "" : "i");
   if (!canLimitScripts()) return makeUnboundedMatcher(expression);

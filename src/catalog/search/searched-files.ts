@@ -4,14 +4,14 @@ import { isFromSource, readImportOrigin } from "../list/deleted-imports.ts";
 import { hasGrams } from "../list/gram-filter.ts";
 import type { SearchPlan } from "../query/entry-search.ts";
 
-/** Returns whether a file may hold what is looked for, as far as its filter knows. */
+/** Returns whether a file may contain the searched text, according to its filter. */
 export function mayHold({ cache, pace }: CatalogRun, file: SessionFile, grams: Int32Array): boolean {
   pace.check();
   const filter = grams.length === 0 ? undefined : cache.getFilter(file, file);
   return filter === undefined || hasGrams(filter, grams);
 }
 
-/** Returns whether a session was imported from the program that is asked for. */
+/** Returns whether a session was imported from the requested program. */
 export function isFrom(path: string, { filters: { source } }: SearchPlan): boolean {
   return source === undefined || isFromSource(readImportOrigin(path), source);
 }

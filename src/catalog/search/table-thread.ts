@@ -6,10 +6,10 @@ import type { SessionFile } from "../../session/files/session-files.ts";
 import { findBuiltProgram } from "../../session/fs/built-program.ts";
 import type { ReadTable } from "./term-tables.ts";
 
-/** Program of the thread, next to the built file; a host's bundle has none. */
+/** Program of the thread, next to the built file; absent in an application's bundle. */
 const PROGRAM = "./sessiontree-search-worker.js";
 
-/** Fewer bytes are read sooner than a thread starts. */
+/** Minimum number of bytes for which starting a thread saves time. */
 const MIN_BYTES = 16 * 1024 * 1024;
 
 /** Files that two threads read, one from the front and the other from the end. */
@@ -25,12 +25,12 @@ export interface ThreadMessage {
   readonly read: ReadTable | undefined;
 }
 
-/** Claims a file; false if the other thread has. */
+/** Claims a file; returns false if the other thread has claimed it. */
 export function claimFile(claims: Int32Array, at: number): boolean {
   return Atomics.compareExchange(claims, at, 0, 1) === 0;
 }
 
-/** A thread that reads the words of session files, from the last file to the first, while the caller reads from the first. */
+/** Thread that reads the words of session files, from the last file to the first, while the caller reads from the first. */
 export class TableThread {
   readonly #worker: Worker;
   readonly #claims: Int32Array;
@@ -49,7 +49,7 @@ export class TableThread {
       this.#read.set(at, read);
       this.#wake?.();
     });
-    // What a thread that failed has not read, the caller reads; its exit follows.
+    // The caller reads the files that a failed thread has not read; the thread's exit follows.
     worker.on("error", () => undefined);
     this.ended = new Promise((resolve) => worker.once("exit", () => resolve()));
     void this.ended.then(() => {
@@ -59,9 +59,9 @@ export class TableThread {
   }
 
   /**
-   * Starts a thread for files whose words are not known.
+   * Starts a thread for files whose words are unknown.
    *
-   * @returns Undefined if there are too few bytes, or no thread can be started.
+   * @returns Undefined if there are too few bytes, or if no thread can be started.
    */
   static start(
     files: readonly SessionFile[],
@@ -73,12 +73,12 @@ export class TableThread {
     const claims = new Int32Array(new SharedArrayBuffer(files.length * Int32Array.BYTES_PER_ELEMENT));
     const workerData: SharedFiles = { paths: files.map(({ path }) => path), claims };
     try {
-      // Loaded only now, and not by an import, which bundlers for browsers refuse.
+      // Loaded only when needed, and not by an import, which bundlers for browsers reject.
       const { Worker } = process.getBuiltinModule("node:worker_threads");
       // Without the options of this process, which may apply only to its own program.
       return new TableThread(new Worker(program, { workerData, execArgv: [] }), claims, files);
     } catch (error) {
-      // The process may not be allowed to start one.
+      // The process may not have permission to start a thread.
       if (!(error instanceof Error)) throw error;
       return undefined;
     }

@@ -3,7 +3,7 @@ import { Pace } from "../../session/files/time-slices.ts";
 import { claimFile, type SharedFiles, type ThreadMessage } from "./table-thread.ts";
 import { type ReadTable, TermTableReader } from "./term-tables.ts";
 
-// The program of `TableThread`: reads files from the last one, until it meets the thread that reads from the first.
+// Program of `TableThread`: reads files from the last to the first, until it reaches the thread that reads in the other order.
 const { paths, claims }: SharedFiles = workerData;
 const reader = new TermTableReader(new Pace());
 
@@ -12,7 +12,7 @@ for (let at = paths.length - 1; at >= 0 && claimFile(claims, at); at--) {
   try {
     read = await reader.readPath(paths[at] ?? "");
   } catch (error) {
-    // The other thread reads it again, and reports it.
+    // The other thread reads the file again, and reports the error.
     if (!(error instanceof Error)) throw error;
   }
   const message: ThreadMessage = { at, read };

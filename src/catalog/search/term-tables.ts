@@ -20,25 +20,25 @@ import { SEARCHED_ROLES } from "../query/search-query.ts";
 import { getDateParts, getSearchedText, SEARCHED_TYPES, type SearchedText } from "../query/search-text.ts";
 import { type TermTable, TermTableBuilder, WEIGHT_UNIT } from "../query/term-table.ts";
 
-/** A larger file is read into a tree, line by line. */
+/** Maximum size of a file that is read whole; a larger one is read into a tree, line by line. */
 const MAX_WHOLE_BYTES = 32 * 1024 * 1024;
 
-/** Most session files are smaller. */
+/** Initial size of the buffer; most session files are smaller. */
 const MIN_BUFFER_BYTES = 1024 * 1024;
 
-/** Lines that are read without a look at the time. */
+/** Number of lines read between checks of the time. */
 const LINES_AT_ONCE = 64;
 
 const LF = 0x0a;
 
 const ROLES: ReadonlyMap<string, number> = new Map(SEARCHED_ROLES.map((role, at) => [role, at]));
 
-/** Returns the number of a role in a table; -1 for a role that is not known. */
+/** Returns the number of a role in a table; -1 for an unknown role. */
 export function getRoleNumber(role: string): number {
   return ROLES.get(role) ?? -1;
 }
 
-/** The words of a file, and its state when they were read. */
+/** Words of a file, and its state when they were read. */
 export interface ReadTable {
   readonly mark: FileMark;
   readonly bytes: Uint8Array;
@@ -48,7 +48,7 @@ export interface ReadTable {
 export class TermTableReader {
   readonly #builder = new TermTableBuilder();
   readonly #pace: Pace;
-  /** Bytes of the file that is read; kept for the next one. */
+  /** Bytes of the current file; the buffer is reused for the next one. */
   #buffer = Buffer.allocUnsafeSlow(0);
 
   constructor(pace: Pace) {
@@ -74,7 +74,7 @@ export class TermTableReader {
     return source && this.readSource(source);
   }
 
-  /** Returns the words of the entries of a session; with a plan, of those that pass its filters and hold its phrases. */
+  /** Returns the words of a session's entries; with a plan, only of those that pass its filters and contain its phrases. */
   async readSource(source: LineSource, plan?: SearchPlan): Promise<TermTable> {
     this.#begin();
     const { tree, header } = source.index;
@@ -91,7 +91,7 @@ export class TermTableReader {
     return this.#builder.build();
   }
 
-  /** Returns the words of some entries of a session, in order; an offset is what identifies an entry. */
+  /** Returns the words of some entries of a session, in order; entries are identified by their offsets. */
   readEntries(
     entries: Iterable<{ readonly offset: number; readonly entry: AnySessionEntry | undefined }>,
   ): TermTable {
@@ -108,7 +108,7 @@ export class TermTableReader {
     return readInto(realFileSystem, fd, this.#buffer, 0, size);
   }
 
-  /** Adds all lines of a file of the current version; false at the first line that is not an ordinary record. */
+  /** Adds all lines of a file of the current version; returns false at the first line that is not an ordinary record. */
   async #addLines(buffer: Buffer): Promise<boolean> {
     this.#begin();
     let count = 0;
@@ -130,7 +130,7 @@ export class TermTableReader {
     return count > 0;
   }
 
-  /** Drops what a reading that failed, or met a line that is not in order, has added. */
+  /** Discards the words of an earlier read that failed or found a line out of order. */
   #begin(): void {
     this.#builder.clear();
   }

@@ -175,7 +175,7 @@ function prepareFolder(folder: string): void {
     makeFolder(realFileSystem, folder);
   } catch (cause) {
     if (!hasErrorCode(cause, "EEXIST")) throw cause;
-    // The file itself does not exist, so something else stands in place of the folder.
+    // The file itself does not exist, so another file has the path of the folder.
     const message = `${folder} is not a folder. Move the file that is there, or restore the session to another place.`;
     throw new SessionError("WRITE_FAILED", message, { details: { path: folder }, cause });
   }
@@ -301,7 +301,7 @@ export function assertReadableTrash(platform: string = process.platform): void {
 /** Returns the user's trash folders: the home folder's, then those on the file systems of some folders. */
 export function listTrashFolders(folders: readonly string[]): TrashFolder[] {
   const { XDG_DATA_HOME: xdg } = process.env;
-  // The specification says to ignore relative paths.
+  // The specification requires that relative paths be ignored.
   const data = xdg !== undefined && isAbsolute(xdg) ? xdg : join(homedir(), ".local", "share");
   const tops = new Set(folders.map(findTop).filter((top) => top !== undefined));
   return [{ path: join(data, "Trash"), top: undefined }, ...[...tops].flatMap(listFoldersAtTop)];

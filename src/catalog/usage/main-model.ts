@@ -1,6 +1,6 @@
 import type { SessionCalls } from "../list/session-calls.ts";
 
-/** Returns the model that made most calls of a session, of several the one that made the last; null if none is named. */
+/** Returns the model that made most calls of a session; of several, the one that made the last call; null if none is named. */
 export function findMainModel({ calls }: SessionCalls): string | null {
   const counts = new Map<string, number>();
   let [main, mainCount]: [string | null, number] = [null, 0];

@@ -76,7 +76,7 @@ export interface GroupOptions {
 export interface CallsOfSession {
   readonly row: SessionRow;
   readonly recorded: SessionCalls;
-  /** Whether it only shows which calls a fork has inherited, and is not counted itself. */
+  /** Whether the session only determines which calls a fork has inherited, and is not itself counted. */
   readonly isOutside?: boolean;
 }
 
@@ -419,7 +419,7 @@ class SeenCalls {
       own.push(i);
       if (mayBeCopied) added.push(i);
     }
-    // Only now, because two calls of the same moment in one session are not copies.
+    // Added only now, because two calls of the same time in one session are not copies.
     for (const i of added) addTo(this.#byTime, calls.timeAt(i), { calls, i });
     return own;
   }

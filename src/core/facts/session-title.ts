@@ -7,37 +7,39 @@ import { formatDateAndTime } from "./times.ts";
 import type { ViewSource } from "./tool-calls.ts";
 import { readUserText } from "./user-text.ts";
 
-/** Stands for a title where a session has neither name, prompt, file, nor time. */
+/** Title of a session without a name, prompt, file, or time. */
 const UNTITLED = "(untitled)";
 
-/** How files are called that nobody has named: by time and id. */
+/** File names derived from time and id, as opposed to names given by a user. */
 const FILE_OF_ID = /^\d{4}-\d{2}-\d{2}T[\d-]+Z?_/;
 
-/** The text that a session is called by if it has no name, as far as its entries were read. */
+/** Text that serves as the title of a session without a name, from the entries read so far. */
 export interface Opening {
-  /** One harmless line; empty if there is none so far. */
+  /** One safe line; empty if nothing has been found yet. */
   readonly text: string;
   /**
-   * What the text is: `none` so far, a `command` of the program, a prompt that nothing `open` follows yet, one that was `aborted`
-   * without an answer, or the one that stays: `settled`.
+   * State of the search: `none` found yet; a `command` of the program; a prompt with nothing after it (`open`); one that was
+   * `aborted` without an answer; or the final one (`settled`).
    */
   readonly state: OpeningState;
 }
 
-/** The states of an opening. */
+/** States of an opening. */
 export const OPENING_STATES = ["none", "command", "open", "aborted", "settled"] as const;
 type OpeningState = (typeof OPENING_STATES)[number];
 
 const NO_OPENING: Opening = { text: "", state: "none" };
 
 /**
- * Finds the first prompt of a session, entry by entry in file order: no context that a program added, no prompt that was aborted
- * without an answer if another one follows, and a command with a slash only if there is no prompt.
+ * Finds the first prompt of a session, from its entries in file order.
+ *
+ * Skips context added by programs. Uses a prompt that was aborted without an answer only if no other prompt follows, and a slash
+ * command only if there is no prompt.
  */
 export class OpeningFinder {
   #opening: Opening;
 
-  /** @param before - What was found in all earlier entries. */
+  /** @param before - Opening found in all earlier entries. */
   constructor(before: Opening = NO_OPENING) {
     this.#opening = before;
   }
@@ -51,12 +53,12 @@ export class OpeningFinder {
     return this.#opening.state === "settled";
   }
 
-  /** Whether the opening is a prompt of which it is open whether it was answered: answers and notes tell. */
+  /** Whether the opening is a prompt that may still be answered or aborted; messages and custom messages decide. */
   get isOpen(): boolean {
     return this.#opening.state === "open";
   }
 
-  /** Reads an entry; only messages and custom messages tell. */
+  /** Reads an entry; ignores all but messages and custom messages. */
   add(type: string, entry: JsonRecord): void {
     const { message, content } = entry;
     if (type === "message") this.#addMessage(toRecord(message));
@@ -84,7 +86,7 @@ export class OpeningFinder {
     if (kind === "command" && this.#opening.state === "none")
       this.#opening = { text: line, state: "command" };
     if (kind !== "prompt") return;
-    // A second prompt adds to one that is not answered yet.
+    // A second prompt is an addition to an unanswered one.
     if (this.isOpen) this.#settle();
     else this.#opening = { text: line, state: "open" };
   }
@@ -98,12 +100,12 @@ export class OpeningFinder {
   }
 }
 
-/** Entries that are read first to find an opening, and by how much each further step grows. */
+/** Number of entries read first to find an opening, and growth factor of each further step. */
 const FIRST_STEP = 8;
 const STEP_GROWTH = 4;
 
 /**
- * Finds how a session opens that is read anyway.
+ * Finds the opening of a session that is already being read.
  *
  * @remarks Cost: the messages up to the first answer.
  */
@@ -124,15 +126,15 @@ export function findOpening(source: OpeningSource): Opening {
   return finder.opening;
 }
 
-/** Where the entries of a session are read. */
+/** Source of a session's entries. */
 type OpeningSource = Pick<ViewSource, "readEntries"> & {
   readonly tree: Pick<ViewSource["tree"], "size" | "typeAt">;
 };
 
-/** Types of entries that tell how a session opens. */
+/** Types of entries that can determine the opening. */
 export const OPENING_TYPES: ReadonlySet<string> = new Set(["message", "custom_message"]);
 
-/** Tells whether an answer was aborted before it said anything. */
+/** Returns whether an answer was aborted before it contained any text or tool call. */
 function isAbortedAnswer(message: JsonRecord): boolean {
   if (message["stopReason"] !== "aborted") return false;
   return getMessageParts(message).every(
@@ -144,23 +146,23 @@ function toTitleLine(text: string): string {
   return toShortLine(withoutMarkdown(text));
 }
 
-/** What a session can be called by. */
+/** Facts from which a session's title is made. */
 export interface TitleFacts {
-  /** Absent or empty if it has none. */
+  /** Absent or empty if the session has no name. */
   readonly name?: string | null | undefined;
-  /** How it opens; default: what the first message tells alone. */
+  /** Opening of the session; default: derived from the first message alone. */
   readonly opening?: Opening | undefined;
-  /** Text of the first user message, or how it begins; absent or empty if there is none. */
+  /** Text of the first user message, or its beginning; absent or empty if there is none. */
   readonly firstMessage?: string | null | undefined;
-  /** Name of its file, without the folder. */
+  /** Name of the session's file, without the folder. */
   readonly fileName?: string | undefined;
-  /** When it was begun, in Unix milliseconds. */
+  /** Time of creation, in Unix milliseconds. */
   readonly createdMs?: number | null | undefined;
 }
 
 /**
- * Returns what a session is called wherever people see it, as a harmless line: its name, else its first prompt, else the command
- * with a slash that it begins with, else the name of its file or when it was begun.
+ * Returns the title of a session as one safe line, for every place where people see it: its name; else its first prompt; else the
+ * slash command at its beginning; else the name of its file, or its time of creation.
  */
 export function getSessionTitle(facts: TitleFacts): string {
   const { name, opening, firstMessage, fileName = "", createdMs } = facts;
@@ -168,7 +170,7 @@ export function getSessionTitle(facts: TitleFacts): string {
   return toPlainLine(name ?? "") || begun || nameByFile(fileName) || nameByTime(createdMs ?? Number.NaN);
 }
 
-/** Returns the whole text of the first message if a title is how that begins; undefined if it was made of anything else. */
+/** Returns the complete text of the first message if the title is its beginning; undefined if the title has another source. */
 export function findTitleText(title: string, firstMessage: string): string | undefined {
   const { text } = readUserText(firstMessage);
   return text !== "" && toTitleLine(text) === title ? text : undefined;

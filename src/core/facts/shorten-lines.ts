@@ -1,18 +1,19 @@
 import { takeStart } from "../context/message-parts.ts";
 import { formatCount, formatCounted } from "./number-text.ts";
 
-/** How much of a text is kept. */
+/** Maximum size of a shortened text. */
 export interface LineBounds {
-  /** Lines, 2 at least: the same number from the beginning and from the end. */
+  /** Number of lines, at least 2: half from the beginning, half from the end. */
   readonly maxLines: number;
-  /** UTF-16 units of a line. */
+  /** UTF-16 units per line. */
   readonly maxLineLength: number;
 }
 
 /**
  * Shortens a text to its first and last lines, and long lines to their beginnings.
  *
- * A line in the middle, and the end of a line, say how much is left out. A text that would hardly be shorter stays whole.
+ * A line in the middle and the end of a shortened line state how much is omitted. A text that would hardly be shorter is returned
+ * whole.
  */
 export function shortenLines(text: string, { maxLines, maxLineLength }: LineBounds): string {
   const lines = text.split("\n").map((line) => shortenLine(line, maxLineLength));

@@ -57,8 +57,8 @@ export function formatAgo(timeMs: number, nowMs: number): string {
 const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"] as const;
 
 /**
- * Writes the day of a moment in local time as people name it: `Today`, `Yesterday`, the weekday within the last week, else as
- * `2026-11-23`; empty if it is none.
+ * Formats the day of a time in local time: `Today`, `Yesterday`, the weekday within the last week, else as `2026-11-23`; empty if
+ * the time is invalid.
  */
 export function formatRelativeDay(timeMs: number, nowMs: number): string {
   const [date, now] = [new Date(timeMs), new Date(nowMs)];
@@ -69,13 +69,13 @@ export function formatRelativeDay(timeMs: number, nowMs: number): string {
   return days > 1 && days < 7 ? (WEEKDAYS[date.getDay()] ?? "") : formatDateAndTime(timeMs).slice(0, 10);
 }
 
-/** Writes when a session was used last, in at most 11 columns: the day, and of today the time. */
+/** Formats the time when a session was last used, in at most 11 columns: the day, and for today the time. */
 export function formatLastUse(timeMs: number, nowMs: number): string {
   const day = formatRelativeDay(timeMs, nowMs);
   return day === "Today" ? `${day} ${formatTimeOfDay(timeMs)}` : day;
 }
 
-/** Writes the time of day of a moment in local time, to the minute; empty if it is none. */
+/** Formats the local time of day, to the minute; empty if the time is invalid. */
 export function formatTimeOfDay(timeMs: number): string {
   return formatDateAndTime(timeMs).slice(11);
 }
@@ -84,7 +84,7 @@ function getMidnight(date: Date): number {
   return new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
 }
 
-/** Writes a length of time in the two largest units that fit: `<0.1 s`, `0.4 s`, `12 s`, `3 min 20 s`, `2 h 14 min`, `3 d 4 h`. */
+/** Formats a duration in its two largest units: `<0.1 s`, `0.4 s`, `12 s`, `3 min 20 s`, `2 h 14 min`, `3 d 4 h`. */
 export function formatDuration(milliseconds: number): string {
   if (milliseconds < 0.05 * SECOND_MS) return "<0.1 s";
   if (milliseconds < 9.95 * SECOND_MS) return `${(milliseconds / SECOND_MS).toFixed(1)} s`;

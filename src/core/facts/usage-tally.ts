@@ -6,24 +6,26 @@ import { formatCounted, formatDollars, joinNonempty } from "./number-text.ts";
 
 /** Tokens and cost, added up. */
 export interface UsageTotals {
-  /** Calls that used tokens: dollars that are recorded apart from tokens are no call. */
+  /** Number of calls that used tokens; dollars recorded without tokens do not count as a call. */
   count: number;
-  /** Tokens of input that no cache served. */
+  /** Input tokens that were not served by a cache. */
   input: number;
-  /** Reasoning included. */
+  /** Output tokens, including reasoning. */
   output: number;
   cacheRead: number;
   cacheWrite: number;
-  /** The part of `output` that was reasoning. */
+  /** Part of `output` that was reasoning. */
   reasoning: number;
   totalTokens: number;
-  /** In US dollars, as the records state it; null if none does. A zero that no provider has billed states nothing. */
+  /**
+   * US dollars, as stated in the records; null if none states a cost. A zero that no provider billed does not count as stated.
+   */
   cost: number | null;
 }
 
 const NUMBERS = ["count", "input", "output", "cacheRead", "cacheWrite", "reasoning", "totalTokens"] as const;
 
-/** Who made a call; null if the session does not say. */
+/** Provider and model of a call; null if the session does not name them. */
 export interface ModelNames {
   readonly provider: string | null;
   readonly model: string | null;
@@ -40,12 +42,12 @@ export class UsageTally {
   readonly #total = makeEmptyUsage();
   readonly #byModel = new Map<string, ModelUsage>();
 
-  /** The sum so far; a copy. */
+  /** Sum so far; a copy. */
   get total(): UsageTotals {
     return { ...this.#total };
   }
 
-  /** The sums by model, most expensive first; copies. */
+  /** Sums by model, most expensive first; copies. */
   get byModel(): ModelUsage[] {
     const models = Array.from(this.#byModel.values(), (usage) => ({ ...usage }));
     return models.sort(byCost);
@@ -62,7 +64,7 @@ export class UsageTally {
   }
 }
 
-/** Orders usages: the most expensive first, of equals the largest. */
+/** Orders usages: most expensive first; equal costs, most tokens first. */
 function byCost(a: UsageTotals, b: UsageTotals): number {
   return (b.cost ?? 0) - (a.cost ?? 0) || b.totalTokens - a.totalTokens;
 }
@@ -72,7 +74,7 @@ function makeEmptyUsage(): UsageTotals {
   return { count: 0, ...tokens, cost: null };
 }
 
-/** Returns the numbers of one stored usage; those that are missing are 0. */
+/** Returns the numbers of one stored usage; missing ones are 0. */
 export function toUsageTotals(usage: Usage): UsageTotals {
   const { input, output, cacheRead, cacheWrite, reasoning, cost } = toRecord(usage);
   const totalTokens = calculateContextTokens(usage);
@@ -88,7 +90,7 @@ export function toUsageTotals(usage: Usage): UsageTotals {
   };
 }
 
-/** Writers that know no price write zeros, since readers expect numbers: only a billed zero says that a call was free. */
+/** Returns the stated cost. Writers without prices store zeros, because readers expect numbers: only a billed zero means free. */
 function toKnownCost(cost: unknown): number | null {
   const { total, input, output, cacheRead, cacheWrite, totalFromProvider } = toRecord(cost);
   const sum = toNumber(input) + toNumber(output) + toNumber(cacheRead) + toNumber(cacheWrite);
@@ -101,43 +103,43 @@ function addTo(sum: UsageTotals, more: UsageTotals): void {
   sum.cost = addDollars(sum.cost, more.cost);
 }
 
-/** Adds dollars to a sum; null stands for what is not known. */
+/** Adds dollars to a sum; null means unknown. */
 export function addDollars(sum: number | null, more: number | null): number | null {
   return more === null ? sum : (sum ?? 0) + more;
 }
 
-/** Returns a stored name; null if there is none, or the writer did not know it. */
+/** Returns a stored name; null if there is none, or if the writer did not know it. */
 export function toNameOrNull(value: unknown): string | null {
   return typeof value === "string" && value !== "" && value !== UNKNOWN_NAME ? value : null;
 }
 
-/** What calls of models used, with dollars that records state and dollars by prices apart. */
+/** Usage of model calls, with stated dollars separate from dollars estimated from prices. */
 export interface Spent {
   calls: number;
-  /** Tokens of input that no cache served. */
+  /** Input tokens that were not served by a cache. */
   input: number;
-  /** Reasoning included. */
+  /** Output tokens, including reasoning. */
   output: number;
   cacheRead: number;
   cacheWrite: number;
   total: number;
-  /** US dollars that records state; null if none does. */
+  /** US dollars stated in records; null if none states any. */
   cost: number | null;
-  /** US dollars by prices, of calls whose records state none; null without any. */
+  /** US dollars estimated from prices, for calls whose records state none; null if there are none. */
   estimated: number | null;
-  /** Tokens of calls for which neither is known. */
+  /** Tokens of calls whose cost is neither stated nor estimated. */
   unpriced: number;
 }
 
 const SPENT_NUMBERS = ["calls", "input", "output", "cacheRead", "cacheWrite", "total", "unpriced"] as const;
 
-/** Returns a sum of nothing. */
+/** Returns an empty sum. */
 export function makeEmptySpent(): Spent {
   const tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
   return { calls: 0, ...tokens, unpriced: 0, cost: null, estimated: null };
 }
 
-/** Adds up what was used. */
+/** Adds up usages. */
 export function sumSpent(parts: Iterable<Readonly<Spent>>): Spent {
   const sum = makeEmptySpent();
   for (const part of parts) {
@@ -148,25 +150,25 @@ export function sumSpent(parts: Iterable<Readonly<Spent>>): Spent {
   return sum;
 }
 
-/** Returns what was spent as far as it is known: stated and estimated, or 0. */
+/** Returns the known dollars, stated and estimated; 0 if none are known. */
 export function getDollars({ cost, estimated }: Readonly<Spent>): number {
   return (cost ?? 0) + (estimated ?? 0);
 }
 
-/** Returns what a usage says was spent: what states no cost is unpriced. */
+/** Converts a usage to spending; tokens without a stated cost are unpriced. */
 export function toSpent({ count: calls, totalTokens: total, ...usage }: UsageTotals): Spent {
   const { input, output, cacheRead, cacheWrite, cost } = usage;
   const unpriced = cost === null ? total : 0;
   return { calls, input, output, cacheRead, cacheWrite, total, cost, estimated: null, unpriced };
 }
 
-/** Formats a cost: `$3.50`; `~$3.70` if a part of it is estimated; a dash if nothing is known. */
+/** Formats a cost: `$3.50`; `~$3.70` if part of it is estimated; a dash if nothing is known. */
 export function formatCost({ cost, estimated }: Pick<Spent, "cost" | "estimated">): string {
   if (estimated === null) return formatDollars(cost);
   return `~${formatDollars((cost ?? 0) + estimated)}`;
 }
 
-/** Explains a cost: how much of it is estimated, and how many tokens have no known price; empty if all of it is stated. */
+/** Explains a cost: the estimated part, and the number of tokens without a known price; empty if all of it is stated. */
 export function explainCost({
   cost,
   estimated,

@@ -11,11 +11,11 @@ export interface SessionRow {
   /** Display name, if the session has one. */
   readonly name?: string;
   /**
-   * What people call it, in one line of at most 400 characters: its name, else its first prompt, else the command with a slash
-   * that it begins with, else the name of its file or when it was begun.
+   * Title in one line of at most 400 characters: its name; else its first prompt; else the slash command at its beginning; else
+   * the name of its file, or its time of creation.
    */
   readonly title: string;
-  /** What it was forked from, as its header says: a path, or an id. */
+  /** Origin of a fork, as the header states it: a path, or an id. */
   readonly parentSession?: string;
   /** Time of the header, else of the file. */
   readonly created: Date;
@@ -34,12 +34,12 @@ export interface FileRow extends SessionRow {
   readonly path: string;
 }
 
-/** The facts of a session that is kept in a file. */
+/** Facts of a session that is stored in a file. */
 export interface FileFacts extends SessionFacts {
   readonly opening: Opening;
 }
 
-/** Makes the row of a session, wherever it is kept, with a time for one that has none itself. */
+/** Creates the row of a session, with a fallback time for sessions without one. */
 export function makeSessionRow(
   facts: SessionFacts & Partial<FileFacts>,
   fallbackMs = 0,

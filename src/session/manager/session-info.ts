@@ -1,8 +1,8 @@
 import type { FileRow } from "../files/session-row.ts";
 
-/** A list row in pi's shape. */
+/** List row in pi's shape. */
 export interface SessionInfo extends Omit<FileRow, "title"> {
-  /** What people call it; pi has no such field. */
+  /** Title for display; pi has no such field. */
   readonly title?: string;
   /** Path of the session that this one was forked from; same as `parentSession`. */
   parentSessionPath?: string;

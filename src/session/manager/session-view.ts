@@ -140,7 +140,7 @@ export class SessionView {
   }
 
   /**
-   * What people call it, as lists do.
+   * Title, as displayed in lists.
    *
    * @remarks Cost: the messages up to the first answer.
    */
@@ -151,7 +151,7 @@ export class SessionView {
   }
 
   /**
-   * Finds the entry that a person means: by id, by its label, by the beginning of an id, or `@leaf`.
+   * Finds the entry that a user's text refers to: by id, by its label, by the beginning of an id, or `@leaf`.
    *
    * @returns Id of the entry.
    * @throws {SessionError} `ENTRY_NOT_FOUND`, also if several entries match.

@@ -28,7 +28,7 @@ const KEEP = numberOption(
 );
 const DRY_RUN = flag("--dry-run", "explain the plan, and do nothing");
 
-/** So many files are named; --json names all. */
+/** Maximum number of files listed; --json lists all. */
 const MAX_FILES = 12;
 
 const SKIPPED: { readonly [reason in CompactionSkipReason]: string } = {
@@ -40,7 +40,7 @@ const SKIPPED: { readonly [reason in CompactionSkipReason]: string } = {
 
 interface Portion {
   readonly messages: readonly AgentMessage[];
-  /** An estimate. */
+  /** Estimated number of tokens. */
   readonly tokens: number;
 }
 
@@ -50,18 +50,18 @@ interface ExplainedPlan {
   readonly summarized: Portion;
   readonly turnPrefix: Portion;
   readonly kept: Portion;
-  /** Whether a provider has counted the context, or most of it. */
+  /** Whether the context, or most of it, was counted by a provider. */
   readonly isCounted: boolean;
 }
 
 interface Compacted {
   readonly entry: string;
   readonly summary: string;
-  /** An estimate of the context now. */
+  /** Estimated size of the new context. */
   readonly tokensAfter: number;
 }
 
-/** `sessiontree compact`: explains what a compaction would do, and can do it without a model. */
+/** `sessiontree compact`: explains a compaction, and can perform it without a model. */
 export const command: Command = {
   details: `Shows where the context is cut, what is summarized and what is kept. Without --dry-run it appends a summary made without a model, which quotes what was asked and done. The tree keeps all entries. If there is nothing to compact, it says why.`,
   parameters: [SESSION, KEEP, DRY_RUN],

@@ -19,7 +19,7 @@ const SHELL: Parameter<Shell> = {
 
 const WORDS = foreignWords("[words...]", "behind --, a command line: gives what may stand at its end");
 
-/** Makes `sessiontree completion`: prints the script for a shell, which calls it again with what was typed. */
+/** Creates `sessiontree completion`: prints the script for a shell, which calls the command again with the typed words. */
 export function makeCompletionCommand(commands: readonly ListedCommand[]): Command {
   return {
     details: `Completes commands, options, sessions, and the ids and labels of entries. The first line of the script says where to put it. With a command line behind -- it prints what may stand at its end; the script does that.`,

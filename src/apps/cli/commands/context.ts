@@ -50,25 +50,25 @@ const CHANGES = flag(
 
 interface ContextLine {
   readonly message: AgentMessage;
-  /** The entry that it comes from; undefined if it was made to repair a tool pair. */
+  /** Entry that the message comes from; undefined if the message was created to repair a tool pair. */
   readonly entryId: string | undefined;
 }
 
-/** What a context is, and what was done to make a valid request of it. */
+/** Context, and the changes required to make it a valid request. */
 interface ShownContext extends Pick<SessionProjection, "model" | "thinkingLevel"> {
   readonly lines: readonly ContextLine[];
-  /** How many messages there are, also those that are not shown. */
+  /** Number of all messages, including those not shown. */
   readonly count: number;
   readonly repairs: readonly ToolPairRepair[] | undefined;
-  /** Ids of answers that no provider gets, because they failed or were aborted. */
+  /** Ids of answers that no provider receives, because they failed or were aborted. */
   readonly leftOut: readonly string[] | undefined;
-  /** Size of the context, as `stats` and the page tell it. */
+  /** Size of the context, as shown by `stats` and the page. */
   readonly size: ContextSize;
-  /** Says before which answer the context stands, and what that used; undefined if it stands at an entry. */
+  /** Description of the answer that follows the context, and of its usage; undefined if the context is at an entry. */
   readonly answer: string | undefined;
 }
 
-/** `sessiontree context`: shows what a model sees. */
+/** `sessiontree context`: shows the context that a model receives. */
 export const command: Command = {
   details: `Prints one line per message, with the entry it comes from and an estimate of the tokens of this message alone. With --full, the whole text follows.
 
@@ -111,7 +111,7 @@ async function readContext(call: CommandCall): Promise<ShownContext> {
     lines: lines.slice(-(call.get(TAIL) ?? lines.length)),
     count: lines.length,
     ...request,
-    // The path before an answer names the model of the answer before it.
+    // The path before an answer names the model of the previous answer.
     model: answer?.model ?? model,
     thinkingLevel,
     size: getSizeBefore(answer?.used, estimateContextUsage(session)),
@@ -135,18 +135,18 @@ async function writeChanges(call: CommandCall): Promise<void> {
     for (const line of wrapText(toPlainLine(`${toId}: ${message}`), out.width)) out.line(line);
 }
 
-/** Nothing is done to the messages but for a request. */
+/** Messages are changed only for a request. */
 const AS_STORED = { repairs: undefined, leftOut: undefined };
 
 interface AskedAnswer {
   readonly text: string;
-  /** The model that wrote it; undefined if it is no answer, or does not say. */
+  /** Model that wrote the answer; undefined if the entry is not an answer, or names no model. */
   readonly model: ModelChoice | undefined;
-  /** What it used, if that is known. */
+  /** Usage of the answer, if known. */
   readonly used: UsageTotals | undefined;
 }
 
-/** Goes to the entry of which the call speaks; returns the answer before which that is, undefined if it is at an entry. */
+/** Moves to the requested entry; returns the answer that follows the context, or undefined if the context is at an entry. */
 function moveTo({ get }: CommandCall, session: SessionManager, view: SessionView): AskedAnswer | undefined {
   const [leaf, before] = [get(LEAF), get(BEFORE)];
   if (leaf !== undefined && before !== undefined) throw new UsageError("Give --leaf or --before, not both.");
@@ -193,7 +193,7 @@ function writeJson({ out }: CommandCall, shown: ShownContext): void {
   const { model, thinkingLevel, lines, count: total, repairs, leftOut, size } = shown;
   const { tokens, usageTokens, trailingTokens } = size;
   const messages = lines.map(({ message }) => message);
-  // In the order of the messages; null for one that was made to repair a tool pair.
+  // In the order of the messages; null for a message created to repair a tool pair.
   const entries = lines.map(({ entryId = null }) => entryId);
   const context = { tokens, usageTokens, trailingTokens };
   out.json({ model, thinkingLevel, context, total, messages, entries, repairs, leftOut });

@@ -25,7 +25,7 @@ const DRY_RUN = flag("--dry-run", "write nothing; print what would be written");
 const RUN = flag("--run", "run the program");
 const MODEL = rare(textOption("--model <model>", "the model with which OpenCode continues: PROVIDER/MODEL"));
 
-/** `sessiontree continue`: writes a session where another program finds it. */
+/** `sessiontree continue`: writes a session to the place where another program finds it. */
 export const command: Command = {
   details: `Writes what the model sees at the leaf as a session of the program, with every tool call and its result, and prints the command that continues it there. A compaction stays one where the program has them.
 
@@ -90,11 +90,11 @@ function printContinuation(
   out.prose("Continue with:");
   const place = cwd === io.cwd ? [] : [["cd", cwd]];
   const words = [...place, ...commands].map((command) => command.map(quoteForShell).join(" "));
-  // Not as a plain line, which has single spaces: a folder may have more.
+  // Not as a plain line, which would reduce multiple spaces in a folder's name to one.
   out.line(toPlainText(words.join(" && ")));
 }
 
-/** Returns the first issue of each code, and how many there are. */
+/** Returns the first issue of each code, and the number of issues with that code. */
 function countIssues(issues: readonly ExportIssue[]): (readonly [first: ExportIssue, count: number])[] {
   const codes = [...new Set(issues.map(({ code }) => code))];
   return codes.flatMap((code) => {
@@ -104,7 +104,7 @@ function countIssues(issues: readonly ExportIssue[]): (readonly [first: ExportIs
   });
 }
 
-/** Runs the commands until one fails. What a program imports from a temporary file need not stay there. */
+/** Runs the commands until one fails. Removes the temporary folder of a file that OpenCode has imported. */
 async function runCommands(
   call: CommandCall,
   agent: ContinuingAgent,

@@ -69,7 +69,7 @@ async function openTarget({ get, io }: CommandCall): Promise<Target> {
   };
 }
 
-/** Copies a session and says so; one that cannot be copied does not keep the others from it. */
+/** Copies a session and reports the result; a failure does not prevent the other copies. */
 async function copyOne(call: CommandCall, name: string, { store, getLocation }: Target): Promise<boolean> {
   const { findSession, json, out, warn } = call;
   let subject = name;

@@ -18,7 +18,7 @@ const TO: Parameter<number | undefined> = {
 
 const SQL = rare(flag("--sql", "only print the statements that would be run"));
 
-/** `sessiontree db migrate`: makes the tables of a database, or changes them. */
+/** `sessiontree db migrate`: creates or changes the tables of a database. */
 export const command: Command = {
   details: `Sessions are kept in tables of their own schema, or in a file of SQLite, which is created if it is missing. Everything happens in one transaction; you can repeat it, and several processes can run it at once. The role in the address must be allowed to create tables; working with sessions needs less. With --to it asks first.`,
   parameters: [TO, SQL, YES],
@@ -38,7 +38,7 @@ export const command: Command = {
     if (get(SQL)) {
       for (const statement of await asUsage(() => stored.migrationSql(to))) {
         if (json) out.json(statement);
-        // A pipe must get what the database is to get.
+        // A pipe must receive exactly what the database is to receive.
         else out.line(io.stdout.isTTY ? toPlainText(statement) : statement);
       }
       return EXIT_CODES.ok;

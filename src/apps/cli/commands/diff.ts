@@ -29,7 +29,7 @@ const Y = optionalArgument("[entry-y]", "the end of the other; default: @leaf");
 
 const RECORDS = flag("--records", "also records of state, usage, and imports, which only programs read");
 
-/** `sessiontree diff`: shows what two branches of a session do not share. */
+/** `sessiontree diff`: shows the differences between two branches of a session. */
 export const command: Command = {
   details: `Prints the last entry that both share, what each branch has since, and which files its tool calls read and modified. Records of state, usage, and imports are hidden unless --records is given; --json has all.`,
   parameters: [SESSION, X, Y, RECORDS],
@@ -81,7 +81,7 @@ function findShownAncestor(
   return start === NONE ? undefined : view.entryAt(start);
 }
 
-/** @throws {UsageError} If it is no entry of the session, but another session. */
+/** @throws {UsageError} If the argument is not an entry of the session, but another session. */
 async function findFirstEnd(
   call: CommandCall,
   view: SessionView,
@@ -105,7 +105,7 @@ async function isSession({ findSession }: CommandCall, name: string): Promise<bo
   }
 }
 
-/** The error for a second session where an entry of the first is meant. */
+/** Creates the error for a second session in place of an entry. */
 function makeTwoSessionsError(...names: readonly string[]): UsageError {
   const copies = names.map((one) => quoteForShell(toPlainLine(one))).join(" ");
   return new UsageError(
@@ -143,7 +143,7 @@ function writeEntries(
   }
 }
 
-/** Columns of "modified" and a gap. */
+/** Width in columns of "modified" and a gap. */
 const WHAT_WIDTH = 10;
 
 function writeFiles({ out }: CommandCall, what: string, files: readonly string[]): void {

@@ -36,7 +36,7 @@ const LOSSLESS = rare(
 const ASSETS = rare(textOption("--assets <folder>", "write images of the trajectory to this folder"));
 const FILE = textOption("-o, --output <file>", "write to this new file instead of stdout");
 
-/** `sessiontree export`: writes a session in another form. */
+/** `sessiontree export`: writes a session in another format. */
 export const command: Command = {
   details: `Prints to stdout, or writes a new file. JSONL, Markdown, and ATIF hold the branch that ends at the leaf. In Markdown, results of tools are folded and shortened, and so are long calls; --results leaves the results out, or shows all of it. The page and the drawing show the whole tree; the drawing joins entries in a straight line into one box unless --full is given.`,
   parameters: [
@@ -84,7 +84,7 @@ export const command: Command = {
   },
 };
 
-/** The format that was asked for, and the file to write; undefined for the output. */
+/** Returns the requested format, and the file to write; undefined for stdout. */
 function getFormat({ get }: CommandCall): { format: ExportFormat; file: string | undefined } {
   const chosen = EXPORT_FORMATS.filter(({ option }) => Boolean(get(option)));
   const [format] = chosen;
@@ -100,7 +100,7 @@ function getFormat({ get }: CommandCall): { format: ExportFormat; file: string |
   return { format, file: output ?? (typeof given === "string" ? given : undefined) };
 }
 
-/** @throws {UsageError} If it is missing, maybe because the format took it for the file to write. */
+/** @throws {UsageError} If the session is missing, possibly because its name was parsed as the file to write. */
 function getSessionName({ get }: CommandCall, { name, option }: ExportFormat): string {
   const session = get(SESSION);
   if (session !== undefined) return session;
@@ -112,7 +112,7 @@ function getSessionName({ get }: CommandCall, { name, option }: ExportFormat): s
   );
 }
 
-/** @throws {UsageError} If choices are made for another format. */
+/** @throws {UsageError} If the choices do not apply to the format. */
 function getAtifChoices({ get, io }: CommandCall, { name }: ExportFormat, folder: string): AtifChoices {
   const [isContext, isLossless, assets] = [get(CONTEXT), get(LOSSLESS), get(ASSETS)];
   if (name !== "atif" && (isContext || isLossless || assets !== undefined))
@@ -121,14 +121,14 @@ function getAtifChoices({ get, io }: CommandCall, { name }: ExportFormat, folder
   return { isContext, isLossless, assets: relative(folder, resolve(io.cwd, assets)).replaceAll(sep, "/") };
 }
 
-/** Reads the sessions of subagents, which are looked for where sessions are kept, and in the folder of the session. */
+/** Reads the sessions of subagents, from the sessions folders and the folder of the session. */
 async function readSubagents({ path }: NamedSession, { dir, io }: CommandCall): Promise<SessionView[]> {
   if (path === undefined) return [];
   const scopes = [getScope({ io, dir }, true), { sessionDir: dirname(path) }];
   return (await findSubagents(path, scopes)).map((subagent) => SessionView.at(subagent));
 }
 
-/** Writes the images of a trajectory, which are named after their content: those that are there stay. Warns of losses. */
+/** Writes the images of a trajectory, which are named after their content, unless they exist. Warns of losses. */
 function writeAssets(folder: string, { assets, issues }: ExportedTrajectory, { warn }: CommandCall): void {
   for (const { path, bytes } of assets) {
     const target = resolve(folder, path);
@@ -164,7 +164,7 @@ function writeOutput({ io, json, out }: CommandCall, format: ExportFormat, sourc
     out.json({ format: format.name, text: [...texts].join("") });
     return;
   }
-  // In a terminal the lines of a session must not be commands to it; in a pipe they stay as they are.
+  // On a terminal, the lines of a session must not contain control sequences; in a pipe, they are unchanged.
   for (const text of texts) out.text(isJson && io.stdout.isTTY ? toPlainJson(text) : text);
 }
 

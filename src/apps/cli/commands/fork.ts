@@ -18,7 +18,7 @@ const ENTRY = optionalArgument(
 );
 const HERE = flag("--here", "copy all branches into a session of the project in the current folder");
 
-/** `sessiontree fork`: copies the path to an entry, or everything, into a session of its own. */
+/** `sessiontree fork`: copies the path to an entry, or all entries, to a new session. */
 export const command: Command = {
   details: `The new session is made in the same folder or database, with the labels of the copied entries; without an entry, it has the active branch. It records which session it comes from; the original does not change.`,
   parameters: [SESSION, ENTRY, HERE],
@@ -36,7 +36,7 @@ async function forkBranch({ get, findKeptSession }: CommandCall): Promise<Sessio
   return (await session.open("read-only")).fork({ at: entryId });
 }
 
-/** Copies all branches. What `--dir` says is about where the source is looked for, and not about this project's sessions. */
+/** Copies all branches. `--dir` applies only to the source, not to this project's sessions. */
 async function forkHere({ get, findSession, io, stored }: CommandCall): Promise<SessionManager> {
   if (get(ENTRY) !== undefined) throw new UsageError("--here copies all branches; leave out the entry.");
   const session = await findSession(get(SESSION));
@@ -53,7 +53,7 @@ async function* encodeLines(lines: Iterable<string | Uint8Array>): AsyncGenerato
   for (const line of lines) yield Buffer.from(line);
 }
 
-/** Closes a session that was made of another, prints its path or id, and says on stderr what it is. */
+/** Closes a session that was created from another, prints its path or id, and describes it on stderr. */
 async function writeNewSession(call: CommandCall, session: SessionManager): Promise<void> {
   const { json, note, out, stored } = call;
   const path = session.getSessionFile();

@@ -46,7 +46,7 @@ const HOOK = rare(flag("--hook", "the session that an agent names on stdin, as a
 const LOST = rare(flag("--lost", "prompts of sessions that Claude Code has deleted; with --all, keeps them"));
 const DRY_RUN = flag("--dry-run", "only say what would be done");
 
-/** `sessiontree import`: brings sessions of other programs here, and keeps them up to date. */
+/** `sessiontree import`: imports sessions of other programs, and keeps them up to date. */
 export const command: Command = {
   details: `Without options: what is there, by program and project, and what would be done.
 What was imported before is brought up to date; branches that you added to it stay. What you deleted or redacted stays so.
@@ -146,7 +146,7 @@ async function showPreview(call: CommandCall, options: ImportSessionsOptions): P
   if (groups.some(({ changed }) => changed > 0)) out.line("\nsessiontree import --all imports them.");
 }
 
-/** Lists sessions of which only prompts are left; with `--all`, keeps them. */
+/** Lists sessions of which only prompts remain; with `--all`, stores the prompts. */
 async function showLost(
   { get, json, out, note }: CommandCall,
   options: ImportSessionsOptions,
@@ -167,7 +167,7 @@ async function showLost(
   else if (!isKept) note("sessiontree import --lost --all keeps them as sessions of prompts.");
 }
 
-/** Says what there is of a program whose sessions need no import. */
+/** Describes the files of OpenClaw, whose sessions need no import. */
 function noteOpenClaw({ io, note, warn }: CommandCall): void {
   const { sessions, archives, databases } = findOpenClaw(io.env);
   if (sessions.length > 0)
@@ -182,7 +182,7 @@ function noteOpenClaw({ io, note, warn }: CommandCall): void {
     );
 }
 
-/** Imports what changes, with a line for each change, until interrupted. */
+/** Imports changes, with a line for each, until interrupted. */
 async function watchSources(call: CommandCall, options: ImportSessionsOptions): Promise<ExitCode> {
   const { get, io, json, out, warn } = call;
   if (get(DRY_RUN) || get(AGAIN) || get(FRESH))

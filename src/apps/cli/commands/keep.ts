@@ -24,7 +24,7 @@ const AGENTS: Parameter<readonly string[]> = {
 const STATUS = flag("--status", "only report the state of each agent");
 const OFF = flag("--off", "remove what keep has installed, and nothing else");
 
-/** `sessiontree keep`: imports sessions of the agents on this machine, and has each agent import its own from then on. */
+/** `sessiontree keep`: imports sessions of the agents on this machine, and sets up each agent to import its own from then on. */
 export const command: Command = {
   details: `Finds agents, reports what each deletes and when, and asks once. Then it imports their sessions, and enters hooks into the settings of those that have any; an agent calls "sessiontree import --hook" when it has answered.
 Settings keep their layout and comments, a copy of the file stays next to it (.sessiontree-backup), and settings that do not parse are left alone. Hooks that were set up or changed by hand are left alone, too.
@@ -63,7 +63,7 @@ Settings keep their layout and comments, a copy of the file stays next to it (.s
   },
 };
 
-/** Returns the agents that are named and found, or all that are found; a warning names those that are not. */
+/** Returns the named agents that were found, or all that were found; warns about the others. */
 function selectAgents({ get, io, warn }: CommandCall): FoundAgent[] {
   const names = get(AGENTS);
   const found = findAgents(io.env);
@@ -72,7 +72,7 @@ function selectAgents({ get, io, warn }: CommandCall): FoundAgent[] {
   return names.length === 0 ? found : found.filter(({ id }) => names.includes(id));
 }
 
-/** Returns ids of agents, each once; throws a `UsageError` if there is no such agent. */
+/** Returns ids of agents, each once; throws a `UsageError` for an unknown agent. */
 function parseAgentNames(given: readonly unknown[]): readonly string[] {
   const names = [...new Set(given.map(String))];
   const wrong = names.find((name) => !AGENT_IDS.includes(name));
@@ -97,7 +97,7 @@ interface Plan {
   readonly program: HookProgram;
 }
 
-/** Asks, imports what is new, and installs what is missing. */
+/** Requests confirmation, imports what is new, and installs what is missing. */
 async function carryOut(call: CommandCall, { states, options, program }: Plan): Promise<ExitCode> {
   const changed = states.reduce((sum, one) => sum + one.changed, 0);
   const sources = states.flatMap((one) => (one.changed > 0 ? (one.agent.source ?? []) : []));
@@ -126,7 +126,7 @@ function makeQuestion(changed: number, places: readonly HookPlace[]): string {
   return sessions === "" ? `Put hooks into ${files}?` : `${sessions}, and put hooks into ${files}?`;
 }
 
-/** Installs the hooks of an agent; returns false if its settings are left alone. */
+/** Installs the hooks of an agent; returns false if its settings were not changed. */
 function turnOn(call: CommandCall, place: HookPlace, program: HookProgram): boolean {
   const { json, out } = call;
   const { agent, path, hooks } = place;
@@ -143,7 +143,7 @@ function turnOn(call: CommandCall, place: HookPlace, program: HookProgram): bool
   return true;
 }
 
-/** Removes what was installed. */
+/** Removes the installed hooks. */
 async function turnOff(call: CommandCall): Promise<ExitCode> {
   const { get, out } = call;
   const names = get(AGENTS);
@@ -166,7 +166,7 @@ async function turnOff(call: CommandCall): Promise<ExitCode> {
   return isDone ? EXIT_CODES.ok : EXIT_CODES.failed;
 }
 
-/** Returns what is installed for some agents, or for all; undefined if that cannot be read, after a warning. */
+/** Returns what is installed for some agents, or for all; undefined, after a warning, if that cannot be read. */
 function findRecords({ warn }: CommandCall, names: readonly string[]): HookRecord[] | undefined {
   try {
     return readHookRecords().filter(({ agent }) => names.length === 0 || names.includes(agent));
@@ -177,7 +177,7 @@ function findRecords({ warn }: CommandCall, names: readonly string[]): HookRecor
   }
 }
 
-/** Removes what was installed into a file; returns false if something of it is left. */
+/** Removes what was installed into a file; returns false if any of it remains. */
 function removeOne(call: CommandCall, record: HookRecord): boolean {
   const { json, out, warn } = call;
   const { agent, path } = record;
@@ -197,7 +197,7 @@ function removeOne(call: CommandCall, record: HookRecord): boolean {
   return false;
 }
 
-/** Edits a file; returns undefined if it is left alone, after a warning. */
+/** Edits a file; returns undefined, after a warning, if the file was not changed. */
 function attempt<T>(call: CommandCall, path: string, line: string, edit: () => T): T | "nothing" | undefined {
   try {
     return edit() ?? "nothing";

@@ -58,10 +58,10 @@ const TITLES = {
 };
 const PROJECT_PART = 0.25;
 
-/** As wide as `2026-11-23`, and `Today 09:30`. */
+/** Width in columns of `2026-11-23` and of `Today 09:30`. */
 const DAY_WIDTH = 11;
 
-/** Columns of a terminal in which a row also has the program and the model. */
+/** Minimum number of columns of a terminal for the program and the model. */
 const PROGRAM_FROM = 100;
 const MAX_MODEL_WIDTH = 24;
 
@@ -116,11 +116,11 @@ In a pipe: one line per session, with tabs between id, time of the last message,
   },
 };
 
-/** What recorded a session. */
+/** Program and model of a session. */
 interface Origin {
-  /** The program that it was imported from; null if it was not. */
+  /** Program that the session was imported from; null if it was not imported. */
   readonly program: string | null;
-  /** The model that made most of its calls. */
+  /** Model that made most of its calls. */
   readonly model: string | null;
 }
 
@@ -130,13 +130,13 @@ const NOTHING = makeEmptySpent();
 
 interface FoundFiles {
   readonly rows: readonly ListedRow[];
-  /** What each session used, its subagents included, by path; empty unless it was asked for. */
+  /** Usage of each session, including its subagents, by path; empty unless requested. */
   readonly costs: ReadonlyMap<string, Spent>;
-  /** By path; empty unless costs were asked for. */
+  /** Origins by path; empty unless costs were requested. */
   readonly origins: ReadonlyMap<string, Origin>;
 }
 
-/** Lists session files, with what they cost if that is wanted, in one walk over the files. */
+/** Lists session files, with their costs if requested, in one pass over the files. */
 async function listFiles(call: CommandCall, withCosts: boolean): Promise<FoundFiles> {
   const { get, json } = call;
   const skipped: SkippedFile[] = [];
@@ -149,7 +149,7 @@ async function listFiles(call: CommandCall, withCosts: boolean): Promise<FoundFi
       ? listWithCosts(scope, onProgress)
       : { rows: await listSessions({ ...scope, onProgress }), costs: NO_COSTS, origins: NO_ORIGINS },
   );
-  // Only now, since the line that shows how far it is stands on stderr, too.
+  // Only after the list, because the progress line is on stderr as well.
   skipped.forEach(warnOfSkipped(call));
   return { ...found, rows: withSources(found.rows, source, json, otherDirs) };
 }
@@ -182,7 +182,7 @@ async function listWithCosts(
 
 async function listStored({ get, io }: CommandCall, stored: StoredSessions): Promise<ListedRow[]> {
   if (get(SOURCE) !== undefined) throw new UsageError("--source looks into files; leave --store out.");
-  // Those that hold words may stand behind others.
+  // Sessions that contain the words may come after others.
   const limit = get(WORDS) === undefined ? get(LIMIT) : undefined;
   const query = { ...(!get(ALL) && { cwd: io.cwd }), ...(limit !== undefined && { limit }) };
   const sessions: ListedRow[] = [];
@@ -192,7 +192,7 @@ async function listStored({ get, io }: CommandCall, stored: StoredSessions): Pro
   return sessions;
 }
 
-/** Reads from which programs sessions were imported, where somebody asks for that. */
+/** Adds the programs that sessions were imported from, if requested. */
 function withSources(
   sessions: readonly ListedRow[],
   wanted: string | undefined,
@@ -212,7 +212,7 @@ function withSources(
   return known.filter(({ source }) => source !== undefined && (wanted === "any" || source === wanted));
 }
 
-/** Says on stderr that the list is empty, and where there may be others. */
+/** Writes to stderr that the list is empty, and where there may be other sessions. */
 async function writeNothing(call: CommandCall, isAll: boolean): Promise<void> {
   const { get, io, note, stored } = call;
   const { sessionDir, cwd } = getScope(call, isAll);
@@ -230,7 +230,7 @@ async function writeNothing(call: CommandCall, isAll: boolean): Promise<void> {
   if (stored === undefined && call.dir === undefined && words === undefined) await noteOthers(call);
 }
 
-/** Says which sessions of other programs can be imported. */
+/** Lists the sessions of other programs that can be imported. */
 async function noteOthers({ io, note }: CommandCall): Promise<void> {
   const found = await countImportable(io);
   if (found.length === 0) return;
@@ -259,19 +259,19 @@ function formatRow(session: ListedRow): string {
 }
 
 interface TableOptions {
-  /** Whether there may be sessions of several projects. */
+  /** Whether the sessions may belong to several projects. */
   readonly withProject: boolean;
   /** By path. */
   readonly costs: ReadonlyMap<string, Spent>;
   /** By path. */
   readonly origins: ReadonlyMap<string, Origin>;
-  /** Characters of an id. */
+  /** Number of characters of an id. */
   readonly idLength: number;
 }
 
 /**
- * Writes a line for each session: short id, day, messages, cost, in a wide terminal the program and the model, project where there
- * are several, title.
+ * Writes a line per session: short id, day, messages, cost, on a wide terminal the program and the model, project if there
+ * are several, and title.
  */
 function writeTable(
   { out, io }: CommandCall,
@@ -297,7 +297,7 @@ function writeTable(
   const models = sessions.map((one) => toPlainLine(getOrigin(one)?.model ?? ""));
   const programWidth = measureColumn(TITLES.program, programs);
   const modelWidth = Math.min(MAX_MODEL_WIDTH, measureColumn(TITLES.model, models));
-  // The project tells sessions apart that begin alike; what recorded them is what a reader needs least.
+  // The project distinguishes sessions with similar titles; the program and the model matter least to a reader.
   const shown = chooseColumns(
     [idLength, DAY_WIDTH, numberWidth, priceWidth, projectWidth, programWidth, modelWidth],
     [0, 1, 4, 3, 2, 5, 6],
@@ -339,15 +339,15 @@ function writeTable(
   });
 }
 
-/** Returns the width of a column; 0 if no row has anything in it. */
+/** Returns the width of a column; 0 if it is empty in all rows. */
 function measureColumn(title: string, texts: readonly string[]): number {
   const longest = Math.max(0, ...texts.map(measureWidth));
   return longest === 0 ? 0 : Math.max(title.length, longest);
 }
 
 /**
- * Chooses the columns that leave room for a name, in an order of which the first is always among them. A width of 0 is that of a
- * column that is not wanted.
+ * Chooses the columns that leave space for a name, in order of importance; the first is always included. A width of 0 means
+ * an omitted column.
  */
 function chooseColumns(widths: readonly number[], order: readonly number[], width: number): Set<number> {
   const [first = 0] = order;

@@ -6,10 +6,10 @@ import { getPrices, PRICES } from "../prices.ts";
 import { getSecrets, getSource, PROJECT, SECRETS } from "../recall-options.ts";
 import { resolvePath } from "../session-argument.ts";
 
-/** The variable in which Claude Code tells servers the folder of the project. */
+/** Environment variable in which Claude Code passes the project's folder to servers. */
 const PROJECT_VARIABLE = "CLAUDE_PROJECT_DIR";
 
-/** `sessiontree mcp`: answers agents that ask about past sessions. */
+/** `sessiontree mcp`: answers agents' questions about past sessions. */
 export const command: Command = {
   details: `A server for MCP clients such as Claude Code, Codex, pi and OpenCode, which start it themselves; it answers on stdin and stdout, only reads, and needs no network. The package @modelcontextprotocol/server must be installed beside sessiontree, as npx does when it is named, too. docs/recall.md tells how to set it up, and what to tell an agent so that it asks.
 
@@ -56,7 +56,7 @@ async function serveMcp(call: CommandCall): Promise<void> {
   await serveRecall(recall, { input, output, onError: (error) => warn(getErrorMessage(error)) });
 }
 
-/** The protocol's stream takes bytes alone. */
+/** Converts pieces to bytes, because the protocol's stream accepts only bytes. */
 async function* toBytes(pieces: Iterable<never> | CliInput): AsyncGenerator<Uint8Array, void> {
   for await (const piece of pieces) yield Buffer.from(piece);
 }

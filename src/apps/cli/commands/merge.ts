@@ -25,7 +25,7 @@ const IN_PLACE = flag(
 );
 const ANY_ID = rare(flag("--allow-different-ids", "merge them even if they are not copies of one session"));
 
-/** `sessiontree merge`: makes one session of two copies that went different ways. */
+/** `sessiontree merge`: merges two diverged copies of a session. */
 export const command: Command = {
   details: `For a session that was continued on two machines, or a conflicted copy in a synced folder. The result has every entry of both, and what they share once; the order of the copies makes no difference. Different entries with the same id are both kept: one gets a new id. The copies do not change.`,
   parameters: [FIRST, SECOND, OUTPUT, IN_PLACE, ANY_ID],
@@ -53,7 +53,7 @@ export const command: Command = {
   },
 };
 
-/** Returns the path of a copy, or its lines if it has no file. */
+/** Returns the path of a copy, or its lines if it is not in a file. */
 async function getCopy(session: NamedSession): Promise<string | LineSource> {
   return session.path ?? (await session.read()).log;
 }

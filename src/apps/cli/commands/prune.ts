@@ -50,7 +50,7 @@ interface Row extends FileRow, RetentionCandidate {
 
 type Fate = KeepReason | "delete";
 
-/** `sessiontree prune`: puts sessions into the trash that were not used for long. */
+/** `sessiontree prune`: moves sessions that have not been used for a long time to the trash. */
 export const command: Command = {
   details: `Shows the plan and asks before deleting. Without --all: the sessions of the project in the current folder; with --dir: all in that folder. Age counts from the last message. A session is kept if any session forked from it is kept.`,
   filesOnly:
@@ -94,7 +94,7 @@ async function makePlan(call: CommandCall): Promise<Plan> {
   };
   const rows = sessions.map(makeRow);
   if (!call.get(KEEP_LABELED)) return planRetention(rows, policy, now, others);
-  // To find labels a session is read, so that is done only for what would go without them.
+  // Finding labels requires reading the session, so it is done only for sessions that would be deleted without them.
   const mayGo = new Set(planRetention(rows, { ...policy, includeParents: true }, now).toDelete);
   const looked = rows.map((row) => (mayGo.has(row) ? { ...row, isLabeled: hasLabels(row.path) } : row));
   return planRetention(looked, { ...policy, keepLabeled: true }, now, others);
@@ -104,7 +104,7 @@ function makeRow(session: FileRow): Row {
   return { ...session, size: callIfPresent(() => statSync(session.path))?.size ?? 0 };
 }
 
-/** One that cannot be read counts as labeled, and so stays. */
+/** Returns whether a session has labels; true if it cannot be read, so that it is kept. */
 function hasLabels(path: string): boolean {
   try {
     return SessionView.at(path).labels.size > 0;
@@ -114,7 +114,10 @@ function hasLabels(path: string): boolean {
   }
 }
 
-/** Deletes one after the other; what is refused stays, and the others go on. What another process deletes needs no deletion. */
+/**
+ * Deletes sessions one by one. Those that the system refuses to delete are kept, and those that another process deleted are
+ * ignored.
+ */
 async function carryOut(call: CommandCall, rows: readonly Row[]): Promise<ExitCode> {
   let done = 0;
   const refusals: { readonly path: string; readonly message: string }[] = [];
@@ -139,7 +142,7 @@ async function carryOut(call: CommandCall, rows: readonly Row[]): Promise<ExitCo
   return left.length === 0 ? EXIT_CODES.ok : EXIT_CODES.failed;
 }
 
-/** Whether a file is as the plan saw it: somebody may have gone on with the session while the question stood. */
+/** Returns whether a file is as planned: the session may have been continued while the question was displayed. */
 async function isAsPlanned({ path, size, modified }: Row): Promise<boolean> {
   if (callIfPresent(() => statSync(path))?.size !== size) return false;
   return (await summarizeSession(path))?.modified.getTime() === modified.getTime();
@@ -167,7 +170,7 @@ function toRowJson({ size, ...row }: Row, fate: Fate): object {
   return fate === "delete" ? { action: "delete", ...facts } : { action: "keep", reason: fate, ...facts };
 }
 
-/** One line for each session: what becomes of it where that differs, short id, age, size, name or first message. */
+/** Writes one line per session: its fate if fates differ, short id, age, size, and name or first message. */
 function writeRows(call: CommandCall, rows: readonly (readonly [Row, Fate])[]): void {
   const { out } = call;
   const { colors } = out;

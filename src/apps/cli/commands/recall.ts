@@ -9,16 +9,16 @@ import { getSecrets, getSource, PROJECT, SECRETS } from "../recall-options.ts";
 import { resolvePath } from "../session-argument.ts";
 import { UsageError } from "../usage-error.ts";
 
-/** Bytes of input that are parsed: agents hand over the output of a command, or a file that they write. */
+/** Maximum number of input bytes that are parsed: agents pass the output of a command, or a file that they write. */
 const MAX_INPUT_BYTES = 4 * 1024 * 1024;
 
-/** Variables in which agents name the folder of the project; the working directory may be one below it. */
+/** Environment variables with the project's folder, set by agents; the working directory may be a subfolder. */
 const PROJECT_VARIABLES = ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "QWEN_PROJECT_DIR"];
 
 const HOOK = flag("--hook", "answer the event that an agent writes to stdin, as agents call their hooks");
 const VERBOSE = rare(flag("--verbose", "write to stderr why there is no answer"));
 
-/** `sessiontree recall`: pushes past sessions to an agent. */
+/** `sessiontree recall`: provides an agent with past sessions. */
 export const command: Command = {
   details: `With --hook: at the start of a session, how this project's last session ended; after a command that failed, what worked the last time it failed; before an edit, which sessions touched the file. An answer has at most 1,500 bytes. If there is nothing to say, or it takes too long, nothing is written, and the exit code is 0 in any case.
 

@@ -22,10 +22,10 @@ const REGEX = rare(flag("--regex", "--matching is a regular expression"));
 const ALL = flag("--all", "with --matching: in the sessions of all projects");
 const DRY_RUN = flag("--dry-run", "with --matching: only show where the text stands");
 
-/** How much of the content is shown, so that it is plain what goes. */
+/** Number of characters of the content displayed before its removal. */
 const EXCERPT_WIDTH = 60;
 
-/** `sessiontree redact`: takes an entry's content, or a text, out of sessions for good. */
+/** `sessiontree redact`: permanently removes an entry's content, or a text, from sessions. */
 export const command: Command = {
   details: `The only command that rewrites history. Of an entry it removes the content: the entry keeps its id and place, a new entry records that, and the old bytes are not kept.
 
@@ -44,7 +44,7 @@ With --matching, it replaces a text wherever it stands, and nothing else: in eve
     const matching = call.get(MATCHING);
     if (matching === undefined) return redactEntry(call);
     if (call.get(ENTRY) !== undefined) throw new UsageError("Give an entry or --matching, not both.");
-    // Loaded only now: an entry is redacted without looking through everything.
+    // Loaded only now, because redacting an entry does not require searching all places.
     const { redactMatching } = await import("../redact-matching.ts");
     return redactMatching(call, {
       matching,

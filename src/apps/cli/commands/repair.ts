@@ -14,7 +14,7 @@ import { writeIndented, writeIssue } from "../view/facts.ts";
 const SESSION = argument("<session>", "the session to repair");
 const DRY_RUN = flag("--dry-run", "only say what would be done");
 
-/** `sessiontree repair`: makes a clean file of a damaged one, and a file of the current version of an older one. */
+/** `sessiontree repair`: rewrites a damaged file without damage, and an older file in the current version. */
 export const command: Command = {
   details: `Reports line by line what was wrong and what was done about it. No byte is lost: the original stays beside the file (.bak), and what belongs to no entry goes to a separate file (.damaged). A file of an older version is rewritten in the current one, as the first append would do; its original is kept, too (.v1.bak, .v2.bak). A healthy file of the current version is left alone. With --dry-run it exits with 1 if there is something to do.`,
   filesOnly:
@@ -28,7 +28,7 @@ export const command: Command = {
     const isDryRun = call.get(DRY_RUN);
     const report = repairSession(await call.findFile(call.get(SESSION)), { isDryRun });
     const { path, actions } = report;
-    // Of a file that was repaired, this is the current version.
+    // For a file that was repaired, this is the current version.
     const { header, version } = SessionView.at(path);
     const isOld = version < CURRENT_SESSION_VERSION;
     const upgraded =
@@ -45,7 +45,7 @@ export const command: Command = {
 
 interface RepairResult extends RepairReport {
   readonly isDryRun: boolean;
-  /** As it was before an upgrade. */
+  /** Version before an upgrade. */
   readonly version: number;
   /** Whether the file was upgraded, or would be. */
   readonly isOld: boolean;

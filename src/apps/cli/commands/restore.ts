@@ -21,7 +21,7 @@ const TO = textOption("--to <file>", "restore it to this path instead of the old
 
 const AGE_WIDTH = 10;
 
-/** `sessiontree restore`: shows what is in the trash, and brings a session back. */
+/** `sessiontree restore`: lists the trash, and restores sessions from it. */
 export const command: Command = {
   details: `Without a name: the sessions in the trash, the last deleted first. With --dir: only those from this folder. Nothing is overwritten. On macOS and Windows it explains how to restore by hand.`,
   filesOnly: "A database has no trash.",
@@ -47,7 +47,7 @@ export const command: Command = {
 
 async function listTrashedSessions(call: CommandCall): Promise<TrashedSession[]> {
   const { dir, io } = call;
-  // A folder may be gone together with its sessions.
+  // A folder may have been deleted together with its sessions.
   const { sessionDir } = dir === undefined ? getScope(call, true) : { sessionDir: resolvePath(io.cwd, dir) };
   const folders = [
     io.cwd,
@@ -59,7 +59,7 @@ async function listTrashedSessions(call: CommandCall): Promise<TrashedSession[]>
   return dir === undefined ? trashed : trashed.filter(({ path }) => dirname(path) === sessionDir);
 }
 
-/** Finds the one that is meant; of several with one path, it is named by its path in the trash. */
+/** Finds the named session; if several have the same path, the path in the trash identifies one. */
 function findTrashed(name: string, trashed: readonly TrashedSession[], { io }: CommandCall): TrashedSession {
   const [latest] = trashed;
   if (name === LATEST && latest !== undefined) return latest;
@@ -77,7 +77,7 @@ function toTrashedJson({ path, trashPath, deleted, size, session }: TrashedSessi
   return { ...toSessionJson(session), path, trashPath, deleted: deleted ?? null, bytes: size };
 }
 
-/** One line for each session: short id, when it was deleted, name or first message, and where it was. */
+/** Writes one line per session: short id, time of deletion, name or first message, and original path. */
 function writeList({ out, io, json }: CommandCall, trashed: readonly TrashedSession[]): void {
   const { colors } = out;
   if (json) {

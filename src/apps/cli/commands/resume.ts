@@ -17,7 +17,7 @@ import { getScope } from "../session-argument.ts";
 import { startProgram } from "../start-program.ts";
 import { UsageError } from "../usage-error.ts";
 
-/** More than anybody looks through; a longer text finds fewer. */
+/** Maximum number of hits shown; a longer text finds fewer. */
 const MAX_HITS = 500;
 
 const ALL = flag("--all", "start with the sessions of all projects");
@@ -27,7 +27,7 @@ const COMMAND = foreignWords(
   "a program to run; the session's path replaces {} or is added at the end",
 );
 
-/** `sessiontree resume`: lets a person choose a session. */
+/** `sessiontree resume`: displays a picker for choosing a session. */
 export const command: Command = {
   details: `Type to filter by letters of the name or first message, or by words in these, the id or the folder. Arrows, page up and down, home and end move; enter chooses; ctrl-f searches what was said; ctrl-r renames; ctrl-d or delete moves the session to the trash; tab switches between this project and all; escape cancels with exit code 130.
 
@@ -69,7 +69,7 @@ async function resumeSession(call: CommandCall): Promise<ExitCode> {
     : startProgram(call, withPath(command, chosen.path), call.io.cwd);
 }
 
-/** Finds entries that hold a text, those of the latest sessions first. */
+/** Finds entries that contain a text, those of the latest sessions first. */
 async function* findContents(
   call: CommandCall,
   query: string,
@@ -92,10 +92,10 @@ function printCommand(call: CommandCall, chosen: { path: string; id: string; cwd
 
 const MAX_ENTRIES = 200;
 
-/** What a preview shows: results of tools and settings say little. */
+/** Tones shown in a preview; tool results and settings are not informative. */
 const SHOWN: ReadonlySet<Tone> = new Set<Tone>(["user", "assistant", "command", "summary", "damaged"]);
 
-/** Returns the last messages of the branch on which a session stands, the latest at the end. */
+/** Returns the last messages of a session's active branch, latest last. */
 function makePreview(path: string): PreviewLine[] {
   const session = SessionView.at(path);
   const lines: PreviewLine[] = [];
@@ -112,10 +112,10 @@ function makePreviewLine(entry: AnySessionEntry | undefined): PreviewLine | unde
   return SHOWN.has(tone) && text !== "" ? { word, text } : undefined;
 }
 
-/** Stands for the session's path in a command line. */
+/** Placeholder for the session's path in a command line. */
 const PLACE = "{}";
 
-/** Puts a path into a command line: in each position for it, else at the end. */
+/** Inserts a path into a command line: at each placeholder, or else at the end. */
 function withPath(command: readonly string[], path: string): string[] {
   const isPlaced = command.some((part) => part.includes(PLACE));
   return isPlaced ? command.map((part) => part.split(PLACE).join(path)) : [...command, path];

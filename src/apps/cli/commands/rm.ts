@@ -28,12 +28,12 @@ const MAX_NAMED = 5;
 
 interface Candidate {
   readonly session: NamedSession;
-  /** Undefined if it is no session, or cannot be read. */
+  /** Undefined if it is not a session, or cannot be read. */
   readonly info: SessionRow | undefined;
   readonly descendants: readonly FileRow[];
 }
 
-/** `sessiontree rm`: deletes sessions, in a way that can be undone. */
+/** `sessiontree rm`: deletes sessions; in most cases they can be restored. */
 export const command: Command = {
   details: `It asks first. With --yes it does not, and sessions are named by path, or by id or name or the beginning of one. "sessiontree restore" restores sessions from the trash. It names sessions that were forked from a deleted one; they are complete without it. Backups beside a session (.bak) are kept. Sessions in a database are deleted for good, after confirmation.`,
   parameters: [SESSIONS, PERMANENT, FORCE, YES],
@@ -53,7 +53,7 @@ export const command: Command = {
   },
 };
 
-/** Looks at everything before anything is done, so that a wrong name costs nothing. */
+/** Checks all sessions before deleting any, so that a wrong name has no effect. */
 async function getCandidates(call: CommandCall): Promise<Candidate[]> {
   const found = await findNamedSessions(call);
   const looked: Omit<Candidate, "descendants">[] = [];
@@ -75,10 +75,10 @@ async function getCandidates(call: CommandCall): Promise<Candidate[]> {
   });
 }
 
-/** Finds the sessions that are named, each once: all in files, or all in a database. */
+/** Finds the named sessions, each once: all in files, or all in a database. */
 async function findNamedSessions({ findKeptSession, get }: CommandCall): Promise<NamedSession[]> {
   const found = new Map<string, NamedSession>();
-  // What nobody is asked about is not found by a word of its name.
+  // Without confirmation, a session is not found by a word of its name.
   const match = get(YES) ? "beginning" : "words";
   for (const name of get(SESSIONS)) {
     const session = await findKeptSession(name, match);
@@ -90,7 +90,7 @@ async function findNamedSessions({ findKeptSession, get }: CommandCall): Promise
   throw new UsageError(`${file.location.text} is a file, and others are in the database; name them apart.`);
 }
 
-/** Returns what a list would say; undefined for what is no session or, if it goes all the same, cannot be read. */
+/** Returns the list row; undefined if it is not a session or, with `isForced`, cannot be read. */
 async function readInfo(session: NamedSession, isForced: boolean): Promise<SessionRow | undefined> {
   try {
     return await session.row();
@@ -101,7 +101,7 @@ async function readInfo(session: NamedSession, isForced: boolean): Promise<Sessi
   }
 }
 
-/** Describes what would be deleted, and asks. */
+/** Describes what would be deleted, and asks for confirmation. */
 async function isMeant(call: CommandCall, candidates: readonly Candidate[]): Promise<boolean> {
   const isInTrash = !call.get(PERMANENT) && candidates.every(({ session }) => session.path !== undefined);
   const lines = candidates.flatMap((candidate) => [
@@ -116,7 +116,7 @@ async function isMeant(call: CommandCall, candidates: readonly Candidate[]): Pro
   return confirmQuestion(call, [...lines, question].join("\n"));
 }
 
-/** Deletes a session and says so; false if it stays. */
+/** Deletes a session and reports it; returns false if it was not deleted. */
 async function deleteOne(call: CommandCall, candidate: Candidate): Promise<boolean> {
   const { session } = candidate;
   const force = call.get(FORCE);

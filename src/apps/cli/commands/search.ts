@@ -99,17 +99,17 @@ const BRANCH = choiceOption(
   ["active", "any"],
 );
 
-/** Columns of an id: enough for one of ours, and for the beginning of a longer one. */
+/** Width in columns of an id: sufficient for sessiontree ids, and for the beginning of longer ones. */
 const ID_WIDTH = 8;
 const MAX_ID_WIDTH = 18;
 
-/** Hits that a terminal shows, unless it is told how many. */
+/** Default number of hits displayed on a terminal. */
 const MAX_SHOWN = 50;
 
-/** So many entries after a failure are shown: what the model tried next, and how that went. */
+/** Number of entries displayed after a failure: what the model tried next, and the result. */
 const MAX_ENTRIES_AFTER = 5;
 
-/** So many messages before a failure are shown: enough to see what led to it, and few enough for a screen. */
+/** Number of messages displayed before a failure: enough to see the cause, and few enough for a screen. */
 const MAX_MESSAGES_BEFORE = 10;
 
 /** `sessiontree search`: finds text in sessions. */
@@ -176,7 +176,7 @@ async function runSearch(call: CommandCall): Promise<ExitCode> {
     if (json) out.json(toHitJson(hit));
     else if (isLaidOut) writeHit(hit, out);
     else out.line(formatHit(hit));
-    // Whoever waits for the first hit sees it while the others are looked for.
+    // Displays the first hit while the search continues.
     out.flush();
   }
   if (first === undefined) {
@@ -197,7 +197,7 @@ async function runSearch(call: CommandCall): Promise<ExitCode> {
   return EXIT_CODES.ok;
 }
 
-/** Writes the sessions of hits, those of the best hits first, or as they are found. */
+/** Writes the sessions of hits, in the order of their best hits, or as they are found. */
 async function listFoundSessions(
   call: CommandCall,
   asked: Asked,
@@ -212,7 +212,7 @@ async function listFoundSessions(
   return EXIT_CODES.ok;
 }
 
-/** Returns how many characters of a session's id are shown, so that every command accepts them. */
+/** Returns the number of displayed characters of a session's id that every command accepts. */
 async function measureShownIds(call: CommandCall): Promise<number> {
   return call.stored === undefined ? measureSessionIds(call, [], false) : MAX_ID_WIDTH;
 }
@@ -221,7 +221,7 @@ function intersect(all: readonly string[] | undefined, some: readonly string[]):
   return all === undefined ? some : all.filter((one) => some.includes(one));
 }
 
-/** Whether the best hits come first; without words none is better than another. */
+/** Returns whether the best hits come first; without words, all hits are equal. */
 function isRanked(call: CommandCall, text: string): boolean {
   if (call.get(ANY)) return true;
   return (call.get(SORT) ?? (text === "" ? "latest" : "score")) === "score";
@@ -232,7 +232,7 @@ function getLimit(call: CommandCall, text: string): number | undefined {
   return call.get(LIMIT) ?? (isCut ? MAX_SHOWN : undefined);
 }
 
-/** Puts ranked hits of one session together, where its best is. */
+/** Groups ranked hits by session, at the position of its best hit. */
 async function* bySession(hits: AsyncIterable<FoundEntry>): AsyncGenerator<FoundEntry, void, undefined> {
   const sessions = new Map<string, FoundEntry[]>();
   for await (const hit of hits) {
@@ -241,13 +241,13 @@ async function* bySession(hits: AsyncIterable<FoundEntry>): AsyncGenerator<Found
   for (const found of sessions.values()) yield* found;
 }
 
-/** What is looked for, and in which session; in several if it has no name. */
+/** Searched text, and name of the searched session; without a name, several sessions are searched. */
 interface Asked {
   readonly text: string;
   readonly name: string | undefined;
 }
 
-/** Looks where the call says: into a session, into those of a database, or into files. */
+/** Starts a search in the scope of the call: a session, the sessions of a database, or files. */
 async function startSearch(call: CommandCall): Promise<Asked & { hits: AsyncIterable<FoundEntry> }> {
   const { get, stored } = call;
   const { text: first, name } = await withSessionId(call, readArguments(call));
@@ -263,17 +263,17 @@ async function startSearch(call: CommandCall): Promise<Asked & { hits: AsyncIter
     const hits = stored === undefined ? searchFiles(call, text) : searchStored(call, stored, text);
     return { text, name: undefined, hits };
   }
-  // Also says what is wrong with a file that is missing, or no session.
+  // Also throws the error for a file that is missing or not a session.
   const { location, path, read } = session;
   const { log } = await read();
   const hits = path === undefined ? searchLines(log, text, options) : searchSession(path, text, options);
   return { text, name, hits: addLocations(location.json, hits) };
 }
 
-/** Shorter beginnings of ids are words that failures may hold. */
+/** Minimum length of the beginning of an id; shorter ones are words that failures may contain. */
 const MIN_ID_LENGTH = 4;
 
-/** Takes a word after --failed for a session if the session's id begins with it. */
+/** Treats a word after --failed as a session if the session's id begins with it. */
 async function withSessionId(call: CommandCall, asked: Asked): Promise<Asked> {
   const { text, name } = asked;
   const isWord = name === undefined && text.length >= MIN_ID_LENGTH && !/\s/.test(text);
@@ -283,7 +283,7 @@ async function withSessionId(call: CommandCall, asked: Asked): Promise<Asked> {
   return id?.startsWith(text) === true ? { text: "", name: text } : asked;
 }
 
-/** @throws {UsageError} If a question is asked with an option that is not for questions. */
+/** @throws {UsageError} If a question is combined with an option that does not support questions. */
 function checkQuestion({ get }: CommandCall): void {
   if (!get(ANY)) return;
   if (get(REGEX)) throw new UsageError("Give --any or --regex, not both.");
@@ -291,14 +291,14 @@ function checkQuestion({ get }: CommandCall): void {
   if (get(SORT) === "latest") throw new UsageError("--any orders by score: leave out --sort latest.");
 }
 
-/** Finds the session that a word names; undefined if it is one more word of the text. */
+/** Finds the session that a word names; undefined if the word is part of the text. */
 async function findSessionOrWord(
   word: string,
   text: string,
   { findSession }: CommandCall,
 ): Promise<NamedSession | undefined> {
   try {
-    // Of a text, words are no name of a session.
+    // After a text, a session is not found by words of its name.
     return await findSession(word, text === "" ? "words" : "beginning");
   } catch (error) {
     if (text === "" || isSessionName(word) || !isSessionError(error, "SESSION_NOT_FOUND")) throw error;
@@ -307,17 +307,17 @@ async function findSessionOrWord(
 }
 
 /**
- * Tells what is looked for, and in which session.
+ * Parses the arguments into the searched text and the name of the session.
  *
- * Of several words behind the text, only the last can name a session, in a way in which nobody writes a word.
+ * If several words follow the text, only the last can name a session, and only in a form that is unambiguous.
  *
- * @throws {UsageError} If nothing is looked for.
+ * @throws {UsageError} If there is nothing to search for.
  */
 function readArguments({ get }: Pick<CommandCall, "get">): Asked {
   const words = get(SESSION);
   const toTerm = get(ANY) || get(REGEX) ? String : quotePhrase;
   const last = words.at(-1);
-  // After a text, what has spaces is a phrase.
+  // After a text, an argument with spaces is a phrase.
   const isTextBefore = words.length > 1 || get(ALL) || Boolean(get(TEXT) && last?.includes(" "));
   const isOneMore = last !== undefined && !isSessionName(last) && isTextBefore;
   const name = isOneMore ? undefined : last;
@@ -329,18 +329,18 @@ function readArguments({ get }: Pick<CommandCall, "get">): Asked {
       "Say what to look for, or add --failed to find failures, --tool or --path to find calls of tools.",
     );
   }
-  // A session alone: what names one in a way in which nobody writes a text.
+  // A session alone, if its form is unambiguous.
   const [only = ""] = texts;
   const isSession = name === undefined && texts.length === 1 && isSessionName(only);
   return isSession ? { text: "", name: only } : { text: text ?? "", name };
 }
 
-/** Puts an argument with spaces in quotes, which make it a phrase; one with quotes is a query as it is. */
+/** Quotes an argument with spaces, so that it is a phrase; an argument with quotes is already a query. */
 function quotePhrase(argument: string): string {
   return /\S\s+\S/.test(argument) && !argument.includes('"') ? `"${argument}"` : argument;
 }
 
-/** Says of hits where their session is. */
+/** Adds the location of their session to hits. */
 async function* addLocations(
   location: Partial<ListedRow>,
   hits: AsyncIterable<SearchHit>,
@@ -377,7 +377,7 @@ function getProject({ get, io }: CommandCall): string | undefined {
 
 function searchOptions(call: CommandCall, text: string): SearchSessionOptions {
   const { get } = call;
-  // Sessions are counted when all entries are known.
+  // Sessions can be counted only after all entries are known.
   const limit = get(SESSIONS) ? undefined : getLimit(call, text);
   const [roles, path, source, branch] = [get(ROLE), get(PATH), get(SOURCE), get(BRANCH)];
   const tools = get(TOOL)
@@ -431,7 +431,7 @@ function writeHit({ entryId, role, snippet, match, branch }: FoundEntry, out: Ou
   ].join(" ");
   const room = width - measureWidth(front) - 4;
   const text = toPlainLine(snippet);
-  // What a failure says stands at its end: it is not cut to a line.
+  // A failure's message is at its end, so it is not truncated to a line.
   if (match.length === 0 && measureWidth(text) > room) {
     out.line(`  ${front.trimEnd()}`);
     for (const line of wrapText(text, width - 4)) out.line(`    ${line}`);
@@ -442,7 +442,7 @@ function writeHit({ entryId, role, snippet, match, branch }: FoundEntry, out: Ou
     ${markMatch(snippet, match, width - 4, out)}`);
 }
 
-/** A snippet that fits, with what was found in another color, and in sight. */
+/** Truncates a snippet to fit, with the match visible and in another color. */
 function markMatch(
   snippet: string,
   { start, length }: SearchHit["match"],
@@ -457,12 +457,12 @@ function markMatch(
   return `${front}${out.colors.bold(out.colors.yellow(found))}${truncateLine(after, room - measureWidth(front))}`;
 }
 
-/** Makes a part of a line harmless, and keeps the spaces at its ends. */
+/** Makes a part of a line safe, and keeps the spaces at its ends. */
 function toPlainPart(text: string): string {
   return toPlainLine(`.${text}.`).slice(1, -1);
 }
 
-/** Says how to read a failure in full, and how to see what led to it. */
+/** Writes the commands to show a failure in full, and to show what preceded it. */
 function writeNextSteps(
   { dir, note }: CommandCall,
   { session: { id, path = id }, entryId }: FoundEntry,

@@ -37,7 +37,7 @@ const BEFORE = numberOption("--before <number>", "the entry, and this many befor
 
 const MAX_CHILDREN = 8;
 
-/** `sessiontree show`: shows a session as a whole, or one entry in full. */
+/** `sessiontree show`: displays an overview of a session, or one entry in full. */
 export const command: Command = {
   details: `--after and --before show the entry in full, and say in short what those around it say. They pass over records of state, usage, and imports. After an entry comes what leads to the leaf; on another branch, what leads to its newest end.
 
@@ -72,12 +72,12 @@ An answer comes with its tokens, its cost and the results of its calls; a tool's
   },
 };
 
-/** Returns the entries of the conversation that led to an entry, at most so many, in their order. */
+/** Returns at most `max` entries of the conversation before an entry, in order. */
 function listBefore(session: SessionView, ordinal: number, max: number): number[] {
   return takeConversation(session, max, ordinal, (at) => session.tree.parentAt(at)).reverse();
 }
 
-/** Returns the entries of the conversation that followed an entry, at most so many, along the line that `tree` draws. */
+/** Returns at most `max` entries of the conversation after an entry, along the line drawn by `tree`. */
 function listAfter(session: SessionView, ordinal: number, max: number): number[] {
   const { next } = findTrunk(session.tree, session.leaf);
   return takeConversation(session, max, ordinal, (at) => next[at] ?? NONE);
@@ -95,7 +95,7 @@ function takeConversation(
   return found;
 }
 
-/** @param asked - The entry that is shown with its neighbors, which are shortened; undefined if all are asked for. */
+/** @param asked - Requested entry, whose neighbors are shortened; undefined if all entries are requested. */
 function showEntries(
   call: CommandCall,
   session: SessionView,
@@ -196,7 +196,7 @@ function showEntry({ out, json }: CommandCall, session: SessionView, ordinal: nu
   return entry === undefined ? EXIT_CODES.failed : EXIT_CODES.ok;
 }
 
-/** Shows what an entry says, shortened, without what else is stored in it. */
+/** Displays the text of an entry, shortened, without other stored data. */
 function showNeighbor({ get, out }: CommandCall, session: SessionView, ordinal: number): ExitCode {
   const { colors } = out;
   const entry = session.entryAt(ordinal);
@@ -211,7 +211,7 @@ function showNeighbor({ get, out }: CommandCall, session: SessionView, ordinal: 
   return entry === undefined ? EXIT_CODES.failed : EXIT_CODES.ok;
 }
 
-/** Says in words what the answer cost that an entry is or belongs to, and what led to it and followed it. */
+/** Formats the cost of the answer that an entry is or belongs to, and the entries that led to it and followed it. */
 function formatCostFacts(session: SessionView, { ordinal, entry }: LocatedEntry): Facts {
   const idAt = (at: number) => session.tree.idAt(at);
   const call = findCall(session, ordinal);
@@ -239,7 +239,7 @@ function formatCostFacts(session: SessionView, { ordinal, entry }: LocatedEntry)
   ];
 }
 
-/** Tells whether a model reacts to an entry with its next answer: to a result, a command that it sees, and a failure. */
+/** Returns whether a model's next answer responds to an entry: a result, a command that the model sees, or a failure. */
 function isFollowedByAnswer(entry: AnySessionEntry): boolean {
   const { role, excludeFromContext } = getMessageFields(entry);
   if (role === "bashExecution") return excludeFromContext !== true;

@@ -37,10 +37,10 @@ const WINDOW = rare(
   numberOption("--window <tokens>", "size of the model's context window, to show how full it is"),
 );
 
-/** So many tools are named; --json names all. */
+/** Maximum number of tools listed; --json lists all. */
 const MAX_TOOLS = 12;
 
-/** `sessiontree stats`: counts messages, tool calls, tokens and cost, of one session or across many. */
+/** `sessiontree stats`: counts messages, tool calls, tokens, and cost, for one session or across many. */
 export const command: Command = {
   details: `Counts all branches of the session, or with --leaf the path to one entry (its id or the beginning of it, its label, or @leaf). What a fork inherited from its parent counts there, not here. "all input" includes what was read from the cache and written to it.
 
@@ -95,13 +95,13 @@ With --all, --project or --by: adds up calls of models across sessions, each onc
 interface ShownStats extends SessionStats {
   readonly title: string;
   readonly location: SessionLocation;
-  /** The entry whose path was counted; undefined if all branches were. */
+  /** Entry whose path was counted; undefined if all branches were. */
   readonly leafId: string | undefined;
-  /** Size of the context, as `context` and the page tell it. */
+  /** Size of the context, as shown by `context` and the page. */
   readonly size: ContextUsageEstimate;
-  /** What the calls that were counted used and cost, by model. */
+  /** Usage and cost of the counted calls, by model. */
   readonly costs: ModelCosts;
-  /** When the first and the last message that was counted came, in Unix milliseconds; NaN without a time. */
+  /** Times of the first and the last counted message, in Unix milliseconds; NaN if there are none. */
   readonly timeRange: readonly [firstMs: number, lastMs: number];
 }
 
@@ -205,7 +205,7 @@ function formatContext({ size, context: { contextWindow } }: ShownStats): string
   return `${text}; ${formatPercent((size.tokens / contextWindow) * 100)} of ${formatCount(contextWindow)}`;
 }
 
-/** Writes a table of tokens and cost, a row for each model; as in `show`, input is what went in with and without a cache. */
+/** Writes a table of tokens and cost, with a row per model; as in `show`, input includes cached input. */
 function writeUsage({ byModel, total }: ModelCosts, out: Output): void {
   const rows = byModel.map(
     (group): UsageRow => ({

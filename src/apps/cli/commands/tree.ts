@@ -50,10 +50,10 @@ const RECORDS = flag("--records", "also records of state, usage, and imports, wh
 const TAIL = numberOption("--tail <number>", "only this many entries, the last ones on the path to the leaf");
 const FOLLOW = flag("--follow", "show entries as they are appended, until interrupted");
 
-/** Columns of an id in a line of an appended entry. */
+/** Width in columns of an id in the line of an appended entry. */
 const ID_WIDTH = 8;
 
-/** Where the entries of the path to the leaf are drawn. */
+/** Position of the entries on the path to the leaf. */
 const ON_PATH: RowPosition = { depth: 0, start: undefined, passing: [] };
 
 /** `sessiontree tree`: draws a session's tree. */
@@ -141,7 +141,7 @@ function findPartingEntry(tree: EntryTree, leaf: number): number {
   return at;
 }
 
-/** Returns the last entries of the path to the leaf: so many of the conversation, or of any kind. */
+/** Returns the last entries of the path to the leaf: at most `max` of the conversation, or of any kind. */
 function listTail(session: SessionView, max: number, isWhole: boolean): number[] {
   if (isWhole) return session.pathTo(session.leaf, max);
   const found: number[] = [];
@@ -150,12 +150,12 @@ function listTail(session: SessionView, max: number, isWhole: boolean): number[]
   return found.reverse();
 }
 
-/** Shows entries as others append them. */
+/** Displays entries as other processes append them. */
 async function followSession({ findKeptSession, get, io, json, out, warn }: CommandCall): Promise<void> {
   const named = await findKeptSession(get(SESSION));
   const session = await named.open("read-only");
   const signal = io.untilInterrupted?.();
-  // Also for a program that starts this one: from here on nothing is missed.
+  // Also for a program that starts this command: no entry is missed after this line.
   warn(`Following ${toPlainLine(named.location.text)}; an interrupt (Ctrl-C) ends it.`);
   for await (const entry of session.watch(signal && { signal })) {
     if (json) out.json(entry);
@@ -175,7 +175,7 @@ function writeAppended(entry: SessionEntry, out: Output): void {
   out.line(formatExcerptLine(facts, getExcerpt(entry, !out.isLaidOut), out));
 }
 
-/** Writes what session this is: its name, and what it amounts to. */
+/** Writes a heading: the name of the session, and its facts. */
 function writeHeading(session: SessionView, counts: KindCount, out: Output): void {
   const { colors, width } = out;
   const { header, labels, tree, version, issues } = session;
@@ -207,7 +207,7 @@ function writeHeading(session: SessionView, counts: KindCount, out: Output): voi
   out.line();
 }
 
-/** Draws entries of the path to the leaf one by one, without what hangs to the side. */
+/** Draws entries of the path to the leaf one by one, without branches to the side. */
 function drawTail({ out }: CommandCall, session: SessionView, ordinals: Iterable<number>): void {
   const kinds: EntryKind[] = [];
   const rows: TreeRow[] = [];
@@ -218,7 +218,7 @@ function drawTail({ out }: CommandCall, session: SessionView, ordinals: Iterable
   new TreeWriter(session, { kinds, failures: new Set() }, out).write(rows);
 }
 
-/** One line for each entry, for programs that read lines. */
+/** Writes one line per entry, for programs that read lines. */
 function writeLines({ out }: CommandCall, session: SessionView, ordinals: Iterable<number>): void {
   const { tree, labels, leaf } = session;
   session.readEntries(ordinals, (ordinal, entry) => {
@@ -230,7 +230,7 @@ function writeLines({ out }: CommandCall, session: SessionView, ordinals: Iterab
   });
 }
 
-/** One object for each entry; the parent tells where it hangs. */
+/** Writes one object per entry; the parent determines its position. */
 function writeEntries({ out }: CommandCall, session: SessionView, ordinals: Iterable<number>): void {
   const { tree, labels, leaf } = session;
   session.readEntries(ordinals, (ordinal, entry) => {
@@ -250,28 +250,29 @@ function writeEntries({ out }: CommandCall, session: SessionView, ordinals: Iter
   });
 }
 
-/** About so many user messages are drawn beside what must be seen; of more, every second, third, … one. */
+/** Approximate number of user messages drawn besides the required entries; if there are more, every second, third, and so on. */
 const USER_MESSAGES = 40;
 
-/** The last user messages before the leaf are all drawn: people come back to them. */
+/** Number of last user messages before the leaf that are always drawn, because people return to them. */
 const LAST_USER_MESSAGES = 5;
 
-/** Of more branches than this at one entry, only the first and the last are drawn. */
+/** Maximum number of branches drawn at one entry; if there are more, only the first and the last are drawn. */
 const MAX_BRANCHES_AT_ENTRY = 10;
 const FIRST = 2;
 const LAST = 6;
 
-/** So many branches to the side are drawn in all; of more, the largest. */
+/** Maximum number of branches to the side in total; if there are more, the largest are drawn. */
 const MAX_BRANCHES = 100;
 
-/** What is drawn of a session. */
+/** Entries and branches to draw. */
 export type Landmarks = Pick<DrawnTree, "isDrawn" | "isHidden">;
 
 /**
- * Chooses the entries that get a row of their own: those that always do, and a choice of user messages; of very many
- * branches not all, so that long sessions stay readable.
+ * Chooses the entries that get their own rows: those that always have one, and a selection of user messages. If there are very
+ * many
+ * branches, hides some, so that long sessions stay readable.
  *
- * @param hidden - How many entries have no row.
+ * @param hidden - Number of entries without a row.
  * @remarks Cost: O(entries), and O(n log n) for the branches.
  */
 export function chooseLandmarks(marks: TreeMarks, trunk: Trunk, hidden = 0): Landmarks {
@@ -286,7 +287,7 @@ export function chooseLandmarks(marks: TreeMarks, trunk: Trunk, hidden = 0): Lan
   return { isDrawn, isHidden };
 }
 
-/** Sets a mark also on everything above an entry that has it. */
+/** Propagates marks to all ancestors of marked entries. */
 function carryUp(tree: EntryTree, { order }: Trunk, marks: Uint8Array): void {
   for (let i = order.length - 1; i >= 0; i--) {
     const ordinal = order[i] ?? NONE;
@@ -312,9 +313,9 @@ function chooseUserMessages(tree: EntryTree, kinds: readonly EntryKind[], leaf: 
 }
 
 /**
- * Chooses the branches to the side that are not drawn, where there are more than can be read.
+ * Chooses the branches to the side that are not drawn, if there are too many to read.
  *
- * @param holdsMark - 1 for entries under which there is something marked; their branches are drawn.
+ * @param holdsMark - 1 for entries with a marked descendant; their branches are drawn.
  * @returns 1 for the first entry of each branch that is not drawn.
  * @remarks Cost: O(entries), and O(n log n) for the branches.
  */
@@ -332,7 +333,7 @@ function hideBranches(tree: EntryTree, trunk: Trunk, holdsMark: Uint8Array): Uin
   }
   if (candidates.length <= MAX_BRANCHES) return isHidden;
   const sizes = countSubtrees(tree, trunk.order);
-  // A branch within another one is smaller than that, so no branch is drawn whose surroundings are not.
+  // A branch within another one is smaller, so no branch is drawn without the branch around it.
   candidates.sort((a, b) => (sizes[b] ?? 0) - (sizes[a] ?? 0) || b - a);
   for (const head of candidates.slice(MAX_BRANCHES)) isHidden[head] = 1;
   return isHidden;

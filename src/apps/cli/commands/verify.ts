@@ -29,7 +29,7 @@ const SESSIONS = optionalList("[sessions...]", `the sessions to check; default: 
 const ALL = flag("--all", "check the sessions of all projects, and print those with issues");
 const SCHEMA = rare(flag("--schema", "also warn about entries that differ from the documented format"));
 
-/** A difference from the documented format: worth knowing, and no damage. */
+/** Difference from the documented format that is not damage. */
 interface Warning {
   readonly line: number;
   readonly offset: number;
@@ -44,7 +44,7 @@ interface Verdict {
   readonly warnings: readonly Warning[];
 }
 
-/** `sessiontree verify`: reads everything in session files and reports what is wrong. */
+/** `sessiontree verify`: reads session files completely and reports issues. */
 export const command: Command = {
   details: `Reads every entry and prints each issue with its line and byte offset; changes nothing. Exits with 1 if there is an issue, or a file is not a session.`,
   parameters: [SESSIONS, ALL, SCHEMA],
@@ -65,7 +65,7 @@ export const command: Command = {
   },
 };
 
-/** Checks all sessions, and prints those with issues and how many there are. */
+/** Checks all sessions, and prints those with issues and their number. */
 async function verifyAll(call: CommandCall, names: readonly string[]): Promise<ExitCode> {
   if (names.length > 0) throw new UsageError("Name sessions, or check all with --all, not both.");
   if (call.stored !== undefined) throw new UsageError("--all checks files; leave --store out.");
@@ -76,7 +76,7 @@ async function verifyAll(call: CommandCall, names: readonly string[]): Promise<E
   return failed === 0 ? EXIT_CODES.ok : EXIT_CODES.failed;
 }
 
-/** Checks one file; one that is not a session does not keep the others from being checked. */
+/** Checks one file; a file that is not a session does not prevent checking the others. */
 async function verifyOne(call: CommandCall, name: string, isQuiet = false): Promise<boolean> {
   const { out, json } = call;
   try {
@@ -115,13 +115,13 @@ async function inspectSession({ get }: CommandCall, named: NamedSession): Promis
   return { session, location, issues: session.issues.sort((a, b) => a.offset - b.offset), warnings };
 }
 
-/** Reports a message of another SDK, which was stored as if it were one of this format. */
+/** Reports a message of another SDK that was stored as if it were in this format. */
 function checkMessage(session: SessionView, ordinal: number, entry: AnySessionEntry): void {
   const problems = findStoredMessageProblems(getMessageFields(entry));
   if (problems.length > 0) session.report("MESSAGE_FOREIGN", ordinal, problems.join("; "));
 }
 
-/** Reports images that lie beside the sessions of oh-my-pi, and are not there. */
+/** Reports missing images, which oh-my-pi stores next to its sessions. */
 function checkImages(session: SessionView, ordinal: number, entry: AnySessionEntry): void {
   const { path } = session;
   const { message, content } = toRecord(entry);
@@ -137,7 +137,7 @@ function checkCompactions(session: SessionView, compactions: readonly [number, A
   for (const [ordinal, entry] of compactions) {
     const { firstKeptEntryId: keptId, retainedTail } = toRecord(entry);
     if (keptId === "") continue;
-    // Another writer's form brings the kept messages along.
+    // Another writer's format includes the kept messages.
     if ((keptId === undefined || keptId === null) && Array.isArray(retainedTail)) continue;
     const kept = typeof keptId === "string" ? session.tree.find(keptId) : NONE;
     if (kept === NONE || !isAncestor(kept, ordinal)) {

@@ -46,7 +46,7 @@ machine can reach, at an address that nobody can guess. It ends with the command
   },
 };
 
-/** The sessions of which a list was asked for; undefined if it was one session. */
+/** Returns the sessions to list; undefined if a single session was requested. */
 function makeServedIndex(call: CommandCall): ServedIndex | undefined {
   const { get, io, stored } = call;
   const name = get(SESSION);
@@ -82,7 +82,7 @@ async function serveSession(call: CommandCall): Promise<void> {
   await servePages(call, new PageServer(undefined), (server) => `${server.makeUrl(path)}${hash}`);
 }
 
-/** Serves pages, and shows the one at an address, until the command is interrupted. */
+/** Serves pages, and opens the one at an address, until the command is interrupted. */
 async function servePages(
   call: CommandCall,
   server: PageServer,
@@ -111,8 +111,8 @@ async function servePages(
 }
 
 /**
- * Writes a page that leads to an address, in a folder that only its owner can enter: with the address itself among the
- * arguments of a browser, everybody on the machine could read the token in it.
+ * Writes a page that redirects to an address, in a folder that only its owner can read: if the address itself were an argument of
+ * a browser, every user of the machine could read the token in it.
  */
 function writeRedirectPage(url: string): string {
   const path = makePagePath("live");

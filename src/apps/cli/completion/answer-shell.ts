@@ -5,11 +5,11 @@ import { SHELLS } from "./candidates.ts";
 import { findCandidates, formatLineFor } from "./find-candidates.ts";
 
 /**
- * Answers what the script of a shell asks at each press of a key, `completion SHELL -- WORDS`, without the parser of
- * command lines and whatever else no answer needs: somebody waits.
+ * Answers the request that a shell's script sends at each key press, `completion SHELL -- WORDS`. Avoids loading the
+ * command-line parser and everything else that is not required, because the user is waiting.
  *
  * @param given - Arguments of `completion`.
- * @returns Undefined if they ask something else.
+ * @returns Undefined if they are not such a request.
  */
 export async function answerShell(
   [named, dashes, ...words]: readonly string[],

@@ -3,37 +3,37 @@ import { LATEST } from "../session-argument.ts";
 import { truncateLine } from "../text/width.ts";
 import parametersOfAll from "./parameters.json" with { type: "json" };
 
-/** A word that may stand where somebody is typing. */
+/** Possible completion of a word. */
 export interface Candidate {
   readonly value: string;
   readonly description: string;
 }
 
-/** What may stand at the end of a command line: words that are known, and what must be looked up. */
+/** Possible completions of a command line: known words, and the kind of names to look up. */
 export interface Candidates {
   readonly words: readonly Candidate[];
-  /** Sessions, those in the trash, entries of a session, or nothing. */
+  /** Sessions, sessions in the trash, entries of a session, or nothing. */
   readonly lookUp?: "sessions" | "trashed" | "entries";
-  /** The session of which entries are meant, as the line names it. */
+  /** Session whose entries to look up, as named on the line. */
   readonly session?: string;
-  /** The folder that the line gives for sessions. */
+  /** Folder of sessions that the line names. */
   readonly dir?: string;
 }
 
 interface KnownParameter {
   readonly form: string;
   readonly description: string;
-  /** All values that it can have, with spaces between them. */
+  /** All possible values, separated by spaces. */
   readonly values?: string;
   readonly isList?: boolean;
 }
 
 /**
- * The parameters of every command: by its name, what describes each, by its form, with its
- * values if they are few.
+ * Parameters of every command: by the command's name, the description of each parameter by its form, with its values if
+ * they are few.
  *
- * To load a command would tell the same, but with all that it runs, and somebody waits. The file is made from the
- * commands by `npm run update:cli-docs`, and a test compares the two.
+ * The commands contain the same data, but loading one also loads all its code, and the user is waiting. The file is generated
+ * from the commands by `npm run update:cli-docs`, and a test compares the two.
  */
 const PARAMETERS: {
   readonly [command: string]: { readonly [form: string]: string | Omit<KnownParameter, "form"> };
@@ -41,12 +41,12 @@ const PARAMETERS: {
 
 const DESCRIPTION_LENGTH = 50;
 
-/** Cuts a description to about as much as a shell shows. */
+/** Truncates a description to about the length that a shell displays. */
 export function shortenToDescription(text: string): string {
   return truncateLine(text, DESCRIPTION_LENGTH);
 }
 
-/** The shells for which there is a script. */
+/** Shells with a completion script. */
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 
 const NOTHING: Candidates = { words: [] };
@@ -55,7 +55,7 @@ const HELP: Candidate = { value: "--help", description: "print help" };
 
 const NAMED_SESSION: Candidate = { value: "@last", description: "the latest session of this project" };
 
-/** What stands for a parameter, by the word that its form has in brackets. */
+/** Completions of a parameter, by the placeholder in its form. */
 const BY_PLACEHOLDER: { readonly [placeholder: string]: Candidates } = {
   session: { words: [NAMED_SESSION], lookUp: "sessions" },
   sessions: { words: [NAMED_SESSION], lookUp: "sessions" },
@@ -72,12 +72,12 @@ const BY_PLACEHOLDER: { readonly [placeholder: string]: Candidates } = {
 };
 
 /**
- * Returns what may stand at the end of a command line.
+ * Returns the possible completions of a command line.
  *
- * Where nothing is known, the shell has its own idea: files.
+ * If there are none, the shell uses its default: files.
  *
- * @param words - Those behind the name of the program; the last is the one that is being typed, maybe empty.
- * @returns Words that begin with the last one; what is to be looked up must begin so, too.
+ * @param words - Words after the program's name; the last one is being typed, and may be empty.
+ * @returns Words that begin with the last one; looked-up names must also begin with it.
  */
 export function completeLine(words: readonly string[], commands: readonly ListedCommand[]): Candidates {
   const before = words.slice(0, -1);
@@ -104,7 +104,7 @@ function findAllCandidates(
   return given.length === 0 ? { words: findNamesAfter(`${name} `, commands) } : NOTHING;
 }
 
-/** Returns the next word of each command whose name begins so, once. */
+/** Returns the next word of each command whose name has this beginning, each once. */
 function findNamesAfter(beginning: string, commands: readonly ListedCommand[]): Candidate[] {
   const found = new Map<string, Candidate>();
   for (const { name, summary } of commands) {
@@ -130,11 +130,11 @@ function findCandidatesOfLine(command: string, given: readonly string[], typed: 
     ...(dir !== undefined && { dir }),
     ...findSession(places, args),
   };
-  // A key that waits for a server is worse than one that does nothing.
+  // Completion never waits for a server: a key press without a completion is better than one that blocks.
   const known = (values: Candidates) =>
     isOfStore && values.lookUp !== "trashed" ? { words: values.words } : { ...values, ...within };
   if (awaited !== undefined) return known(getValues(awaited, typed));
-  // What stands behind this is no option, and may be another program's command line.
+  // Words after `--` are not options, and may be another program's command line.
   if (given.includes("--")) return NOTHING;
   if (typed.startsWith("-")) {
     const unused = options.filter((option) => !getNames(option).some((name) => given.includes(name)));
@@ -146,7 +146,7 @@ function findCandidatesOfLine(command: string, given: readonly string[], typed: 
   return parameter === undefined ? NOTHING : known(getValues(parameter, typed));
 }
 
-/** The session that a line names before the entry, or that it means without naming one. */
+/** Returns the session named on a line before the entry, or the default session if it may be omitted. */
 function findSession(
   places: readonly string[],
   args: readonly KnownParameter[],
@@ -156,7 +156,7 @@ function findSession(
   return session === undefined ? {} : { session };
 }
 
-/** Goes through the words before the one that is typed. */
+/** Reads the words before the one being typed. */
 function readWords(given: readonly string[], options: readonly KnownParameter[]) {
   let awaited: KnownParameter | undefined;
   const places: string[] = [];
@@ -178,7 +178,7 @@ function isOption({ form }: KnownParameter): boolean {
   return form.startsWith("-");
 }
 
-/** The ways in which an option can be written: `-o` and `--output`. */
+/** Returns the spellings of an option: `-o` and `--output`. */
 function getNames({ form }: Pick<KnownParameter, "form">): string[] {
   return form.replace(/[<[].*/, "").match(/--?[\w-]+/g) ?? [];
 }

@@ -3,13 +3,13 @@ import { SessionView } from "../../../session/manager/session-view.ts";
 import { getEntryKind } from "../../text/entry-kind.ts";
 import { type Candidate, shortenToDescription } from "./candidates.ts";
 
-/** More are of no use to anybody who looks through them. */
+/** Maximum number of entries; more are not useful to a user. */
 const MAX_ENTRIES = 200;
 
 /**
- * Returns the labels of a session and the ids of its entries, the latest first, that begin with what was typed.
+ * Returns the labels and entry ids of a session that begin with the typed text, latest first.
  *
- * @param isDescribed - Whether a shell shows what an entry says; only then are bodies read.
+ * @param isDescribed - Whether a shell displays descriptions; bodies are read only for these.
  */
 export function listEntryCandidates(path: string, typed: string, isDescribed: boolean): Candidate[] {
   const session = SessionView.at(path);

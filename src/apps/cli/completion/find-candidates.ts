@@ -7,27 +7,27 @@ import { findSession, getScope, isLikePath } from "../session-argument.ts";
 import { type Candidate, completeLine, shortenToDescription } from "./candidates.ts";
 import type { Shell } from "./scripts.ts";
 
-/** More are of no use to anybody who looks through them. */
+/** Maximum number of sessions; more are not useful to a user. */
 const MAX_SESSIONS = 200;
 
-/** Ids that no shell takes for anything but a word; those of other programs may hold whatever they like. */
+/** Ids that every shell reads as a single word; ids of other programs may contain any character. */
 const HARMLESS_ID = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
-/** Names in which a shell has to quote nothing but the spaces. */
+/** Names in which a shell must quote only spaces. */
 const HARMLESS_NAME = /^[\p{L}\p{N}][\p{L}\p{N}\p{M} ._,+-]{0,79}$/u;
 
-/** What a shell asks, and where it does so. */
+/** Completion request of a shell, and its environment. */
 export interface AskedCompletion extends Pick<CommandCall, "io" | "dir"> {
-  /** The command line so far; the last word is the one that is being typed, maybe empty. */
+  /** Command line so far; the last word is being typed, and may be empty. */
   readonly words: readonly string[];
   readonly commands: readonly ListedCommand[];
   /** Whether sessions are in a database, unless the line names a folder. */
   readonly isStored: boolean;
-  /** Whether the shell shows descriptions; without them it gets words sooner. */
+  /** Whether the shell displays descriptions; without them, completion is faster. */
   readonly isDescribed: boolean;
 }
 
-/** Finds what may stand at the end of a command line. */
+/** Finds the possible completions of a command line. */
 export async function findCandidates({
   words,
   commands,
@@ -46,7 +46,7 @@ export async function findCandidates({
   return [...known, ...found.filter(({ value }) => value.startsWith(typed) && HARMLESS_ID.test(value))];
 }
 
-/** Finds labels and ids of entries, the latest first; of a session that cannot be found, none. */
+/** Finds labels and ids of entries, latest first; none if the session cannot be found. */
 async function lookUpEntries(
   session: string | undefined,
   typed: string,
@@ -58,7 +58,7 @@ async function lookUpEntries(
   try {
     return entryCandidates(await findSession(session, place), typed, isDescribed);
   } catch (error) {
-    // A shell that asks for words has no use for an error.
+    // A shell that requests words cannot use an error.
     if (!isSessionError(error)) throw error;
     return [];
   }
@@ -75,7 +75,7 @@ async function listSessionCandidates(
     const title = session.title;
     for (const value of listWords(session, typed)) {
       const description = isDescribed ? shortenToDescription(value === title ? session.id : title) : "";
-      // Of two that are called alike, the earlier one is named by its id.
+      // If two sessions have the same name, the earlier one is offered by its id.
       const word = found.has(value) && typed === "" && HARMLESS_ID.test(session.id) ? session.id : value;
       if (!found.has(word)) found.set(word, { value: word, description });
     }
@@ -84,7 +84,7 @@ async function listSessionCandidates(
   return [...found.values()];
 }
 
-/** With nothing typed those of the project are meant; an id or a name may be that of any. */
+/** Yields the sessions of the project if nothing is typed; else those of all projects, because an id or name may be of any. */
 async function* listMeantSessions(
   typed: string,
   place: Pick<CommandCall, "io" | "dir">,
@@ -98,12 +98,12 @@ async function* listTrashedRows(): AsyncGenerator<FileRow, void> {
   try {
     for (const { session } of await listTrashed()) yield session;
   } catch (error) {
-    // There are systems whose trash cannot be read; a shell that asks for words has no use for an error.
+    // The trash of some systems cannot be read; a shell that requests words cannot use an error.
     if (!isSessionError(error)) throw error;
   }
 }
 
-/** Returns words by which a session can be named and that begin with what is typed: its name or the end of it, and its id. */
+/** Returns words that name a session and begin with the typed text: its name or the end of its name, and its id. */
 function listWords({ id, name = "" }: FileRow, typed: string): string[] {
   const rest = findNameEnd(name, typed);
   const isName = rest !== undefined && HARMLESS_NAME.test(rest) && !isLikePath(rest);
@@ -111,7 +111,7 @@ function listWords({ id, name = "" }: FileRow, typed: string): string[] {
   return [...(isName ? [rest] : []), ...(isId ? [id] : [])];
 }
 
-/** Returns a name from the word on that begins as typed, in the letters that are typed; undefined if none does so. */
+/** Returns the end of a name from the word that matches the typed text, with the typed letters; undefined if no word matches. */
 function findNameEnd(name: string, typed: string): string | undefined {
   const [line, begin] = [toPlainLine(name), typed.toLowerCase()];
   const at = ` ${line.toLowerCase()}`.indexOf(` ${begin}`);
@@ -120,7 +120,7 @@ function findNameEnd(name: string, typed: string): string | undefined {
   return line.toLowerCase().endsWith(rest.toLowerCase()) ? rest : undefined;
 }
 
-/** Writes a candidate as the shell's script reads it. */
+/** Formats a candidate for the shell's script. */
 export function formatLineFor(shell: Shell, { value, description }: Candidate): string {
   if (shell === "bash") return value;
   if (shell === "fish") return `${value}\t${description}`;

@@ -1,11 +1,11 @@
 import type { SHELLS } from "./candidates.ts";
 
-/** One of the shells for which there is a script. */
+/** Shell with a completion script. */
 export type Shell = (typeof SHELLS)[number];
 
 /**
- * The scripts that make a shell complete command lines: each asks the program itself what may stand at the end of one,
- * so that a script stays right when the program gets another command.
+ * Shell completion scripts. Each calls the program for the possible completions, so that a script remains valid when the
+ * program gets new commands.
  */
 export const SCRIPTS: { readonly [shell in Shell]: string } = {
   bash: `# Completion of sessiontree for bash. In ~/.bashrc:  eval "$(sessiontree completion bash)"

@@ -7,7 +7,7 @@ import type { AtifSource } from "../../../interop/atif/export-options.ts";
 import type { SessionView } from "../../../session/manager/session-view.ts";
 import { type ExportSource, readNumberedEntries } from "./source.ts";
 
-/** Writes a branch as a document of the Agent Trajectory Interchange Format. */
+/** Formats a branch as a document of the Agent Trajectory Interchange Format. */
 export function* writeAtif(source: ExportSource): Generator<string, void> {
   yield `${encodeParsed((source.exported ?? makeTrajectory(source)).trajectory)}\n`;
 }
@@ -23,7 +23,7 @@ export function makeTrajectory({ session, leaf, atif = {} }: ExportSource): Expo
   });
 }
 
-/** Presents a session that is only looked at, with the branch that ends at an entry. */
+/** Wraps a session view as a source, with the branch that ends at an entry. */
 function toSource(session: SessionView, leaf: number): AtifSource {
   const read = (ordinals: Int32Array) =>
     Array.from(readNumberedEntries(session, ordinals), ({ entry }) => entry ?? []).flat();

@@ -9,18 +9,18 @@ import { writeMermaid } from "./graph.ts";
 import { writeMarkdown } from "./markdown.ts";
 import type { ExportSource } from "./source.ts";
 
-/** A format in which a session can be exported. */
+/** Format in which a session can be exported. */
 export interface ExportFormat {
   readonly name: string;
-  /** What chooses it; its value is the file to write. */
+  /** Option that selects the format; its value is the file to write. */
   readonly option: Parameter<string | true | undefined>;
-  /** Whether it shows all branches, so that `--leaf` makes no sense; `jsonl` does so if everything is wanted. */
+  /** Whether it shows all branches, so that `--leaf` does not apply; `jsonl` does so on request. */
   readonly isWhole: boolean;
-  /** Makes the content, piece by piece, without writing anything. */
+  /** Yields the content, piece by piece, without writing anything. */
   readonly render: (source: ExportSource) => Iterable<string | Uint8Array>;
 }
 
-/** Describes a format, whose option may name the file to write. */
+/** Defines a format, whose option may name the file to write. */
 function exportFormat(
   name: string,
   description: string,
@@ -34,7 +34,7 @@ function* writeHtml({ session, leaf }: ExportSource): Generator<string, void> {
   yield makeSessionPage(session, { leafId: leaf === NONE ? undefined : session.tree.idAt(leaf) });
 }
 
-/** All formats, in the order in which the help lists them. */
+/** All formats, in the order of the help. */
 export const EXPORT_FORMATS: readonly ExportFormat[] = [
   exportFormat("jsonl", "a session file of the branch; of all branches with --full", false, writeJsonl),
   exportFormat("markdown", "a transcript of the branch", false, writeMarkdown),
@@ -44,7 +44,7 @@ export const EXPORT_FORMATS: readonly ExportFormat[] = [
 ];
 
 /**
- * Writes a session file: a branch under the header of its session, or all branches.
+ * Yields the content of a session file: a branch under the header of its session, or all branches.
  *
  * @throws {SessionError} `VERSION_TOO_NEW`
  * @remarks Cost: O(bytes copied).

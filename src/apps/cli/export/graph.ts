@@ -8,24 +8,24 @@ import { truncateLine } from "../text/width.ts";
 import { takeShortId } from "../view/entry-line.ts";
 import { type ExportSource, readNumberedEntries } from "./source.ts";
 
-/** A tree of boxes: each stands for an entry, or for several in a line. */
+/** Tree of boxes, each for one entry, or for several consecutive entries. */
 export interface TreeGraph {
   readonly nodes: Iterable<GraphNode>;
-  /** Box and box below it, by name. */
+  /** Names of a box and the box below it. */
   readonly edges: readonly (readonly [from: string, to: string])[];
 }
 
-/** A box of a drawing. */
+/** Box of a drawing. */
 export interface GraphNode {
   readonly name: string;
   readonly tone: Tone | "run";
-  /** One or two harmless lines. */
+  /** One or two safe lines. */
   readonly lines: readonly string[];
-  /** Whether the session stands here. */
+  /** Whether the box contains the leaf. */
   readonly isLeaf: boolean;
 }
 
-/** Colors of boxes that can be read on light and dark. */
+/** Colors of boxes that are readable on light and dark backgrounds. */
 const LOOKS: {
   readonly [tone in GraphNode["tone"]]: { readonly fill: string; readonly stroke: string };
 } = {
@@ -43,12 +43,12 @@ const LINE_WIDTH = 48;
 const ID_LENGTH = 18;
 
 /**
- * Makes the boxes and lines of a session's tree.
+ * Creates the boxes and lines of a session's tree.
  *
- * Entries in a straight line share one box, except for both ends of branches, labels, compactions, summaries, damage and
- * the leaf; with `isFull` every entry has its own.
+ * Entries in a straight line share one box, except for both ends of branches, labels, compactions, summaries, damage, and
+ * the leaf; with `isFull`, every entry has its own box.
  *
- * @remarks Cost: O(session); the boxes are made as they are asked for.
+ * @remarks Cost: O(session); boxes are created on demand.
  */
 export function makeTreeGraph({ session, leaf, isFull }: ExportSource): TreeGraph {
   const { tree } = session;
@@ -57,7 +57,7 @@ export function makeTreeGraph({ session, leaf, isFull }: ExportSource): TreeGrap
   const marks = { tree, leaf, kinds: read.kinds, labeled: session.labeled() };
   const isDrawn = isFull ? chooseAll(tree) : chooseRows(marks, trunk);
   const runs = new Map<number, KindCount>();
-  /** The first entry of the box of each entry. */
+  /** For each entry, the first entry of its box. */
   const heads = Int32Array.from(tree.ordinals());
   for (const row of layOutRows({ tree, trunk, isDrawn, rootDepth: 0 })) {
     if (row.kind !== "run") continue;
@@ -103,10 +103,10 @@ function* makeNodes(
   }
 }
 
-/** All that is written as it stands: the rest has a meaning to Mermaid somewhere. */
+/** Characters that are escaped, because they may have a meaning in Mermaid; all others are written unchanged. */
 const MEANINGFUL = /[^\p{L}\p{N} ,._-]/gu;
 
-/** Draws a session's tree as a Mermaid flowchart. Mermaid takes 50,000 characters, or more with `maxTextSize`. */
+/** Draws a session's tree as a Mermaid flowchart. Mermaid accepts 50,000 characters, or more with `maxTextSize`. */
 export function* writeMermaid(source: ExportSource): Generator<string, void> {
   const { nodes, edges } = makeTreeGraph(source);
   yield "flowchart TD\n";

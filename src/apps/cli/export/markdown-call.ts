@@ -6,28 +6,28 @@ import { isJsonRecord } from "../../../core/format/json.ts";
 import { formatJson } from "../../text/stored-values.ts";
 import { fenceText, formatCode } from "./markdown-text.ts";
 
-/** A tool call, as a transcript shows it. */
+/** Tool call as displayed in a transcript. */
 export interface ShownCall {
   readonly name: string;
   readonly input: unknown;
 }
 
-/** Arguments that hold a command for a shell. */
+/** Arguments that contain a shell command. */
 const COMMANDS = ["command", "cmd", "script"];
 
-/** Arguments that hold what a tool writes to a file. */
+/** Arguments that contain the text that a tool writes to a file. */
 const CONTENTS = ["content", "contents", "file_text", "new_source"];
 
 const PATCH = /^\*\*\* Begin Patch/m;
 
-/** Longer values are not in the line of the call. */
+/** Maximum length of a value in the line of the call. */
 const LONGEST_VALUE = 120;
 
 /**
- * Lays out a tool call: a line with the tool and its short arguments; below it commands, edits and what is written to files, as
+ * Formats a tool call: a line with the tool and its short arguments; below it commands, edits, and text written to files, as
  * code in their language, and other long arguments as JSON.
  *
- * @param bounds - To how much the code is shortened; undefined for all of it.
+ * @param bounds - Maximum size of the code; undefined for all of it.
  */
 export function layOutCall({ name, input }: ShownCall, bounds?: LineBounds): string[] {
   const fence = (text: string, language: string) =>
@@ -71,7 +71,7 @@ export function layOutCall({ name, input }: ShownCall, bounds?: LineBounds): str
   return [makeCallTitle(name, rest), ...blocks];
 }
 
-/** Returns the language of the first file that a call names, as highlighters call it; empty if there is none. */
+/** Returns the language of the first file that a call names, as used by highlighters; empty if there is none. */
 export function findLanguage(call: ShownCall): string {
   const [file] = findCallFiles(call);
   const name = file?.path.split(/[/\\]/).at(-1)?.toLowerCase() ?? "";
@@ -79,7 +79,7 @@ export function findLanguage(call: ShownCall): string {
   return /\.([a-z][a-z0-9]{0,9})$/.exec(name)?.[1] ?? "";
 }
 
-/** Takes a command that is an array: the last of `bash -lc …`, or all words. */
+/** Removes and returns a command that is an array: the last element of `bash -lc …`, or all words. */
 function takeCommand(rest: Record<string, unknown>): string {
   const name = COMMANDS.find((one) => Array.isArray(rest[one]));
   if (name === undefined) return "";
@@ -107,16 +107,16 @@ function makeCallTitle(name: string, fields: Readonly<Record<string, unknown>>):
   return [`**Call of** ${formatCode(name)}`, values.join(", ")].filter(Boolean).join(": ");
 }
 
-/** Arguments that need no name next to them. */
+/** Arguments whose values need no name. */
 const TELLING: ReadonlySet<string> = new Set([
   ...["path", "file_path", "filePath", "absolute_path", "notebook_path", "target_file"],
   ...["description", "pattern", "query", "url"],
 ]);
 
-/** Lines before and after a change, unless all are wanted. */
+/** Number of lines before and after a change, unless all are requested. */
 const CONTEXT = 1;
 
-/** Writes a change as lines of a diff; of what both texts share at their beginnings and ends, only some lines. */
+/** Formats a change as lines of a diff, with only some of the common lines at the beginning and end. */
 function formatEdit(before: string, after: string, context: number): string {
   const [old, now] = [splitLines(before), splitLines(after)];
   const shortest = Math.min(old.length, now.length);

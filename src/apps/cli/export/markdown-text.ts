@@ -1,41 +1,41 @@
 import { toPlainLine, toPlainText } from "../../../core/facts/plain-text.ts";
 
-/** The beginning or end of a fenced block, as CommonMark has it. */
+/** Beginning or end of a fenced block, as in CommonMark. */
 const FENCE = /^ {0,3}(`{3,}|~{3,})(.*)$/;
 
-/** A fenced block that begins on the line of a list's marker. */
+/** Fenced block that begins on the line of a list's marker. */
 const FENCE_IN_LIST = /^(\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)+)((?:`{3,}|~{3,}).*)$/;
 
-/** Of what stands behind a fence only this much is taken over: some readers take more of it for a table. */
+/** Part of a fence's info string that is kept, because some readers parse a longer one as a table. */
 const LANGUAGE = /^ *[\w+#.-]+/;
 
 const TABLE = /^[\s|:-]*-[\s|:-]*$/;
 
 const HEADING = /^( {0,3})(#{1,6})(?=[ \t]|$)/;
 
-/** Headings in what was said are below those of the transcript. */
+/** Number of levels by which headings in messages are lowered, below those of the transcript. */
 const HEADING_SHIFT = 3;
 const LOWEST_HEADING = 6;
 
-/** Escaped characters, runs of backticks, addresses in angle brackets, and what could begin an HTML element. */
+/** Escaped characters, runs of backticks, addresses in angle brackets, and possible beginnings of HTML elements. */
 const SPANS = /\\[!-/:-@[-`{-~]|`+|<(?:https?:\/\/|mailto:)[^\s<>]*>|<(?=[A-Za-z/!?])/g;
 
-/** Characters that mean something to Markdown in the middle of a line. */
+/** Characters with a meaning in Markdown in the middle of a line. */
 const SPECIAL = /[\\`*_{}[\]<>#|~&!]/g;
 
-/** Makes a fenced block whose fence is longer than any run of backticks in the text; the language is for colors alone. */
+/** Formats a fenced block whose fence is longer than any run of backticks in the text; the language only affects colors. */
 export function fenceText(text: string, language = ""): string {
   const plain = toPlainText(text);
   const fence = "`".repeat(Math.max(3, measureLongestRun(plain) + 1));
   return `${fence}${language}\n${plain}${plain.endsWith("\n") || plain === "" ? "" : "\n"}${fence}`;
 }
 
-/** Writes a short text so that Markdown shows it as it is. */
+/** Escapes a short text, so that Markdown displays it unchanged. */
 export function escapeMarkdown(text: string): string {
   return toPlainLine(text).replace(SPECIAL, "\\$&");
 }
 
-/** Writes a short text as code. */
+/** Formats a short text as code. */
 export function formatCode(text: string): string {
   const plain = toPlainLine(text);
   if (plain === "") return "";
@@ -45,11 +45,11 @@ export function formatCode(text: string): string {
 }
 
 /**
- * Takes in Markdown that others wrote so that it stays within its entry: its headings become lower ones, a block of
- * code that it left open is closed, and what would begin an HTML element outside of code is text.
+ * Adapts Markdown from a message so that it stays within its entry: lowers its headings, closes an open block of
+ * code, and escapes possible HTML elements outside of code.
  *
- * Where it is not certain that Markdown takes something for code, it counts as none: in lists, fences go to the margin,
- * and a span of code counts only on its own line.
+ * If it is uncertain whether Markdown treats something as code, it does not count as code: in lists, fences move to the margin,
+ * and a span of code counts only within its own line.
  */
 export function adoptMarkdown(text: string): string {
   const lines = toPlainText(text)
@@ -82,13 +82,13 @@ export function adoptMarkdown(text: string): string {
   return [...result, ...(fence === "" ? [] : [fence])].join("\n");
 }
 
-/** Writes a short text as code of HTML, for where Markdown is not read. */
+/** Formats a short text as HTML code, for places where Markdown is not parsed. */
 export function formatHtmlCode(text: string): string {
   const escapes: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
   return `<code>${toPlainLine(text).replace(/[&<>]/g, (found) => escapes[found] ?? found)}</code>`;
 }
 
-/** Puts text into a part that a viewer shows folded. */
+/** Formats text as a section that a viewer displays folded. */
 export function foldText(summary: string, text: string): string {
   return `<details>\n<summary>${summary}</summary>\n\n${text}\n\n</details>`;
 }
@@ -97,7 +97,7 @@ function lowerHeading(_: string, indent: string, marks: string): string {
   return indent + "#".repeat(Math.min(LOWEST_HEADING, marks.length + HEADING_SHIFT));
 }
 
-/** Escapes what would begin an element, maybe not in spans of code; tells whether the line ends all spans that it begins. */
+/** Escapes possible HTML elements, optionally not in code spans; also returns whether the line ends all spans that it begins. */
 function withoutHtml(line: string, withCode: boolean): { text: string; isClosed: boolean } {
   let text = "";
   let done = 0;
@@ -119,7 +119,7 @@ function withoutHtml(line: string, withCode: boolean): { text: string; isClosed:
   return { text: text + line.slice(done), isClosed };
 }
 
-/** Where the code span ends that a run of so many backticks began, or -1. */
+/** Returns the end of a code span that began with a run of `length` backticks, or -1. */
 function findClose(text: string, from: number, length: number): number {
   for (let at = text.indexOf("`", from); at !== -1; at = text.indexOf("`", at)) {
     const start = at;

@@ -24,16 +24,16 @@ import { type ExportSource, type ResultDetail, readNumberedEntries } from "./sou
 
 const LONGEST_FAILURE = 1000;
 
-/** To how much calls, results, thinking and instructions are shortened, unless everything is wanted. */
+/** Maximum sizes of calls, results, thinking, and instructions, unless everything is requested. */
 const CALL_BOUNDS: LineBounds = { maxLines: 8, maxLineLength: 200 };
 const RESULT_BOUNDS: LineBounds = { maxLines: 4, maxLineLength: 120 };
 const THINKING_BOUNDS: LineBounds = { maxLines: 4, maxLineLength: 160 };
 const INSTRUCTION_BOUNDS: LineBounds = { maxLines: 20, maxLineLength: 400 };
 
-/** Lines of a result that is not worth folding. */
+/** Maximum number of lines of a result that is not folded. */
 const SHORT_RESULT = 3;
 
-/** Entry types of which a transcript says something in one line. */
+/** Entry types that a transcript mentions in one line. */
 const MENTIONED: ReadonlyMap<string, string> = new Map([
   ["model_change", "Model"],
   ["thinking_level_change", "Thinking level"],
@@ -41,9 +41,9 @@ const MENTIONED: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Writes a branch as a transcript in Markdown: what session it is, then a heading for each turn with what was said,
- * called and returned. State of extensions, labels as entries and usage records are left out; of changes of the model and the
- * like before something is said, the last.
+ * Formats a branch as a Markdown transcript: a heading for the session, then a heading per turn with its messages, calls, and
+ * results. Omits state of extensions, labels as entries, and usage records; of changes of the model and other settings before a
+ * message, includes only the last.
  */
 export function* writeMarkdown(source: ExportSource): Generator<string, void> {
   const { session, leaf, withImages, results } = source;
@@ -81,7 +81,7 @@ export function* writeMarkdown(source: ExportSource): Generator<string, void> {
   for (const block of mentions.take()) yield `\n${block}\n`;
 }
 
-/** Changes of settings that are still to be mentioned: of each kind the last, if it is another than the one that was mentioned. */
+/** Changes of settings to be mentioned: the last of each kind, if it differs from the one mentioned before. */
 class Mentions {
   readonly #told = new Map<string, string>();
   readonly #open = new Map<string, string>();
@@ -114,20 +114,20 @@ function makeTranscriptHeading({ session, leaf }: ExportSource, path: Int32Array
 }
 
 interface Around {
-  /** Number of the turn, from 1; 0 before the first. */
+  /** Number of the turn, from 1; 0 before the first turn. */
   readonly turn: number;
-  /** The label in force, ready for a heading. */
+  /** Current label, formatted for a heading. */
   readonly mark: string;
   readonly time: string;
-  /** Whether the heading of an answer is above, and nobody has spoken since. */
+  /** Whether the heading of an answer is above, with no message from anyone else since. */
   readonly isAnswering: boolean;
   readonly withImages: boolean;
   readonly results: ResultDetail;
-  /** The call of which the entry is the result, if it is known. */
+  /** Call of a result, if known. */
   readonly call: (ContentPart & { kind: "call" }) | undefined;
 }
 
-/** Returns the paragraphs that an entry becomes; none if it has no position in a transcript. */
+/** Returns the paragraphs of an entry; empty if the transcript omits it. */
 function makeEntryBlocks(
   entry: AnySessionEntry | undefined,
   parts: readonly ContentPart[],
@@ -142,7 +142,7 @@ function makeEntryBlocks(
     .filter((text) => text !== "");
   if (heading === undefined) return entry === undefined ? said : [];
   if (isSystem) return [foldText(heading, said.join("\n\n"))];
-  // Calls without a word go on with what was said before.
+  // Calls without text continue the previous answer.
   const isSilent =
     role === "assistant" &&
     around.isAnswering &&
@@ -151,7 +151,7 @@ function makeEntryBlocks(
   return isSilent && parts.length > 0 ? said : [heading, ...said];
 }
 
-/** Lays out what a tool returned: a few lines as they are, more of them folded. */
+/** Formats the result of a tool: short results as they are, longer ones folded. */
 function makeResultBlocks(parts: readonly ContentPart[], around: Around): string[] {
   const { call, mark, results } = around;
   const output = parts.find((part) => part.kind === "output");
@@ -172,7 +172,7 @@ function makeResultBlocks(parts: readonly ContentPart[], around: Around): string
   return [...(mark === "" ? [] : [title]), foldText(summary, fence), ...others];
 }
 
-/** Tells whether a result says in a line that an edit was made which the transcript shows. */
+/** Returns whether a result only confirms, in one line, an edit that the transcript shows. */
 function isEcho(text: string, call: Around["call"]): boolean {
   return countLines(text) <= 1 && call !== undefined && findCallEdits(call.input).length > 0;
 }
@@ -191,7 +191,7 @@ function shorten(text: string, bounds: LineBounds, results: ResultDetail): strin
 
 const SYSTEM = "System";
 
-/** Writes the line above what an entry says; undefined if that is left out of a transcript. */
+/** Formats the heading of an entry; undefined if a transcript omits it. */
 function makeHeading(
   entry: AnySessionEntry | undefined,
   parts: readonly ContentPart[],
@@ -237,7 +237,7 @@ function formatTitle(level: number, text: string, { mark, time }: Around, by = "
   return `${"#".repeat(level)} ${facts.join(" · ")}`;
 }
 
-/** Lays out a part of what an entry says. What programs stored is left out. */
+/** Formats a part of an entry's content. Omits data stored by programs. */
 function layOutPart(part: ContentPart, { results, withImages }: Around): string | string[] {
   switch (part.kind) {
     case "text":

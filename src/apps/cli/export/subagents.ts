@@ -4,10 +4,10 @@ import type { CatalogScope } from "../../../session/files/session-files.ts";
 import type { SessionRow } from "../../../session/files/session-row.ts";
 
 /**
- * Finds the sessions of a session's subagents, and of theirs.
+ * Finds the sessions of a session's subagents, including nested ones.
  *
  * @param path - Absolute path of the session.
- * @param scopes - Where to look, until the session is found there.
+ * @param scopes - Scopes to search, until the session is found.
  * @returns Absolute paths, oldest first.
  * @remarks Cost: that of a list.
  */

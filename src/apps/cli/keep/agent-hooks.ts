@@ -1,34 +1,34 @@
 import type { JsonRecord } from "../../../core/format/json.ts";
 import type { HookEntry } from "./settings-text.ts";
 
-/** A command of `sessiontree` that an agent runs at one of its events. */
+/** Command of `sessiontree` that an agent runs at one of its events. */
 export interface HookRow {
   readonly event: string;
   /** Command line after the name of the program. */
   readonly command: string;
-  /** In the unit of the agent. */
+  /** In the agent's unit. */
   readonly timeout: number;
 }
 
-/** How an agent writes a hook: in a group with the hooks of one matcher, or alone with a command for each shell. */
+/** Format of a hook: in a group with the hooks of one matcher, or on its own with a command per shell. */
 export type HookForm = "group" | "single";
 
-/** Where the hooks of an agent are. */
+/** Hooks of an agent. */
 export interface AgentHooks {
   /** Path below the agent's own folder. */
   readonly file: readonly string[];
-  /** `script`: the file is the hook; else it has hooks in it, of this form. */
+  /** `script`: the file itself is the hook; otherwise, it contains hooks in this format. */
   readonly form: HookForm | "script";
   readonly rows: readonly HookRow[];
-  /** Setting in the same file that turns hooks off, and the value with which it does. */
+  /** Setting in the same file that turns hooks off, and the value that does so. */
   readonly offSwitch?: { readonly path: readonly string[]; readonly value: boolean };
-  /** What is left to do in the agent, as a sentence. */
+  /** Sentence describing a step that remains to be done in the agent. */
   readonly afterwards?: string;
 }
 
 const IMPORT = "import --hook";
 
-/** Hooks by agent. Another command gets a row for each event at which it runs. */
+/** Hooks by agent. Each command has a row for every event at which it runs. */
 export const AGENT_HOOKS = {
   "claude-code": {
     file: ["settings.json"],
@@ -101,7 +101,7 @@ export function makeHookScript({ rows }: AgentHooks, program: HookProgram): stri
   return ["#!/bin/sh", ...rows.map(({ command }) => makeHookLine(command, program)), ""].join("\n");
 }
 
-/** How hooks call this program. */
+/** Command line with which hooks call this program. */
 export interface HookProgram {
   /** Beginning of the command line. */
   readonly start: string;
@@ -113,12 +113,12 @@ function makeHookLine(command: string, { start, end }: HookProgram): string {
   return [start, command, end].filter((part) => part !== "").join(" ");
 }
 
-/** A quoted word at the beginning is a string there, unless it is called. */
+/** Converts a command line to PowerShell, in which a quoted word at the beginning is a string unless called with `&`. */
 function toPowerShell(line: string): string {
   return /^["']/.test(line) ? `& ${line}` : line;
 }
 
-/** Returns whether a stored value has one of these commands in it, however the program is called. */
+/** Returns whether a stored value contains one of these commands, regardless of the program's name or path. */
 export function isHookOfOurs(value: unknown, rows: readonly HookRow[]): boolean {
   if (typeof value === "string") return rows.some(({ command }) => value.includes(command));
   if (typeof value !== "object" || value === null) return false;

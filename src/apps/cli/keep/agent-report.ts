@@ -13,24 +13,24 @@ import type { FoundAgent } from "./agents.ts";
 import { areHooksOff, getHookState, type HookPlace, type HookState } from "./hook-install.ts";
 import { SettingsError } from "./settings-error.ts";
 
-/** An agent, and the state of what keeps its sessions. */
+/** Agent, and the state of its imports and hooks. */
 export interface AgentState {
   readonly agent: FoundAgent;
-  /** Number of its sessions; of agents whose sessions need no import, 0. */
+  /** Number of its sessions; 0 for agents whose sessions need no import. */
   readonly sessions: number;
-  /** How many of them are new, or have changed since they were imported. */
+  /** Number of sessions that are new, or have changed since their import. */
   readonly changed: number;
-  /** Time of the last import that wrote something, Unix milliseconds; undefined if none is known. */
+  /** Time of the last import that wrote something, in Unix milliseconds; undefined if unknown. */
   readonly importedMs: number | undefined;
-  /** Undefined if it has no hooks. */
+  /** Undefined if the agent has no hooks. */
   readonly hook: HookPlace | undefined;
-  /** Undefined if it has no hooks, or that cannot be found out. */
+  /** Undefined if the agent has no hooks, or their state cannot be determined. */
   readonly state: HookState | undefined;
-  /** Why the state of its hooks cannot be found out. */
+  /** Reason why the state of the hooks cannot be determined. */
   readonly problem: string | undefined;
 }
 
-/** Finds out the state of each agent. */
+/** Determines the state of each agent. */
 export async function getAgentStates(
   agents: readonly FoundAgent[],
   options: ImportSessionsOptions,
@@ -106,7 +106,7 @@ function describeHook({ hook, state, problem }: AgentState): string {
   return `hook: ${WORDS[state](path)}${off}`;
 }
 
-/** Describes states of hooks. */
+/** Descriptions of hook states. */
 const WORDS: Readonly<Record<HookState, (path: string) => string>> = {
   absent: (path) => `absent from ${path}`,
   installed: (path) => `installed in ${path}`,

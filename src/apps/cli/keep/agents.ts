@@ -20,22 +20,22 @@ import {
   UNKNOWN,
 } from "./retention.ts";
 
-/** An agent that may be on this machine. */
+/** Agent that may be installed on this machine. */
 interface KnownAgent {
   readonly id: string;
   readonly label: string;
-  /** Program whose sessions are imported; undefined if they open as they are. */
+  /** Program whose sessions are imported; undefined if they can be opened directly. */
   readonly source?: SourceName;
   /** Returns the files and folders of its sessions. Default: those of the program. */
   folders?(env: Environment, home: string): string[];
-  /** Returns its own folder. Default: the one that holds that of its sessions. */
+  /** Returns the agent's own folder. Default: the parent of the sessions folder. */
   root?(env: Environment, home: string): string;
-  /** By the files and folders of its sessions that are there, where that matters. */
+  /** Retention, in some cases determined from the existing files and folders of its sessions. */
   readonly retention: RetentionRule | ((folders: readonly string[]) => RetentionRule);
   readonly hooks?: AgentHooks;
 }
 
-/** Folders of extensions of editors. */
+/** Folders of editor extensions. */
 const EXTENSION = /[/\\]globalStorage[/\\]/;
 
 const KNOWN_AGENTS: readonly KnownAgent[] = [
@@ -55,14 +55,14 @@ const KNOWN_AGENTS: readonly KnownAgent[] = [
     hooks: AGENT_HOOKS.gemini,
   },
   { id: "copilot", label: "Copilot CLI", source: "copilot", retention: KEEPS, hooks: AGENT_HOOKS.copilot },
-  // Its cleanupPeriodDays is about logs and copies of files.
+  // The setting cleanupPeriodDays applies to logs and copies of files.
   { id: "qwen", label: "Qwen Code", source: "qwen", retention: KEEPS, hooks: AGENT_HOOKS.qwen },
   { id: "opencode", label: "OpenCode, Kilo", source: "opencode", retention: KEEPS },
   {
     id: "cline",
     label: "Cline, Roo Code, Kilo",
     source: "cline",
-    // The command line has hooks here; extensions of editors have none.
+    // The command line has hooks here; editor extensions have none.
     root: ({ CLINE_DIR: named }, home) => (named ? toAbsolutePath(named) : join(home, ".cline")),
     retention: (folders) => (folders.some((folder) => EXTENSION.test(folder)) ? UNKNOWN : KEEPS),
     hooks: AGENT_HOOKS.cline,
@@ -91,14 +91,14 @@ const KNOWN_AGENTS: readonly KnownAgent[] = [
 /** Ids of all agents that can be found. */
 export const AGENT_IDS: readonly string[] = KNOWN_AGENTS.map(({ id }) => id);
 
-/** An agent on this machine. */
+/** Agent installed on this machine. */
 export interface FoundAgent {
   readonly id: string;
   readonly label: string;
-  /** Program whose sessions are imported; undefined if they open as they are. */
+  /** Program whose sessions are imported; undefined if they can be opened directly. */
   readonly source: SourceName | undefined;
   readonly retention: Retention;
-  /** Its hooks, and the path of the file that they go into; undefined if it has none. */
+  /** Hooks, and the path of the file that contains them; undefined if the agent has none. */
   readonly hooks: (AgentHooks & { readonly path: string }) | undefined;
 }
 
@@ -129,7 +129,7 @@ function findAgent(agent: KnownAgent, env: Environment, home: string): FoundAgen
   };
 }
 
-/** Windows does not run the scripts of other systems. */
+/** Returns whether hooks are not supported: Windows does not run the scripts of other systems. */
 function isUnable({ form }: AgentHooks): boolean {
   return form === "script" && process.platform === "win32";
 }

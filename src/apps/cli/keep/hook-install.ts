@@ -24,12 +24,13 @@ import { addHooks, getHookValues, type HookEntry, parseSettings, removeHooks } f
 /**
  * State of the hooks of an agent.
  *
- * `installed`: as `keep` installed them; `outdated`: so, but it would install others now; `changed`: edited since; `by hand`: there, but
- * not from `keep`; `taken`: the file is another hook; `absent`: none is there.
+ * `installed`: as installed by `keep`; `outdated`: as installed by `keep`, which would now install others; `changed`: edited
+ * since
+ * then; `by hand`: not installed by `keep`; `taken`: the file is another hook; `absent`: there are none.
  */
 export type HookState = "installed" | "outdated" | "changed" | "by hand" | "taken" | "absent";
 
-/** Where the hooks of an agent go. */
+/** File of an agent's hooks. */
 export interface HookPlace {
   /** Id of the agent. */
   readonly agent: string;
@@ -40,23 +41,23 @@ export interface HookPlace {
 /** Permissions of a script. */
 const SCRIPT_MODE = 0o755;
 
-/** Attempts to edit a file that other programs write to. */
+/** Maximum number of attempts to edit a file that other programs also write. */
 const ATTEMPTS = 5;
 
-/** Settings of an agent that has none. */
+/** Settings of an agent without a settings file. */
 const NO_SETTINGS = "{}\n";
 
 /**
  * Returns the state of an agent's hooks.
  *
- * @throws {SettingsError} If that cannot be found out.
+ * @throws {SettingsError} If the state cannot be determined.
  */
 export function getHookState(place: HookPlace, program: HookProgram): HookState {
   const file = readSettingsFile(place.path);
   return judgeHooks(place, program, file, findRecord(place));
 }
 
-/** Returns whether an agent is set not to run its hooks; false if its settings cannot be read. */
+/** Returns whether an agent's settings disable its hooks; false if they cannot be read. */
 export function areHooksOff({ path, hooks: { offSwitch } }: HookPlace): boolean {
   if (offSwitch === undefined) return false;
   try {
@@ -72,14 +73,14 @@ export function areHooksOff({ path, hooks: { offSwitch } }: HookPlace): boolean 
 
 /** Result of an installation. */
 export interface InstalledHooks {
-  /** Copy of the file before; undefined if there was none, or it was written by `keep`. */
+  /** Copy of the previous file; undefined if there was none, or if it was written by `keep`. */
   readonly backup: string | undefined;
 }
 
 /**
- * Installs an agent's hooks; the caller keeps other processes from doing so.
+ * Installs an agent's hooks; the caller must prevent other processes from doing so at the same time.
  *
- * What is about to be there is noted first, so that an interrupted call leaves nothing that is unknown.
+ * Records the installation first, so that an interrupted call leaves nothing unrecorded.
  *
  * @returns Undefined if there was nothing to do.
  * @throws {SettingsError} If the file cannot be edited.
@@ -96,10 +97,10 @@ export function installHooks(place: HookPlace, program: HookProgram): InstalledH
     if (file.bytes === undefined) {
       if (note({ isNew: true })) return { backup: undefined };
     } else if (record !== undefined && isAsWritten(file, record)) {
-      // What keep wrote itself, the older copy restores.
+      // The older copy is used to restore a file written by `keep`.
       if (note(record)) return { backup: undefined };
     } else if (record?.backup !== undefined && isCopy(record.backup, file)) {
-      // An installation was interrupted after it had made this copy.
+      // An installation was interrupted after making this copy.
       if (note({ isNew: false, backup: record.backup })) return { backup: record.backup };
     } else {
       const isBefore = state === "absent";
@@ -110,21 +111,22 @@ export function installHooks(place: HookPlace, program: HookProgram): InstalledH
   throw new SettingsError("another program keeps changing it");
 }
 
-/** What became of hooks that were to be removed. */
+/** Result of removing hooks. */
 export interface RemovedHooks {
-  /** `removed`: nothing of them is left; `gone`: they were gone before; `left`: those that were changed by hand are left. */
+  /** `removed`: nothing remains; `gone`: the hooks were removed earlier; `left`: hooks edited by hand remain. */
   readonly outcome: "removed" | "gone" | "left";
-  /** Copies of the file that are kept since it is not as it was before `keep`. */
+  /** Copies that are kept because the file is not as it was before `keep`. */
   readonly backups: readonly string[];
 }
 
 /**
- * Removes what was installed into a file, and nothing else; the caller keeps other processes from doing so.
+ * Removes what was installed into a file, and nothing else; the caller must prevent other processes from doing so at the same
+ * time.
  *
- * A file that has not changed since becomes what it was, to the byte. In one that has, only entries that are exactly as they were installed
+ * A file that has not changed since is restored byte for byte. From a changed file, only entries that are exactly as installed
  * are removed.
  *
- * @param rows - Commands by which hooks that were changed by hand are recognized.
+ * @param rows - Commands that identify hooks that were edited by hand.
  * @throws {SettingsError} If the file cannot be edited.
  */
 export function uninstallHooks(record: HookRecord, rows: AgentHooks["rows"]): RemovedHooks {
@@ -146,7 +148,7 @@ function isAsWritten({ bytes }: SettingsFile, { digest }: HookRecord): boolean {
   return bytes !== undefined && hashSha256(bytes) === digest;
 }
 
-/** Returns whether a file is a copy of another as that was read. */
+/** Returns whether a file is a copy of another file as it was read. */
 function isCopy(path: string, { bytes }: SettingsFile): boolean {
   const copy = readSettingsFile(path).bytes;
   return copy !== undefined && bytes?.equals(copy) === true;
@@ -178,14 +180,14 @@ function isEntered(settings: ReturnType<typeof parseSettings>, { event, value }:
   return getHookValues(settings, event).some((one) => isDeepStrictEqual(one, value));
 }
 
-/** What a file becomes, and what is noted of that. */
+/** New content of a file, and its record. */
 interface HookEdit {
   readonly text: string;
   readonly mode: number | undefined;
   readonly noted: Pick<HookRecord, "agent" | "path" | "entries" | "made">;
 }
 
-/** Makes what a file becomes, with hooks in place of those of an earlier installation. */
+/** Creates the new content of a file, replacing the hooks of an earlier installation. */
 function makeEdit(
   { agent, path, hooks }: HookPlace,
   program: HookProgram,
@@ -203,7 +205,7 @@ function makeEdit(
   const entries = makeHookEntries(hooks, program);
   const edited = addHooks(base, entries);
   const settings = parseSettings(base);
-  // What was made earlier and is still there, since the user has put something into it.
+  // Objects and arrays that were added earlier and remain because the user has added something to them.
   const kept = (record?.made ?? []).filter(([name = "", event]) =>
     event === undefined ? settings[name] !== undefined : getHookValues(settings, event).length > 0,
   );
@@ -214,7 +216,10 @@ function makeEdit(
   };
 }
 
-/** Notes what a file will be, and replaces it; unless it has changed meanwhile, when what was noted before is noted again. */
+/**
+ * Records the new content of a file, and replaces the file. If the file has changed since it was read, restores the earlier
+ * record.
+ */
 function writeNoted(
   file: SettingsFile,
   { text, mode, noted }: HookEdit,
@@ -237,7 +242,7 @@ function writeNoted(
   return isDone;
 }
 
-/** Removes what a record lists from a file as it was read; undefined if that has changed meanwhile. */
+/** Removes the items of a record from a file; undefined if the file has changed since it was read. */
 function removeOnce(
   file: SettingsFile,
   record: HookRecord,
@@ -252,7 +257,7 @@ function removeOnce(
   const settings = parseSettings(edited);
   const outcome = isHookOfOurs(settings["hooks"], rows) ? "left" : edited === text ? "gone" : "removed";
   if (edited === text) {
-    // An installation was interrupted before it wrote.
+    // An installation was interrupted before it wrote the file.
     if (outcome === "gone" && record.backup !== undefined && isCopy(record.backup, file))
       removeSettingsFile(readSettingsFile(record.backup));
     return { outcome, backups: [] };
@@ -266,13 +271,13 @@ function removeOnce(
   return { outcome, backups: [...(record.backup === undefined ? [] : [record.backup]), backup] };
 }
 
-/** Makes a file what it was before. */
+/** Restores the previous content of a file. */
 function restoreBefore(file: SettingsFile, record: HookRecord): RemovedHooks | undefined {
   assertReplaceable(record.path);
   if (record.isNew) return removeSettingsFile(file) ? { outcome: "removed", backups: [] } : undefined;
   const before = record.backup === undefined ? undefined : readSettingsFile(record.backup);
   const edited = removeHooks(file.text, record.entries, record.made);
-  // A copy that was changed is not restored.
+  // A copy that was edited is not restored.
   const isSame = before?.bytes !== undefined && isSameSettings(before.text, edited);
   const bytes = isSame ? before.bytes : encodeSettings(file, edited);
   if (!replaceSettingsFile(file, bytes)) return undefined;

@@ -6,27 +6,27 @@ import type { HookProgram } from "./agent-hooks.ts";
 
 const NAME = "sessiontree";
 
-/** Where npx keeps what it runs: what is in there may be gone tomorrow. */
+/** Cache folder of npx, whose contents may be deleted at any time. */
 const NPX_CACHE = /[/\\]_npx[/\\]/;
 
-/** What is known of this program when it is run. */
+/** Facts about the running program. */
 export interface RunningProgram {
   readonly env: { readonly [name: string]: string | undefined };
   /** Path of Node. */
   readonly execPath: string;
   /** Path of the script that Node runs. */
   readonly script: string;
-  /** Folder of sessions that hooks are to import into; undefined for the usual one. */
+  /** Folder into which hooks import sessions; undefined for the default folder. */
   readonly dir: string | undefined;
 }
 
-/** Returns how hooks call this program: by its name if agents find it in the `PATH`, else by its path, or through npx. */
+/** Returns how hooks call this program: by its name if it is in the `PATH`, else by its path, or through npx. */
 export function findHookProgram({ env, execPath, script, dir }: RunningProgram): HookProgram {
   const end = dir === undefined ? "" : `--dir ${quoteForShell(dir)}`;
   const folders = (env["PATH"] ?? "")
     .split(delimiter)
     .filter((folder) => folder !== "" && !NPX_CACHE.test(folder));
-  // Where Windows has the name alone, it has a script for each shell next to it.
+  // On Windows, a file with the name alone comes with a script for each shell next to it.
   if (folders.some((folder) => isProgram(join(folder, NAME)))) return { start: NAME, end };
   if (NPX_CACHE.test(script)) return { start: `npx --prefer-offline -y ${NAME}`, end };
   return { start: `${quoteForShell(execPath)} ${quoteForShell(script)}`, end };

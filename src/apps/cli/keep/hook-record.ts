@@ -10,38 +10,38 @@ import { SettingsError } from "./settings-error.ts";
 import { readSettingsFile, removeSettingsFile, replaceSettingsFile } from "./settings-file.ts";
 import type { HookEntry } from "./settings-text.ts";
 
-/** What was installed into a file of another program. */
+/** Record of an installation into a file of another program. */
 export interface HookRecord {
   /** Id of the agent. */
   readonly agent: string;
   /** Path of the file. */
   readonly path: string;
-  /** What was entered; empty if the file as a whole is the hook. */
+  /** Entries that were added; empty if the file as a whole is the hook. */
   readonly entries: readonly HookEntry[];
-  /** Paths of the objects and arrays that were added to hold the entries. */
+  /** Paths of the objects and arrays that were added to contain the entries. */
   readonly made: readonly (readonly string[])[];
   /** Digest of the file as it was written. */
   readonly digest: string;
-  /** Whether there was no file before. */
+  /** Whether the file did not exist before. */
   readonly isNew: boolean;
-  /** Copy of the file before, if that had no hooks of ours. */
+  /** Copy of the previous file, if it had none of our hooks. */
   readonly backup?: string;
 }
 
 const VERSION = 1;
 
-/** Milliseconds to wait for another process that installs or removes hooks. */
+/** Maximum number of milliseconds to wait for another process that installs or removes hooks. */
 const WAIT_MS = 5000;
 
-/** Returns the path of the file that lists what is installed. */
+/** Returns the path of the file with the records. */
 function getRecordPath(): string {
   return join(getDataFolder(), "keep.json");
 }
 
 /**
- * Reads what is installed.
+ * Reads the records of installed hooks.
  *
- * @throws {SettingsError} If the record is damaged.
+ * @throws {SettingsError} If the file is damaged.
  */
 export function readHookRecords(): HookRecord[] {
   const { text } = readSettingsFile(getRecordPath());
@@ -58,7 +58,7 @@ export function readHookRecords(): HookRecord[] {
   );
 }
 
-/** Notes what is installed in a file, or that nothing is any longer. */
+/** Writes or, if undefined, removes the record of a file. */
 export function writeHookRecord(path: string, record: HookRecord | undefined): void {
   const file = readSettingsFile(getRecordPath());
   const hooks = readHookRecords().filter((one) => one.path !== path);
@@ -75,7 +75,7 @@ export function writeHookRecord(path: string, record: HookRecord | undefined): v
 /**
  * Calls a function while no other process installs or removes hooks.
  *
- * @throws {SessionError} `WRITE_FAILED` if another process does so for long.
+ * @throws {SessionError} `WRITE_FAILED` if another process takes too long.
  */
 export function withHooksReserved<T>(call: () => T): T {
   makeFolder(realFileSystem, getDataFolder());

@@ -4,25 +4,25 @@ import { SettingsError } from "./settings-error.ts";
 import { readSettingsFile } from "./settings-file.ts";
 import { parseSettings } from "./settings-text.ts";
 
-/** What an agent deletes by itself, and when. */
+/** Automatic deletion of sessions by an agent. */
 export interface Retention {
-  /** Whether it deletes sessions; null if that is unknown. */
+  /** Whether the agent deletes sessions; null if unknown. */
   readonly deletes: boolean | null;
-  /** After how long, as the setting has it; null if that is unknown, or it does not go by age. */
+  /** Age of deletion, as in the setting; null if unknown, or not based on age. */
   readonly after: string | null;
   /** Name of the setting; null if there is none. */
   readonly setting: string | null;
-  /** Whether the setting is not there, and its default counts. */
+  /** Whether the setting is absent, so that its default applies. */
   readonly isDefault: boolean;
-  /** All of that in words, after the name of the agent. */
+  /** Description that follows the agent's name. */
   readonly text: string;
 }
 
-/** How to read an agent's retention. */
+/** Rule for reading an agent's retention. */
 export interface RetentionRule {
-  /** File with the setting, below the agent's own folder; absent if the retention is fixed. */
+  /** File with the setting, relative to the agent's own folder; absent if the retention is fixed. */
   readonly file?: string;
-  /** Returns the retention by what the file has; nothing if it is missing. */
+  /** Returns the retention for the contents of the file; empty contents if it is missing. */
   read(settings: JsonRecord): Retention;
 }
 
@@ -46,7 +46,7 @@ export function readRetention({ read }: RetentionRule, path: string | undefined)
   }
 }
 
-/** Retention of an agent that deletes nothing by itself. */
+/** Retention of an agent that does not delete sessions automatically. */
 export const KEEPS: RetentionRule = {
   read: () => ({
     deletes: false,
@@ -57,12 +57,12 @@ export const KEEPS: RetentionRule = {
   }),
 };
 
-/** Retention of programs whose setting cannot be read from outside. */
+/** Retention of programs whose setting cannot be read. */
 export const UNKNOWN: RetentionRule = {
   read: () => makeUnknown("may delete tasks if that is set in the editor; sessiontree cannot read it", null),
 };
 
-/** Deletes by age at each start. */
+/** Retention of Claude Code, which deletes by age at each start. */
 export const CLAUDE_RETENTION: RetentionRule = {
   file: "settings.json",
   read: ({ cleanupPeriodDays: days }) => {
@@ -76,7 +76,7 @@ export const CLAUDE_RETENTION: RetentionRule = {
   },
 };
 
-/** Deletes by age, number, or both at each start. */
+/** Retention of Gemini CLI, which deletes by age, number, or both at each start. */
 export const GEMINI_RETENTION: RetentionRule = {
   file: "settings.json",
   read: (settings) => {
@@ -95,7 +95,7 @@ export const GEMINI_RETENTION: RetentionRule = {
   },
 };
 
-/** Deletes or archives by age, number, and size; what of it depends on the version. */
+/** Retention of OpenClaw, which deletes or archives by age, number, and size, depending on the version. */
 export const OPENCLAW_RETENTION: RetentionRule = {
   file: "openclaw.json",
   read: (settings) => {

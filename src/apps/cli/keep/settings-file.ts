@@ -24,15 +24,15 @@ import { removeTemporary } from "../../../session/fs/temporary-files.ts";
 import { makeUnderFreeName, writeTemporary, writeWhole } from "../../../session/fs/write-whole.ts";
 import { SettingsError } from "./settings-error.ts";
 
-/** Follows the name of a file that is edited, in that of its backup. */
+/** Suffix of the backup of an edited file. */
 const BACKUP_SUFFIX = ".sessiontree-backup";
 
-/** Bytes of the largest settings that are edited. */
+/** Maximum size in bytes of settings that are edited. */
 const MAX_BYTES = 10 * 1024 * 1024;
 
 const BYTE_ORDER_MARK = "\ufeff";
 
-/** A file of another program as it was read. */
+/** File of another program, as it was read. */
 export interface SettingsFile {
   readonly path: string;
   /** Undefined if the file is missing. */
@@ -42,9 +42,9 @@ export interface SettingsFile {
 }
 
 /**
- * Reads a file of settings, through links.
+ * Reads a settings file; follows symbolic links.
  *
- * @throws {SettingsError} If it is not a file, cannot be read, or is not UTF-8.
+ * @throws {SettingsError} If the path is not a file, cannot be read, or is not UTF-8.
  */
 export function readSettingsFile(path: string): SettingsFile {
   const bytes = readBytes(path);
@@ -57,21 +57,21 @@ export function readSettingsFile(path: string): SettingsFile {
   }
 }
 
-/** Makes sure that a file may be replaced; throws a `SettingsError` if it is read-only. */
+/** Throws a `SettingsError` if a file is read-only and must not be replaced. */
 export function assertReplaceable(path: string): void {
   const stats = callSystem(() => statSync(path, { throwIfNoEntry: false }));
   if (stats === undefined) return;
-  // The owner of a folder could replace a file that is read-only, and so could root.
+  // The owner of a folder could replace a read-only file, and so could root.
   if ((stats.mode & 0o222) === 0) throw new SettingsError("it is read-only");
   callSystem(() => accessSync(path, constants.W_OK));
 }
 
 /**
- * Replaces a file, unless it has changed since it was read; its permissions stay, and of a link the target is replaced.
+ * Replaces a file, unless it has changed since it was read. Keeps its permissions, and replaces the target of a symbolic link.
  *
- * @param mode - Permissions if it is new.
- * @returns False if it has changed.
- * @throws {SettingsError} If it cannot be written.
+ * @param mode - Permissions of a new file.
+ * @returns False if the file has changed.
+ * @throws {SettingsError} If the file cannot be written.
  */
 export function replaceSettingsFile(file: SettingsFile, content: Buffer, mode = FILE_MODE): boolean {
   const { path, bytes } = file;
@@ -84,14 +84,14 @@ export function replaceSettingsFile(file: SettingsFile, content: Buffer, mode = 
   }, "EEXIST");
 }
 
-/** Puts content in place of a file by one rename; returns false if the file has changed meanwhile. */
+/** Replaces the content of a file by one rename; returns false if the file has changed since it was read. */
 function exchangeFile(file: SettingsFile, content: Buffer): boolean {
   const target = realpathSync(file.path);
   const { mode, uid, gid } = statSync(target);
   const fs = realFileSystem;
   const temporary = writeTemporary({ fs, path: target, pieces: [content], mode: mode & 0o777 });
   try {
-    // A user who cannot give the file away owns it from then on.
+    // A user who cannot change the owner becomes the owner of the file.
     if (uid !== process.getuid?.() || gid !== process.getgid?.())
       callUnlessRefused(() => chownSync(temporary, uid, gid));
     if (!isSettingsUnchanged(file)) return false;
@@ -103,14 +103,14 @@ function exchangeFile(file: SettingsFile, content: Buffer): boolean {
   return true;
 }
 
-/** Returns the bytes of a text that replaces a file, which keeps its byte order mark. */
+/** Encodes a text that replaces a file; keeps the file's byte order mark. */
 export function encodeSettings({ bytes }: SettingsFile, text: string): Buffer {
   const mark = Buffer.from(BYTE_ORDER_MARK);
   const isMarked = bytes?.subarray(0, mark.length).equals(mark) === true;
   return Buffer.from(isMarked ? BYTE_ORDER_MARK + text : text);
 }
 
-/** Removes a file, unless it has changed since it was read; returns false if it has. */
+/** Removes a file, unless it has changed since it was read; returns false if it has changed. */
 export function removeSettingsFile(file: SettingsFile): boolean {
   if (!isSettingsUnchanged(file)) return false;
   callSystem(() => callIfPresent(() => unlinkSync(file.path)));
@@ -118,10 +118,10 @@ export function removeSettingsFile(file: SettingsFile): boolean {
 }
 
 /**
- * Copies what was read next to the file, under a free name, for its owner alone.
+ * Copies the content that was read to a file next to the original, under an unused name, readable only by its owner.
  *
  * @param call - Edits the file; if it returns false or throws, the copy is removed.
- * @returns The path of the copy; undefined if `call` returned false.
+ * @returns Path of the copy; undefined if `call` returned false.
  */
 export function withBackup(
   { path, bytes = Buffer.alloc(0) }: SettingsFile,
@@ -161,7 +161,7 @@ function readBytes(path: string): Buffer | undefined {
   });
 }
 
-/** Calls the system; what it refuses becomes a `SettingsError`, and one code of it means false. */
+/** Calls the system; a system error becomes a `SettingsError`, except that the error code `no` returns false. */
 function callSystem<T>(call: () => T): T;
 function callSystem(call: () => boolean, no: string): boolean;
 function callSystem<T>(call: () => T, no?: string): T | false {

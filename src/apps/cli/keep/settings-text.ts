@@ -4,19 +4,19 @@ import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import { SettingsError } from "./settings-error.ts";
 
-/** Name of the setting that lists hooks by event. */
+/** Name of the setting that contains hooks by event. */
 const HOOKS = "hooks";
 
-/** An element of the array of an event's hooks. */
+/** Element of the array of an event's hooks. */
 export interface HookEntry {
   readonly event: string;
   readonly value: JsonRecord;
 }
 
-/** Settings in which hooks were entered. */
+/** Settings after adding hooks. */
 export interface EditedSettings {
   readonly text: string;
-  /** Paths of the objects and arrays that were added to hold the entries. */
+  /** Paths of the objects and arrays that were added to contain the entries. */
   readonly made: readonly (readonly string[])[];
 }
 
@@ -31,15 +31,15 @@ export function parseSettings(text: string): JsonRecord {
   return value;
 }
 
-/** Returns the elements of an event's hooks; none if there are none. */
+/** Returns the elements of an event's hooks; empty if there are none. */
 export function getHookValues(settings: JsonRecord, event: string): readonly unknown[] {
   return toArray(toRecord(settings[HOOKS])[event]);
 }
 
 /**
- * Adds hooks after those that are there; everything else stays as it is written.
+ * Adds hooks after the existing ones; everything else remains as written.
  *
- * @throws {SettingsError} If the settings do not parse, or have something else where hooks belong.
+ * @throws {SettingsError} If the settings do not parse, or have another value in place of hooks.
  */
 export function addHooks(text: string, entries: readonly HookEntry[]): EditedSettings {
   const made: string[][] = [];
@@ -65,7 +65,7 @@ export function addHooks(text: string, entries: readonly HookEntry[]): EditedSet
 }
 
 /**
- * Removes hooks that are exactly as they were added, and then those of the objects and arrays named by `made` that are empty.
+ * Removes hooks that are exactly as they were added, and then the objects and arrays in `made` that are empty.
  *
  * @throws {SettingsError} If the settings do not parse.
  */
@@ -108,7 +108,7 @@ function readNode(node: Node): unknown {
   return JSON.parse(JSON.stringify(getNodeValue(node)));
 }
 
-/** Makes sure of an edit: names that occur twice, for one, are read by programs in other ways than by us. */
+/** Ensures that an edit has the intended result: for example, programs may resolve duplicate names differently. */
 function assertEqual(text: string, expected: JsonRecord): void {
   if (!isDeepStrictEqual(parseSettings(text), expected))
     throw new SettingsError("its hooks cannot be edited safely: a name in it may occur twice");
@@ -145,13 +145,13 @@ function findPath(root: Node, path: readonly string[]): Node | undefined {
   return path.reduce<Node | undefined>((node, name) => node && findMember(node, name), root);
 }
 
-/** Returns the value of a member; of several with one name the last, as parsers do. */
+/** Returns the value of a member; if several have the same name, the last one, as parsers do. */
 function findMember({ type, children = [] }: Node, name: string): Node | undefined {
   if (type !== "object") return undefined;
   return children.findLast(({ children: [key] = [] }) => key?.value === name)?.children?.[1];
 }
 
-/** Inserts a value after the last child of an object or array, laid out as its siblings are. */
+/** Inserts a value after the last child of an object or array, in the layout of its siblings. */
 function insertChild(text: string, parent: Node, value: unknown, name?: string): string {
   const last = parent.children?.at(-1);
   const eol = text.includes("\r\n") ? "\r\n" : "\n";
@@ -168,24 +168,24 @@ function insertChild(text: string, parent: Node, value: unknown, name?: string):
   if (last !== undefined) {
     const at = last.offset + last.length;
     if (!isLaidOut) return `${text.slice(0, at)}, ${child}${text.slice(at)}`;
-    // A comment at the end of the line is about what is before it.
+    // A comment at the end of a line refers to the text before it.
     const comment = /^[ \t]*\/(?:\/[^\r\n]*|\*[^\r\n]*?\*\/)/.exec(text.slice(at))?.[0] ?? "";
     return `${text.slice(0, at)},${comment}${eol}${indent}${child}${text.slice(at + comment.length)}`;
   }
   const inner = text.slice(start, end);
-  // A comment stays where it is.
+  // A comment keeps its position.
   const kept = inner.trim() === "" ? "" : inner.trimEnd();
   const around = isLaidOut ? [eol + indent, eol + getIndent(text, parent.offset)] : ["", ""];
   return text.slice(0, start) + kept + around[0] + child + around[1] + text.slice(end);
 }
 
-/** Returns the white space with which the line of an offset begins. */
+/** Returns the white space at the beginning of the line at an offset. */
 function getIndent(text: string, offset: number): string {
   const start = text.lastIndexOf("\n", offset - 1) + 1;
   return /^[ \t]*/.exec(text.slice(start, offset))?.[0] ?? "";
 }
 
-/** Removes a child of an object or array with its comma and its white space; comments stay. */
+/** Removes a child of an object or array with its comma and its white space; keeps comments. */
 function removeChild(text: string, parent: Node, child: Node): string {
   const children = parent.children ?? [];
   const place = children.findIndex(({ offset }) => offset === child.offset);
@@ -193,7 +193,7 @@ function removeChild(text: string, parent: Node, child: Node): string {
   const next = children[place + 1];
   const end = child.offset + child.length;
   const gap = text.slice(previous ? previous.offset + previous.length : parent.offset + 1, child.offset);
-  // A comment ends with its line, which must stay.
+  // A line comment requires its line break, which must stay.
   const isAfterComment = /\/\/[^\n]*\n\s*$/.test(gap) && !/^[ \t]*\r?\n/.test(text.slice(end));
   const start = child.offset - (isAfterComment ? 0 : gap.length - gap.trimEnd().length);
   if (previous !== undefined) {
@@ -210,7 +210,7 @@ function removeChild(text: string, parent: Node, child: Node): string {
   return text.slice(0, start) + (isEmpty ? "" : rest) + text.slice(close);
 }
 
-/** Returns the offset of the first comma from an offset on that is in no comment. */
+/** Returns the offset of the first comma at or after an offset that is not in a comment. */
 function findComma(text: string, from: number): number {
   const between = /^(?:[^,/]|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/.exec(text.slice(from))?.[0] ?? "";
   return from + between.length;

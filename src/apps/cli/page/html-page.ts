@@ -2,13 +2,15 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 
-/** The page without a session: a script and a style sheet, built from src/page. */
+/** Page without a session: a script and a style sheet, built from src/page. */
 export interface PageAsset {
   readonly script: string;
   readonly style: string;
 }
 
-/** Beside the program in the package; where `npm run build:page` puts it for a program that runs from the sources. */
+/**
+ * Folder of the page: next to the program in the package, or the output of `npm run build:page` when running from the sources.
+ */
 const FOLDER = import.meta.url.endsWith(".ts")
   ? new URL("../../../../node_modules/.cache/sessiontree/page/", import.meta.url)
   : new URL("./page/", import.meta.url);
@@ -24,30 +26,30 @@ export function readPageAsset(): PageAsset {
   return { script: readFileSync(script, "utf8"), style: readFileSync(style, "utf8") };
 }
 
-/** Another session that a page can lead to. */
+/** Other session that a page can link to. */
 export interface KnownSession {
   readonly path: string;
-  /** Address of its page; undefined where no server has it. */
+  /** Address of its page; undefined without a server. */
   readonly href?: string;
 }
 
-/** What a page is made of. */
+/** Content of a page. */
 export interface PageSource {
-  /** The session file, byte by byte; undefined for a page that fetches it from a server. */
+  /** Bytes of the session file; undefined for a page that fetches them from a server. */
   readonly bytes?: Uint8Array | undefined;
-  /** How many bytes the file has; default: as many as `bytes`. */
+  /** Number of bytes in the file; default: the length of `bytes`. */
   readonly size?: number;
   /** Name of the file, without its folder. */
   readonly fileName: string;
   /** Absolute path of the file; undefined if the session has none. */
   readonly path?: string | undefined;
-  /** The entry at whose path the page opens; default: the session's leaf. */
+  /** Entry whose path the page shows first; default: the session's leaf. */
   readonly leafId?: string | undefined;
-  /** Sessions that exist, by the name that this one uses for them. */
+  /** Existing sessions, by the name that this session uses for them. */
   readonly known?: ReadonlyMap<string, KnownSession>;
   /**
-   * Where a server has the bytes, the sessions named in them, tells what is appended, and what its list counts; only a page with
-   * one may send requests.
+   * Addresses on the server of the bytes, the sessions named in them, the events for appended data, and the list's usage; only a
+   * page with a server may send requests.
    */
   readonly server?:
     | {
@@ -60,7 +62,7 @@ export interface PageSource {
   readonly indexUrl?: string | undefined;
 }
 
-/** A page: the data in it, and whether it may ask the server that it came from. */
+/** Page: its data, and whether it may send requests to its server. */
 interface PageDocument {
   readonly dataId: "session" | "sessions";
   readonly data: object;
@@ -70,16 +72,16 @@ interface PageDocument {
 
 const BLOCK_BYTES = 1024 * 1024;
 
-/** As much smaller as level 6 makes them, nearly, in a third of the time. */
+/** Compression level: nearly the same size as level 6, in a third of the time. */
 const GZIP = { level: 3 };
 
 /**
- * Makes a page of a session: one HTML file that holds everything and loads nothing.
+ * Creates the page of a session: one HTML file that contains everything and loads nothing.
  *
- * Only the script and the style sheet of the page itself may run or apply, known by their hashes; whatever the session
- * holds is data in a block that no browser runs, and in which nothing can end it.
+ * Only the page's own script and style sheet may run or apply, identified by their hashes. The session is data in a block that
+ * no browser runs, and that its content cannot end.
  *
- * @param asset - Default: the page that comes with the program.
+ * @param asset - Default: the page included with the program.
  * @remarks Cost: O(bytes), in memory several times over.
  */
 export function makeHtmlPage(source: PageSource, asset: PageAsset = readPageAsset()): string {
@@ -89,7 +91,7 @@ export function makeHtmlPage(source: PageSource, asset: PageAsset = readPageAsse
   return makeDocument({ dataId: "session", data, bytes, isServed: source.server !== undefined }, asset);
 }
 
-/** Makes the page of a list of sessions, for a server that has the sessions, too. */
+/** Creates the page of a list of sessions, for a server that also serves the sessions. */
 export function makeHtmlIndex(data: object, asset: PageAsset = readPageAsset()): string {
   return makeDocument({ dataId: "sessions", data, isServed: true }, asset);
 }
@@ -118,7 +120,7 @@ ${bytes === undefined ? "" : encodeBlocks(bytes)}</body>
 `;
 }
 
-/** Everything is forbidden but this script, this style sheet, and images that stand in the page itself. */
+/** Returns a policy that forbids everything except this script, this style sheet, and images embedded in the page. */
 function makeContentSecurityPolicy({ script, style }: PageAsset, isServed: boolean): string {
   return [
     "default-src 'none'",
@@ -136,8 +138,8 @@ function hashText(text: string): string {
 }
 
 /**
- * Writes bytes as blocks that the page decompresses: in base64, in which nothing ends a block, and which keeps every line break,
- * zero byte and byte that is no UTF-8.
+ * Encodes bytes as blocks that the page decompresses: in base64, which cannot end a block, and which preserves every line break,
+ * zero byte, and invalid UTF-8.
  */
 function encodeBlocks(bytes: Uint8Array): string {
   let blocks = "";
@@ -148,7 +150,7 @@ function encodeBlocks(bytes: Uint8Array): string {
   return blocks;
 }
 
-/** Writes JSON in which no `<` is left, so that neither an end tag nor a comment can begin in it. */
+/** Encodes JSON without any `<`, so that neither an end tag nor a comment can begin in it. */
 function toHarmlessJson(data: object): string {
   return JSON.stringify(data).replaceAll("<", "\\u003c");
 }

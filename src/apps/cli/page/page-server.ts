@@ -30,37 +30,37 @@ import {
 } from "./session-index.ts";
 import { findLinkedSessions, makeSessionPage } from "./session-page.ts";
 
-/** Only this machine can reach it. */
+/** Loopback address, which only this machine can reach. */
 const HOST = "127.0.0.1";
 
-/** Bytes of the token: too many to guess it. */
+/** Number of bytes in the token: too many to guess. */
 const TOKEN_BYTES = 24;
 
-/** Time between two looks at a file that a page follows. */
+/** Milliseconds between checks of a file that a page follows. */
 const POLL_MS = 300;
 
-/** The sessions of which a list is made. */
+/** Sessions to list. */
 export interface ServedIndex {
   readonly scope: CatalogScope;
   readonly name: string;
-  /** Prices calls whose records state no cost. */
+  /** Returns prices of calls whose records state no cost. */
   readonly prices?: PriceFunction;
-  /** Counts the sessions of other programs that can be imported; undefined for a folder, to which nothing is imported. */
+  /** Counts the sessions of other programs that can be imported; undefined for a folder, into which nothing is imported. */
   readonly countImportable?: (() => Promise<readonly ImportableSessions[]>) | undefined;
 }
 
 type Answer = (request: IncomingMessage, response: ServerResponse, url: URL) => void | Promise<void>;
 
 /**
- * Serves pages of sessions to the browser on this machine, and tells them what is appended.
+ * Serves pages of sessions to browsers on this machine, and sends them data that is appended.
  *
- * It listens on the loopback address alone, and answers only requests for an address with its token. A page can ask for
- * nothing but sessions that were listed, named on the command line, or named by one of those.
+ * Listens only on the loopback address, and answers only requests for an address with its token. A page can request
+ * only sessions that were listed, named on the command line, or named by one of those.
  */
 export class PageServer {
   readonly #token = randomBytes(TOKEN_BYTES).toString("base64url");
   readonly #index: ServedIndex | undefined;
-  /** Paths of sessions by the key in their addresses. */
+  /** Paths of sessions, by the key in their addresses. */
   readonly #paths = new Map<string, string>();
   readonly #failures = new FailureCounter();
   readonly #server: Server;
@@ -71,7 +71,7 @@ export class PageServer {
     this.#server = createServer((request, response) => void this.#answer(request, response));
   }
 
-  /** Starts to listen, on a port that is free. */
+  /** Starts listening on a free port. */
   async start(): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       this.#server.once("error", reject);
@@ -85,12 +85,12 @@ export class PageServer {
     return `http://${HOST}:${this.#port}/${this.#token}/`;
   }
 
-  /** Makes a session known, and returns the address of its page. */
+  /** Registers a session, and returns the address of its page. */
   makeUrl(path: string): string {
     return `http://${HOST}:${this.#port}${this.#makeHref(path)}`;
   }
 
-  /** Ends it, and every answer that is under way. */
+  /** Stops the server, and aborts all pending answers. */
   async stop(): Promise<void> {
     const isClosed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     this.#server.closeAllConnections();
@@ -104,7 +104,7 @@ export class PageServer {
   };
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // What a browser of this machine is told by another site, under a name of its own, is not meant for us.
+    // Rejects requests that other websites send through a browser on this machine, under their own host names.
     const isMeant = request.headers.host === `${HOST}:${this.#port}`;
     const url = parseAddress(request);
     const [, token = "", ...rest] = url?.pathname.split("/") ?? [];
@@ -175,7 +175,7 @@ export class PageServer {
     writeBody(response, 200, "text/html", page);
   }
 
-  /** Writes the file as it is by now; refuses if it is not the one that the page was made of. */
+  /** Writes the current content of the file; refuses if it is not the file from which the page was made. */
   async #writeBytes(response: ServerResponse, url: URL, path: string): Promise<void> {
     const follower = new FileFollower(path, 0, url.searchParams.get("file") ?? "");
     const first = follower.poll();
@@ -201,9 +201,9 @@ export class PageServer {
     writeJson(response, await searchIndex(index.scope, query, this.#makeHref, makeGoneSignal(request)));
   }
 
-  /** Tells a page what is appended, as events, until one of the two is gone. */
+  /** Sends appended data to a page, as events, until either side closes the connection. */
   #follow(request: IncomingMessage, response: ServerResponse, url: URL, path: string): void {
-    // A browser that connects anew says how far it has come.
+    // A browser that reconnects sends the offset that it has reached.
     const from = Number(request.headers["last-event-id"] ?? url.searchParams.get("from"));
     const offset = Number.isSafeInteger(from) && from >= 0 ? from : 0;
     const follower = new FileFollower(path, offset, url.searchParams.get("file") ?? "");
@@ -214,7 +214,7 @@ export class PageServer {
       const isWriting = isBeingWritten(path);
       if (isWriting !== wasWriting) response.write(`event: writing\ndata: ${isWriting}\n\n`);
       wasWriting = isWriting;
-      // What a browser has not fetched yet would be kept here.
+      // Data that the browser has not read yet would accumulate in memory.
       let isFree = !response.writableNeedDrain;
       try {
         while (isFree) {
@@ -236,7 +236,7 @@ export class PageServer {
   }
 }
 
-/** No other page may hold, embed, or remember what is served. */
+/** Headers that prevent other pages from storing, embedding, or reading what is served. */
 const HEADERS = {
   "Cache-Control": "no-store",
   "Content-Security-Policy": "frame-ancestors 'none'",
@@ -247,7 +247,7 @@ const HEADERS = {
 
 const REPLACED = "Another file has taken this path.";
 
-/** Yields a file up to its end; what is read in between of another one at its path would not fit. */
+/** Yields a file up to its end; throws if the file is replaced meanwhile, because its content would not match. */
 function* readFollowed(follower: FileFollower, first: FileChange | undefined): Generator<Buffer, void> {
   for (let change = first; change !== undefined; change = follower.poll()) {
     if (change.kind === "replaced") throw new Error(REPLACED);
@@ -265,7 +265,7 @@ function makeGoneSignal(request: IncomingMessage): AbortSignal {
   return gone.signal;
 }
 
-/** The address that a request names; undefined if it is none. */
+/** Returns the requested address; undefined if it is invalid. */
 function parseAddress({ url = "/" }: IncomingMessage): URL | undefined {
   const base = `http://${HOST}`;
   return URL.canParse(url, base) ? new URL(url, base) : undefined;
@@ -284,12 +284,12 @@ function writeBody(response: ServerResponse, status: number, type: string, body:
   response.end(body);
 }
 
-/** How a file has changed: bytes behind those that were read, or another file at its path. */
+/** Change of a file: bytes appended after those that were read, or another file at its path. */
 type FileChange = { readonly kind: "grown"; readonly bytes: Buffer } | { readonly kind: "replaced" };
 
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** Returns what tells a file from another one that takes its path, as a text; undefined if none is there. */
+/** Returns a string that distinguishes a file from others at the same path; undefined if there is no file. */
 export function getFileIdentity(path: string): string | undefined {
   const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
   return stats && formatIdentity(toFileState(stats));
@@ -299,7 +299,7 @@ function formatIdentity({ dev, ino, birthtimeNs, ctimeNs }: FileIdentity): strin
   return [dev, ino, birthtimeNs, ctimeNs].join("-");
 }
 
-/** Parses what `getFileIdentity` returned; undefined if it is something else. */
+/** Parses the result of `getFileIdentity`; undefined for any other string. */
 function parseIdentity(text: string): FileIdentity | undefined {
   const numbers = /^(\d+)-(\d+)-(\d+)-(\d+)$/.exec(text)?.slice(1).map(BigInt) ?? [];
   const [dev, ino, birthtimeNs, ctimeNs] = numbers;
@@ -308,24 +308,24 @@ function parseIdentity(text: string): FileIdentity | undefined {
   return { dev, ino, birthtimeNs, ctimeNs };
 }
 
-/** A program counts as writing to a file for so long after its last write: calls of models and tools take their time. */
+/** Milliseconds after its last write for which a program counts as writing: calls of models and tools take time. */
 const WRITING_MS = 60_000;
 
-/** Tells whether a program is writing to a file, by the time of its last change. */
+/** Returns whether a program is writing to a file, based on the time of its last change. */
 function isBeingWritten(path: string): boolean {
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats !== undefined && Date.now() - stats.mtimeMs < WRITING_MS;
 }
 
-/** Reads what is appended to a file. */
+/** Reads data appended to a file. */
 export class FileFollower {
   readonly #path: string;
   readonly #file: FileIdentity | undefined;
   #offset: number;
 
   /**
-   * @param offset - Bytes that are known already.
-   * @param file - Which file they were read from, as `getFileIdentity` returns it.
+   * @param offset - Number of bytes that are already known.
+   * @param file - File from which they were read, as returned by `getFileIdentity`.
    */
   constructor(path: string, offset: number, file: string) {
     this.#path = path;
@@ -337,7 +337,7 @@ export class FileFollower {
     return this.#offset;
   }
 
-  /** Reads bytes that came since, at most a few megabytes; undefined if none did, or as long as no file is there. */
+  /** Reads new bytes, at most a few megabytes; undefined if there are none, or no file exists. */
   poll(): FileChange | undefined {
     const fd = callIfPresent(() => openForReading(realFileSystem, this.#path));
     if (fd === undefined) return undefined;

@@ -22,7 +22,7 @@ import { makeHtmlIndex } from "./html-page.ts";
 
 const MAX_HITS = 500;
 
-/** Makes the page that lists sessions, latest first. */
+/** Creates the page that lists sessions, latest first. */
 export async function makeIndexPage(
   scope: CatalogScope,
   name: string,
@@ -42,25 +42,25 @@ export async function makeIndexPage(
   return makeHtmlIndex({ name, ...urls, sessions: rows });
 }
 
-/** Where the page of a list asks for more, and where it leads. */
+/** Addresses for requests and links of a list page. */
 interface IndexAddresses {
   readonly makeHref: (path: string) => string;
   readonly searchUrl: string;
   readonly usageUrl: string;
-  /** Undefined where nothing is imported to. */
+  /** Undefined if sessions are not imported into this list. */
   readonly importableUrl: string | undefined;
 }
 
-/** What one model's calls in a session used on a day, those of its subagents included. */
+/** Usage of one model in a session on a day, including subagents. */
 export interface IndexUsageGroup extends Omit<UsageGroup, "by" | "subagentOf" | "sessions"> {
   readonly session: string;
   readonly day: string | null;
   readonly model: string | null;
 }
 
-/** What is known of listed sessions once their calls have been gathered. */
+/** Facts about listed sessions, available after their calls have been collected. */
 export interface IndexUsage {
-  /** By address of the session's page. */
+  /** By the address of the session's page. */
   readonly sessions: {
     readonly [href: string]: {
       readonly source: string | null;
@@ -71,7 +71,7 @@ export interface IndexUsage {
   readonly groups: readonly IndexUsageGroup[];
 }
 
-/** Adds up what the sessions of a list used, by day and model, and finds out which are those of subagents. */
+/** Totals the usage of the listed sessions by day and model, and identifies sessions of subagents. */
 export async function sumIndexUsage(
   scope: CatalogScope,
   options: { readonly prices?: PriceFunction; readonly signal: AbortSignal },
@@ -99,16 +99,16 @@ export async function sumIndexUsage(
   };
 }
 
-/** What a list tells of one of its sessions. */
+/** Usage of one session of a list. */
 export interface SessionUsage {
-  /** What it used as the list counts that, its subagents included; null if it is not in the list. */
+  /** Usage as counted in the list, including subagents; null if the session is not in the list. */
   readonly spent: Spent | null;
-  /** Dollars by prices, of calls whose records state none, by the ids of their entries. */
+  /** Estimated dollars of calls whose records state no cost, by the ids of their entries. */
   readonly estimates: { readonly [entryId: string]: number };
 }
 
 /**
- * Adds up what one session of a list used.
+ * Totals the usage of one session of a list.
  *
  * @throws {SessionError} `PRICE_FAILED` or `ABORTED`
  */
@@ -129,20 +129,20 @@ export async function sumSessionUsage(
   return { spent, estimates: Object.fromEntries(estimates) };
 }
 
-/** An entry that holds what was searched for. */
+/** Entry that matches a search. */
 export interface IndexHit {
-  /** Address of the entry on the page of its session. */
+  /** Address of the entry on its session's page. */
   readonly href: string;
   readonly session: string;
   readonly role: string;
-  /** Whether the entry is on the path to the session's leaf, or on a branch that was left. */
+  /** Whether the entry is on the path to the session's leaf, or on an abandoned branch. */
   readonly branch: FileHit["branch"];
   readonly snippet: string;
-  /** Where in the snippet the text stands, in UTF-16 units. */
+  /** Match within the snippet, in UTF-16 units. */
   readonly match: TextMatch;
 }
 
-/** Searches the contents of sessions, until the signal; the hits that fit best come first. */
+/** Searches the contents of sessions until the signal aborts; returns the best hits first. */
 export async function searchIndex(
   scope: CatalogScope,
   query: string,
@@ -170,7 +170,7 @@ export async function searchIndex(
   return hits;
 }
 
-/** Counts the failures of sessions, and remembers them until the file changes. */
+/** Counts the failures of sessions, and caches the counts until the file changes. */
 export class FailureCounter {
   readonly #known = new Map<string, { readonly mark: FileMark; readonly failed: number }>();
 

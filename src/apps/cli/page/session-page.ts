@@ -10,31 +10,31 @@ import { findNamedSessionPath } from "../../../session/log/session-paths.ts";
 import { isLikePath } from "../session-argument.ts";
 import { type KnownSession, makeHtmlPage, type PageSource } from "./html-page.ts";
 
-/** Larger files are refused: a page holds its session in memory. */
+/** Maximum size of a session's file, because a page holds its session in memory. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** What a page of a session is besides the session itself. */
+/** Options for the page of a session. */
 export interface SessionPageOptions {
-  /** The entry at whose path the page opens; default: the session's leaf. */
+  /** Entry whose path the page shows first; default: the session's leaf. */
   readonly leafId?: string | undefined;
-  /** Where a server has the bytes, and tells what is appended; default: they are in the page. */
+  /** Server of the bytes and of appended data; default: the bytes are in the page. */
   readonly server?: PageSource["server"];
   readonly indexUrl?: string | undefined;
   readonly maxBytes?: number;
 }
 
-/** A session of which a page is made. */
+/** Session of a page. */
 export interface PagedSession {
-  /** Absolute path of its file; undefined if it has none. */
+  /** Absolute path of its file; undefined if there is none. */
   readonly path: string | undefined;
-  /** Name of its file, or of one that is made of it. */
+  /** Name of its file, or of a file created from the session. */
   readonly fileName: string;
-  /** Its bytes, if it has no file. */
+  /** Bytes of a session without a file. */
   readonly bytes?: Uint8Array | undefined;
 }
 
 /**
- * Makes the page of a session.
+ * Creates the page of a session.
  *
  * @throws {SessionError} `WRITE_FAILED` if the session is too large for a page.
  * @remarks Cost: O(bytes), in memory several times over.
@@ -55,11 +55,11 @@ function readBytes({ path, bytes = new Uint8Array() }: PagedSession): Buffer {
 }
 
 /**
- * Finds the sessions that a session names, and that exist.
+ * Finds the existing sessions that a session names.
  *
- * @param path - Absolute path of its file.
- * @param makeHref - Returns the address of the page of a session.
- * @returns By the name that the session uses.
+ * @param path - Absolute path of the session's file.
+ * @param makeHref - Returns the address of a session's page.
+ * @returns Sessions by the name that the session uses.
  * @remarks Cost: O(bytes).
  */
 export function findLinkedSessions(
@@ -94,31 +94,31 @@ function makeTooLargePageError(path: string, size: number): SessionError {
   return new SessionError("WRITE_FAILED", message, { details: { path, size } });
 }
 
-/** The word in the names of fields that speak of a session. */
+/** Word in the names of fields that refer to a session. */
 const WORD = new BytePattern([..."session"].map((letter) => Buffer.from(letter + letter.toUpperCase())));
 
-/** The rest of such a name, and what JSON writes between it and a text. */
+/** Rest of such a name, and the JSON between it and a string. */
 const REST_OF_NAME = /^\w{0,40}"\s{0,20}:\s{0,20}"/;
 
-/** Bytes in which that stands, and bytes of the longest text that is taken for a name. */
+/** Maximum number of bytes of that rest, and of a string that is treated as a name. */
 const REST_BYTES = 90;
 const MAX_NAME_BYTES = 4000;
 
-/** Bytes that a field with a name takes at most. */
+/** Maximum number of bytes of a field with a name. */
 const NAME_BYTES = 64 + REST_BYTES + MAX_NAME_BYTES;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Of more names than this the rest is not looked up. */
+/** Maximum number of names that are looked up. */
 const MAX_NAMES = 1000;
 
 /**
- * Finds the sessions that a session names, such as those of its subagents, and that exist: by path, or by an id in the
- * same folder or in the one that goes by the session's name.
+ * Finds the existing sessions that a session names, such as those of its subagents: by path, or by an id in the
+ * same folder or in the folder named after the session.
  *
- * @param path - Absolute path of the session; undefined if it has no file, so that only absolute paths lead anywhere.
- * @param pieces - The session, piece by piece; each repeats the last `NAME_BYTES` of the one before.
+ * @param path - Absolute path of the session; undefined if it has no file, so that only absolute paths resolve.
+ * @param pieces - Pieces of the session; each repeats the last `NAME_BYTES` of the previous one.
  * @returns Absolute paths, by the name that the session uses.
  */
 function findNamedInPieces(path: string | undefined, pieces: Iterable<Buffer>): Map<string, string> {
@@ -149,7 +149,7 @@ function addNames(bytes: Buffer, names: Set<string>): void {
   }
 }
 
-/** The text that JSON writes from a quotation mark on; empty if it does not end soon. */
+/** Parses the JSON string at a quotation mark; empty if it has no end within the maximum length. */
 function readTextAt(bytes: Buffer, start: number): string {
   const max = Math.min(bytes.length, start + MAX_NAME_BYTES);
   for (let end = start + 1; end < max; end++) {
@@ -166,11 +166,11 @@ function listSessionFiles(folder: string): string[] {
 
 function findFile(path: string | undefined): string | undefined {
   if (!path?.endsWith(".jsonl")) return undefined;
-  // What a session names may be missing, forbidden, or no path at all: then it is no link.
+  // A named session may be missing, inaccessible, or not a path at all; then there is no link.
   return callUnlessRefused(() => statSync(path))?.isFile() ? path : undefined;
 }
 
-/** Names of session files end in their id, behind the time of their making. */
+/** Finds the file with an id: the names of session files end with the id, after the time of creation. */
 function findFileWithId(files: readonly string[], id: string): string | undefined {
   return files.find((file) => {
     const name = basename(file, ".jsonl");

@@ -2,46 +2,46 @@ import { createInterface, emitKeypressEvents, type Interface, type Key } from "n
 import { PassThrough } from "node:stream";
 import type { CliTerminal } from "../io.ts";
 
-/** What happens at a terminal. */
+/** Listener for events of a terminal. */
 export interface ScreenListener {
-  /** A key was pressed: what it types, and what it is. */
+  /** Called when a key is pressed, with the text that it types and its description. */
   key(text: string | undefined, key: Key): void;
   resized(): void;
-  /** No key will come any more. */
+  /** Called when the input has ended. */
   ended(): void;
 }
 
-/** A terminal that does not say how large it is. */
+/** Size of a terminal that does not report one. */
 const DEFAULT_COLUMNS = 80;
 const DEFAULT_ROWS = 24;
 
-/** The second screen of a terminal, without a cursor; what stood in the first comes back with it. */
+/** Sequences to enter and leave the alternate screen without a cursor; leaving restores the previous content. */
 const ENTER = "\u001b[?1049h\u001b[?25l";
 const LEAVE = "\u001b[?25h\u001b[?1049l";
 const HOME = "\u001b[H";
 const CLEAR_LINE = "\u001b[2K";
 const CLEAR_BELOW = "\r\n\u001b[J";
 
-/** Signals that end a program without giving it another turn. */
+/** Signals that end a program immediately. */
 const SIGNALS = ["SIGTERM", "SIGHUP"] as const;
 
-/** Milliseconds after which an escape is a key and not the beginning of another one. */
+/** Milliseconds after which an escape counts as a key rather than the beginning of a sequence. */
 const ESCAPE_MS = 50;
 
 /**
- * A terminal that is taken over as a whole: its second screen is drawn on, and its keys come one by one.
+ * Full-screen terminal: draws on the alternate screen, and receives individual keys.
  *
- * Made on Node's readline: the prompts of @clack/core end at every escape, close their input at ctrl-d, and draw only
+ * Based on Node's readline, because the prompts of @clack/core end at every escape, close their input at ctrl-d, and redraw only
  * when a key is pressed.
  */
 export class FullScreen {
   readonly #terminal: CliTerminal;
   readonly #listener: ScreenListener;
-  /** Never reads anything: it tells how long an escape is waited for. */
+  /** Reads no input; it only provides the timeout for escape sequences. */
   readonly #timing: Interface;
   #isOpen = true;
 
-  /** Takes the terminal over; the caller must `close`. An exit and signals close by themselves. */
+  /** Enters full-screen mode; the caller must call `close`. On exit and on signals, it closes automatically. */
   constructor(terminal: CliTerminal, listener: ScreenListener) {
     this.#terminal = terminal;
     this.#listener = listener;
@@ -66,15 +66,15 @@ export class FullScreen {
     return this.#terminal.output.rows || DEFAULT_ROWS;
   }
 
-  /** Shows these lines from the top, and nothing else; they must fit. */
+  /** Draws the given lines from the top, and clears the rest; the lines must fit. */
   draw(lines: readonly string[]): void {
     if (!this.#isOpen) return;
     const text = lines.map((line) => CLEAR_LINE + line).join("\r\n");
-    // At the end of a full line the cursor still stands on its last character, which must not be cleared.
+    // After a full line, the cursor is still on its last character, which must not be cleared.
     this.#terminal.output.write(HOME + text + (lines.length < this.rows ? CLEAR_BELOW : ""));
   }
 
-  /** Returns the terminal as it was. */
+  /** Restores the terminal. */
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
@@ -97,7 +97,7 @@ export class FullScreen {
 
   readonly #signalled = (signal: NodeJS.Signals): void => {
     this.close();
-    // With no listener left, it ends the program.
+    // With no listener left, the signal ends the program.
     process.kill(process.pid, signal);
   };
 }

@@ -18,42 +18,42 @@ import {
   toPickerKey,
 } from "./state.ts";
 
-/** What a picker works with. */
+/** Environment of a picker. */
 export interface PickerWorld {
   readonly terminal: CliTerminal;
   readonly colors: Colors;
   readonly scope: PickerScope;
   readonly nowMs: () => number;
-  /** Yields sessions as they are found, until the signal. */
+  /** Yields sessions as they are found, until the signal aborts. */
   readonly find: (scope: PickerScope, signal: AbortSignal) => AsyncIterable<FileRow>;
-  /** Yields entries that hold a text as they are found, until the signal. */
+  /** Yields entries that contain a text as they are found, until the signal aborts. */
   readonly search: (query: string, scope: PickerScope, signal: AbortSignal) => AsyncIterable<ContentHit>;
   readonly preview: (path: string) => PreviewLine[];
   readonly rename: (path: string, name: string) => Promise<unknown>;
   readonly remove: (path: string) => Promise<unknown>;
 }
 
-/** An entry that holds what is looked for. */
+/** Entry that matches a search. */
 export interface ContentHit {
   readonly path: string;
   readonly line: PreviewLine;
 }
 
 /**
- * Milliseconds after which what was found is shown, after which a session that one stays on is read, and after which
- * a text is looked for when typing stops.
+ * Milliseconds after which found sessions are drawn, after which the preview of a highlighted session is read, and after which
+ * a search starts once typing has stopped.
  */
 const FOUND_MS = 40;
 const PREVIEW_MS = 60;
 const SEARCH_MS = 150;
 
 /**
- * Lets a person choose a session at a terminal, which afterwards is as it was.
+ * Displays a picker of sessions at a terminal, and restores the terminal afterward.
  *
- * Sessions are shown as they are found.
+ * Sessions are displayed as they are found.
  *
- * @returns Undefined if they left.
- * @throws What goes wrong in drawing or finding; what goes wrong with one session is shown instead.
+ * @returns Undefined if the user left without a choice.
+ * @throws Errors in drawing or finding; errors about a single session are displayed instead.
  */
 export async function pickSession(world: PickerWorld): Promise<FileRow | undefined> {
   const picker = new Picker(world);
@@ -64,7 +64,7 @@ export async function pickSession(world: PickerWorld): Promise<FileRow | undefin
   }
 }
 
-/** A picker at work: brings what happens to the state, draws it, and does what it asks for. */
+/** Running picker: passes events to the state, draws the state, and performs the resulting tasks. */
 class Picker {
   readonly outcome: Promise<FileRow | undefined>;
   readonly #world: PickerWorld;
@@ -104,7 +104,7 @@ class Picker {
     this.#screen.close();
   }
 
-  /** Whatever goes wrong ends the picker, before the caller hears of it; what was given up ends quietly. */
+  /** Runs work whose errors end the picker and reach the caller; aborted work ends silently. */
   #guard(work: () => unknown): void {
     const done = async () => {
       await work();
@@ -114,7 +114,7 @@ class Picker {
     });
   }
 
-  /** Does something a little later, once, however often it is asked for. */
+  /** Schedules work for later, once, regardless of the number of calls. */
   #later(name: string, afterMs: number, work: () => unknown): void {
     if (this.#timers.has(name)) return;
     const timer = setTimeout(() => {
@@ -161,7 +161,7 @@ class Picker {
     }
   }
 
-  /** Changes a session; what hinders it is shown. */
+  /** Changes a session; displays an error instead of throwing it. */
   async #change(change: () => Promise<unknown>, event: PickerEvent): Promise<void> {
     try {
       await change();
@@ -187,7 +187,7 @@ class Picker {
     this.#take({ kind: "complete" });
   }
 
-  /** Looks for a text instead of the one before, when typing stops. */
+  /** Starts a search after typing stops, in place of the previous one. */
   #searchLater(query: string, scope: PickerScope): void {
     this.#contentSearch.abort();
     clearTimeout(this.#timers.get("search"));
@@ -219,7 +219,7 @@ class Picker {
     if (this.#missingPreview() !== undefined) this.#later("preview", PREVIEW_MS, () => this.#readPreview());
   }
 
-  /** The highlighted session, if its last messages are not known. */
+  /** Returns the path of the highlighted session if its last messages are unknown. */
   #missingPreview(): string | undefined {
     const path = findHighlighted(this.#state)?.path;
     return path === undefined || this.#state.previews.has(path) ? undefined : path;
@@ -239,5 +239,5 @@ class Picker {
 }
 
 function ignoreSignal(): void {
-  // Stands in until the promise is made.
+  // Placeholder until the promise is created.
 }

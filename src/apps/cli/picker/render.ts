@@ -8,41 +8,41 @@ import { fitColumn, measureWidth, truncateLine, truncateStart } from "../text/wi
 import { KIND_WIDTH } from "../view/entry-line.ts";
 import { findCursor, findMatches, type PickerState } from "./state.ts";
 
-/** What a picker is drawn on. */
+/** Screen of a picker. */
 export interface PickerScreen {
   readonly columns: number;
   readonly rows: number;
   readonly colors: Colors;
-  /** Unix milliseconds, for ages. */
+  /** Current time in Unix milliseconds, for ages. */
   readonly nowMs: number;
 }
 
-/** Lines above the list, and below the preview. */
+/** Number of lines above the list, and below the preview. */
 const HEAD_LINES = 2;
 const FOOT_LINES = 1;
 
-/** With fewer lines than this there is no preview. */
+/** Minimum number of lines for a preview. */
 const PREVIEW_FROM = 9;
 
 const PREVIEW_PART = 0.4;
 
 const AGE_WIDTH = 10;
 
-/** In fewer columns the number of messages is left out. */
+/** Minimum number of columns for the number of messages. */
 const COUNT_FROM = 60;
 
 const PROJECT_PART = 0.2;
 
 const TITLES = { project: "Sessions of this project", all: "Sessions of all projects", folder: "Sessions" };
 
-/** How the lines of a screen are shared out. */
+/** Allocation of the lines of a screen. */
 export interface PickerLayout {
   readonly list: number;
-  /** Lines of the preview, the one above it not counted; 0 for none. */
+  /** Number of lines in the preview, without the line above it; 0 if there is no preview. */
   readonly preview: number;
 }
 
-/** Shares out the lines of a screen. */
+/** Allocates the lines of a screen. */
 export function makePickerLayout(rows: number): PickerLayout {
   const middle = Math.max(1, rows - HEAD_LINES - FOOT_LINES);
   if (rows < PREVIEW_FROM) return { list: middle, preview: 0 };
@@ -51,10 +51,9 @@ export function makePickerLayout(rows: number): PickerLayout {
 }
 
 /**
- * Draws a picker.
+ * Renders a picker.
  *
- * @returns At most as many lines as there are rows, none wider than the columns, and nothing in them that could drive the
- *   terminal beside colors.
+ * @returns At most as many lines as there are rows, none wider than the screen, and without control sequences other than colors.
  * @remarks Cost: O(text of all rows), for the filter.
  */
 export function renderPicker(state: PickerState, screen: PickerScreen): string[] {
@@ -81,7 +80,7 @@ function formatHeading(state: PickerState, shown: number, { columns, colors }: P
   return colors.bold(truncateLine(TITLES[state.scope], columns - facts.length)) + colors.dim(facts);
 }
 
-/** The line that is typed in, or the question that is asked. */
+/** Formats the input line, or the question. */
 function formatInput(state: PickerState, { columns, colors }: PickerScreen): string {
   const { mode, filter } = state;
   if (mode.kind === "delete") {
@@ -95,7 +94,7 @@ function formatInput(state: PickerState, { columns, colors }: PickerScreen): str
   return colors.cyan(front) + text + colors.inverse(" ");
 }
 
-/** What was typed, with the spaces at its end. */
+/** Returns typed text as a safe line, including spaces at its end. */
 function toPlainTyped(text: string): string {
   const line = toPlainLine(`${text}.`);
   return line.slice(0, -1);
@@ -150,8 +149,8 @@ function formatSessionRow(
 }
 
 /**
- * The last messages of the highlighted session, or those in which was found what was typed: as many as there is room
- * for, the latest at the bottom.
+ * Formats the last messages of the highlighted session, or those that match the search: as many as fit, with the latest
+ * at the bottom.
  */
 function formatPreview(
   state: PickerState,
@@ -170,7 +169,7 @@ function formatPreview(
   return lines;
 }
 
-/** What was said last, else as many of the keys as fit. */
+/** Formats the latest message, or else as many key hints as fit. */
 function formatFooter(state: PickerState, { columns, colors }: PickerScreen): string {
   if (state.message !== "") return colors.yellow(truncateLine(toPlainLine(state.message), columns));
   let line = "";

@@ -4,73 +4,73 @@ import { toPlainLine } from "../../../core/facts/plain-text.ts";
 import { getSessionTitle } from "../../../core/facts/session-title.ts";
 import { compareRows, type FileRow } from "../../../session/files/session-row.ts";
 
-/** Everything that a picker shows, without its size. */
+/** State of a picker, except the size of its screen. */
 export interface PickerState {
-  /** Those found so far, latest first. */
+  /** Sessions found so far, latest first. */
   readonly sessions: readonly FileRow[];
   readonly isComplete: boolean;
   readonly scope: PickerScope;
-  /** What was typed, by which the list is filtered, or which is looked for in what was said. */
+  /** Typed text: a filter of the list, or the query of a content search. */
   readonly filter: string;
-  /** What was found in what was said; undefined while the list is filtered instead. */
+  /** Content search; undefined while the list is filtered instead. */
   readonly contents: ContentSearch | undefined;
-  /** Path of the session that is highlighted; undefined for the first one, whichever that is. */
+  /** Path of the highlighted session; undefined highlights whichever is first. */
   readonly cursor: string | undefined;
   readonly mode: PickerMode;
-  /** What was said last, until the next key. */
+  /** Latest message to the user, displayed until the next key. */
   readonly message: string;
-  /** The last messages of sessions, by path. */
+  /** Last messages of sessions, by path. */
   readonly previews: ReadonlyMap<string, readonly PreviewLine[]>;
 }
 
-/** Which sessions are shown; a folder that is named has no others. */
+/** Scope of the displayed sessions; a named folder has no other scope. */
 export type PickerScope = "project" | "all" | "folder";
 
-/** What keys are for at the moment. */
+/** Meaning of keys at the moment. */
 export type PickerMode =
   | { readonly kind: "list" }
   | { readonly kind: "rename"; readonly path: string; readonly text: string }
   | { readonly kind: "delete"; readonly path: string };
 
-/** A search for what was typed in what was said. */
+/** Search for the typed text in the contents of sessions. */
 export interface ContentSearch {
-  /** Entries that hold it, by the path of their session. */
+  /** Matching entries, by the path of their session. */
   readonly found: ReadonlyMap<string, readonly PreviewLine[]>;
   readonly isComplete: boolean;
 }
 
-/** A message of a preview. */
+/** Message in a preview. */
 export interface PreviewLine {
   readonly word: string;
-  /** One harmless line. */
+  /** One safe line. */
   readonly text: string;
 }
 
-/** What happens to a picker. */
+/** Event of a picker. */
 export type PickerEvent =
   | { readonly kind: "found"; readonly sessions: readonly FileRow[] }
   | { readonly kind: "complete" }
   | { readonly kind: "preview"; readonly path: string; readonly lines: readonly PreviewLine[] }
-  /** An entry holds what is looked for. */
+  /** An entry matches the search. */
   | { readonly kind: "hit"; readonly query: string; readonly path: string; readonly line: PreviewLine }
   | { readonly kind: "searched"; readonly query: string }
   | { readonly kind: "renamed"; readonly path: string; readonly name: string }
   | { readonly kind: "deleted"; readonly path: string }
   | { readonly kind: "said"; readonly message: string }
-  /** A key; `page` is how many sessions are in sight. */
+  /** A key; `page` is the number of visible sessions. */
   | { readonly kind: "key"; readonly key: PickerKey; readonly page: number };
 
-/** What is to be done because of an event. */
+/** Task that results from an event. */
 export type PickerTask =
   | { readonly kind: "choose"; readonly session: FileRow }
   | { readonly kind: "leave" }
   | { readonly kind: "find"; readonly scope: PickerScope }
-  /** To look for a text in what was said, instead of the one before; an empty one ends that. */
+  /** Starts a content search in place of the previous one; an empty query ends it. */
   | { readonly kind: "search"; readonly query: string; readonly scope: PickerScope }
   | { readonly kind: "rename"; readonly path: string; readonly name: string }
   | { readonly kind: "delete"; readonly path: string };
 
-/** A picker after an event. */
+/** Result of an event. */
 export interface PickerStep {
   readonly state: PickerState;
   readonly task?: PickerTask;
@@ -80,7 +80,7 @@ const NOT_YET_FOUND: ContentSearch = { found: new Map(), isComplete: false };
 
 const LIST: PickerMode = { kind: "list" };
 
-/** The picker before anything was found. */
+/** Returns the initial state of a picker. */
 export function makeEmptyPicker(scope: PickerScope): PickerState {
   return {
     sessions: [],
@@ -95,13 +95,13 @@ export function makeEmptyPicker(scope: PickerScope): PickerState {
   };
 }
 
-/** Returns the sessions that fit what was typed, the best first, or those in which it was said, the latest first. */
+/** Returns the sessions that match the filter, best first, or those with matching contents, latest first. */
 export function findMatches({ sessions, filter, contents }: PickerState): readonly FileRow[] {
   if (contents === undefined) return findBestMatches(sessions, filter);
   return filter.trim() === "" ? sessions : sessions.filter(({ path }) => contents.found.has(path));
 }
 
-/** Returns the index of the highlighted session among those that fit; 0 if it is not among them. */
+/** Returns the index of the highlighted session among the matches; 0 if it is not among them. */
 export function findCursor(matches: readonly FileRow[], { cursor }: PickerState): number {
   return Math.max(
     0,
@@ -109,13 +109,13 @@ export function findCursor(matches: readonly FileRow[], { cursor }: PickerState)
   );
 }
 
-/** Returns the highlighted session, if any fits. */
+/** Returns the highlighted session; undefined if there are no matches. */
 export function findHighlighted(state: PickerState): FileRow | undefined {
   const matches = findMatches(state);
   return matches[findCursor(matches, state)];
 }
 
-/** Takes an event in, and returns a new state and what is to be done. */
+/** Applies an event; returns the new state and the resulting task. */
 export function takeEvent(state: PickerState, event: PickerEvent): PickerStep {
   switch (event.kind) {
     case "found": {
@@ -192,7 +192,7 @@ function takeListKey(state: PickerState, key: PickerKey, page: number): PickerSt
       return session === undefined ? { state } : { state, task: { kind: "choose", session } };
     case "rename":
       if (session === undefined) return { state };
-      // From now on it is this one, whatever else is found.
+      // Keeps this session highlighted when others are found.
       return about(session, { kind: "rename", path: session.path, text: toPlainLine(session.name ?? "") });
     case "delete":
       return session === undefined ? { state } : about(session, { kind: "delete", path: session.path });
@@ -235,7 +235,7 @@ function setFilter(state: PickerState, filter: string): PickerStep {
   };
 }
 
-/** Ends a search in what was said. */
+/** Ends a content search. */
 function endContentSearch(state: PickerState): PickerStep {
   return {
     state: { ...state, contents: undefined, cursor: undefined },
@@ -243,7 +243,7 @@ function endContentSearch(state: PickerState): PickerStep {
   };
 }
 
-/** The state with an entry that was found, unless something else is looked for by now. */
+/** Returns the state with a found entry; unchanged if the query has changed since. */
 function withHit(
   state: PickerState,
   { query, path, line }: { readonly query: string; readonly path: string; readonly line: PreviewLine },
@@ -257,7 +257,7 @@ function withHit(
 function moveCursor(state: PickerState, by: number): PickerState {
   const matches = findMatches(state);
   const to = Math.min(Math.max(0, findCursor(matches, state) + by), matches.length - 1);
-  // On the first one it stays on the first one while more are found.
+  // The first row stays highlighted while more sessions are found.
   return { ...state, cursor: to <= 0 ? undefined : matches[to]?.path };
 }
 
@@ -281,7 +281,7 @@ function renameSession(state: PickerState, path: string, name: string): PickerSt
   return { ...state, sessions };
 }
 
-/** The state without a session; the next one is highlighted. */
+/** Returns the state without a session; the next one is highlighted. */
 function without(state: PickerState, path: string): PickerState {
   const matches = findMatches(state);
   const at = matches.findIndex((session) => session.path === path);
@@ -291,29 +291,29 @@ function without(state: PickerState, path: string): PickerState {
   return { ...state, sessions, cursor: isFirst ? undefined : next?.path };
 }
 
-/** A text without its last character, as a reader sees characters. */
+/** Returns a text without its last user-perceived character. */
 function withoutLast(text: string): string {
   const last = [...new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(text)].at(-1);
   return text.slice(0, last?.index ?? 0);
 }
 
-/** Characters of a title in which letters are looked for one by one; of a longer text any letters could be found. */
+/** Maximum number of characters of a title that are matched by letters; a longer text would match any letters. */
 const TITLE_LENGTH = 200;
 
-/** Letters that stand further apart than this rank are chance. */
+/** Minimum rank of a match by letters; below it, the letters are too far apart to be more than chance. */
 const MIN_RANK = 0.25;
 
-/** Rank of a session that holds all the words as they were typed, wherever: higher than any of letters. */
+/** Rank of a session that contains all typed words anywhere: higher than any match by letters. */
 const WORDS_RANK = 2;
 
-/** What was found last for a list, which is asked for several times between two keys. */
+/** Latest matches of each list, because they are requested several times between two keys. */
 const known = new WeakMap<readonly FileRow[], { filter: string; matches: readonly FileRow[] }>();
 
 /**
- * Returns the sessions that fit what was typed: first those that hold its words anywhere, in their order, then those
- * with its letters in order in the title, the best first.
+ * Returns the sessions that match a filter: first those that contain its words anywhere, in list order, then those with
+ * its letters in order in the title, best first.
  *
- * @remarks Cost: O(text of their rows), once for each list and filter.
+ * @remarks Cost: O(text of their rows), once per list and filter.
  */
 function findBestMatches(sessions: readonly FileRow[], filter: string): readonly FileRow[] {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
@@ -337,7 +337,7 @@ function getRank(session: FileRow, words: readonly string[]): number {
 
 const searched = new WeakMap<FileRow, string>();
 
-/** What a filter looks into, in lower case. */
+/** Returns the text that a filter searches, in lower case. */
 function getSearchedText(session: FileRow): string {
   const { name = "", firstMessage = "", id, cwd } = session;
   const text =
@@ -370,18 +370,18 @@ const COMMANDS = {
   "ctrl-u": "rub-out-all",
 } as const;
 
-/** What a key can ask for beside text. */
+/** Command of a key that does not type text. */
 type PickerCommand = (typeof COMMANDS)[keyof typeof COMMANDS];
 
-/** What a key asks for: a command, or text to be added to what is typed. */
+/** Action of a key: a command, or text that is added to the typed text. */
 export type PickerKey = { readonly text: string } | PickerCommand;
 
 const BY_NAME: ReadonlyMap<string, PickerCommand> = new Map(Object.entries(COMMANDS));
 
-/** What is never text, wherever it comes from. */
+/** Control characters, which are never typed text. */
 const CONTROL = /\p{Cc}/u;
 
-/** Tells what a key asks for, as Node's readline describes it, with the text that it types; undefined if nothing. */
+/** Converts a key, as described by Node's readline, and the text that it types to an action; undefined if there is none. */
 export function toPickerKey(text: string | undefined, { name, ctrl, meta }: Key): PickerKey | undefined {
   const command = name === undefined ? undefined : BY_NAME.get(`${ctrl ? "ctrl-" : ""}${name}`);
   if (command !== undefined) return command;

@@ -1,15 +1,15 @@
 const ELLIPSIS = "…";
 const PLAIN_ASCII = /^[ -~]*$/;
-/** Measures text that is not ASCII; loading what does so takes longer than most of a command. */
+/** Measures text that is not ASCII; loading the package for it takes longer than most of a command. */
 let measure: ((text: string) => number) | undefined;
 
-/** Blocks of characters that take two columns: letters of East Asia, and pictures. */
+/** Blocks of characters that are two columns wide: East Asian letters, and pictographs. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 
 /**
- * Loads what measures text that is not ASCII: to be awaited before something is written to a terminal. Without it widths
- * are estimated, which will do for a pipe: no line gets too long, but a column may be off by one.
+ * Loads the package that measures text that is not ASCII; await it before writing to a terminal. Without it, widths
+ * are estimated, which is sufficient for a pipe: no line becomes too long, but a column may be off by one.
  */
 export async function loadWidths(): Promise<void> {
   if (measure === undefined) ({ default: measure } = await import("string-width"));
@@ -25,21 +25,21 @@ function estimateWidth(text: string): number {
   return columns;
 }
 
-/** Made for the first text that is not ASCII: most commands see none. */
+/** Created for the first text that is not ASCII, because most commands have none. */
 let graphemes: Intl.Segmenter | undefined;
 
-/** Returns the characters of a text as a reader sees them. */
+/** Returns the user-perceived characters of a text. */
 function splitCharacters(text: string): Intl.Segments {
   graphemes ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
   return graphemes.segment(text);
 }
 
-/** Returns the columns that a text takes in a terminal, colors left out; wide characters take two. */
+/** Returns the width of a text in a terminal, in columns, ignoring colors; wide characters have two columns. */
 export function measureWidth(text: string): number {
   return PLAIN_ASCII.test(text) ? text.length : measureText(text);
 }
 
-/** Cuts a line without colors to a width, with an ellipsis where something was cut off; characters stay whole. */
+/** Truncates a line without colors to a width, with an ellipsis in place of the omitted text; never splits a character. */
 export function truncateLine(text: string, width: number): string {
   if (width === Number.POSITIVE_INFINITY) return text;
   const whole = truncateToWidth(text, width);
@@ -47,7 +47,7 @@ export function truncateLine(text: string, width: number): string {
   return width < 1 ? "" : truncateToWidth(whole, width - 1).trimEnd() + ELLIPSIS;
 }
 
-/** Cuts off the beginning of a line without colors to fit a width, with an ellipsis where something was cut off. */
+/** Removes the beginning of a line without colors to fit a width, with an ellipsis in place of the omitted text. */
 export function truncateStart(text: string, width: number): string {
   if (measureWidth(text) <= width) return text;
   if (width < 1) return "";
@@ -61,13 +61,13 @@ export function truncateStart(text: string, width: number): string {
   return ELLIPSIS + parts.slice(start).join("").trimStart();
 }
 
-/** Cuts a line to a width and fills it up with spaces. */
+/** Truncates or pads a line to a width. */
 export function fitColumn(text: string, width: number): string {
   const fitted = truncateLine(text, width);
   return fitted + " ".repeat(Math.max(0, width - measureWidth(fitted)));
 }
 
-/** Breaks text without colors into lines, at least one, between words, or in a long word if that may be broken. */
+/** Wraps text without colors into lines, at least one, between words, or within a long word if `breaksWords`. */
 export function wrapText(text: string, width: number, breaksWords = true): string[] {
   if (width === Number.POSITIVE_INFINITY) return [text.replace(/\s+/g, " ")];
   const lines: string[] = [];
@@ -89,7 +89,7 @@ export function wrapText(text: string, width: number, breaksWords = true): strin
   return [...lines, line];
 }
 
-/** The longest beginning of a text that fits, by whole characters as a reader sees them. */
+/** Returns the longest beginning of a text that fits, in user-perceived characters. */
 function truncateToWidth(text: string, width: number): string {
   if (PLAIN_ASCII.test(text)) return text.slice(0, Math.max(0, width));
   let used = 0;

@@ -18,11 +18,11 @@ const BATCH = 256;
 const LABEL_WIDTH = 24;
 const NARROW_LABEL_WIDTH = 12;
 
-/** In fewer columns the time is left out, and the kind where the bullet tells it. */
+/** Minimum width in columns for the time, and for the kind if the bullet identifies it. */
 const NARROW = 60;
 const LEAF_MARK = "← leaf";
 
-/** Part of the width that branches may take before they are no longer drawn further in. */
+/** Fraction of the width that branches may use before they are no longer indented further. */
 const MAX_INDENT = 0.3;
 
 const BULLETS: { readonly [tone in Tone]: string } = {
@@ -35,12 +35,12 @@ const BULLETS: { readonly [tone in Tone]: string } = {
   damaged: "✗",
 };
 
-/** Tones that a bullet tells apart, with what an entry says. */
+/** Tones that the bullet and the excerpt identify. */
 const HAVE_BULLETS: ReadonlySet<Tone> = new Set<Tone>(["user", "assistant", "tool", "command"]);
 
 const NO_EXCERPT: Excerpt = { text: "", isError: false };
 
-/** Writes rows as lines: position in the tree, short id, kind, time, label, what it says, and where the leaf is. */
+/** Writes rows as lines: position in the tree, short id, kind, time, label, excerpt, and a mark at the leaf. */
 export class TreeWriter {
   readonly #session: SessionView;
   readonly #read: EntryKinds;
@@ -58,7 +58,7 @@ export class TreeWriter {
     this.#mostDepth = Math.floor((out.width * MAX_INDENT) / 2);
   }
 
-  /** @remarks Cost: O(rows), and the bodies of those that stand for one entry. */
+  /** @remarks Cost: O(rows), and the bodies of those that represent one entry. */
   write(rows: Iterable<TreeRow>): void {
     let batch: TreeRow[] = [];
     for (const row of rows) {
@@ -131,17 +131,17 @@ export class TreeWriter {
       .join("\n");
   }
 
-  /** The bars of the lines that go on further down, and the fork where a branch begins. */
+  /** Formats the bars of the lines that continue below, and the fork at the beginning of a branch. */
   #gutter({ depth, start }: TreeRow): string {
     const drawn = Math.min(depth, this.#mostDepth);
     if (drawn === 0) return "";
-    // Dotted: there are more levels than are drawn.
+    // Dotted if there are more levels than are drawn.
     const last = start !== undefined ? "├─" : depth > drawn ? "┆ " : "│ ";
     return "│ ".repeat(drawn - 1) + last;
   }
 }
 
-/** Colors a text; of none, no color is left behind. */
+/** Colors a text; an empty text gets no color codes. */
 function paintText(paint: (text: string) => string, text: string): string {
   return text === "" ? "" : paint(text);
 }

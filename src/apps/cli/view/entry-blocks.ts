@@ -10,7 +10,7 @@ import type { AnySessionEntry } from "../../../core/format/entry.ts";
 import { formatImage, formatJson } from "../../text/stored-values.ts";
 import type { Output } from "../output.ts";
 
-/** All that an entry holds; every text is harmless. */
+/** Content of an entry; every text is safe. */
 export interface EntryDetails {
   readonly facts: readonly (readonly [name: string, value: string])[];
   readonly blocks: readonly DetailBlock[];
@@ -18,17 +18,17 @@ export interface EntryDetails {
 
 /** A text that an entry holds, under a title. */
 export interface DetailBlock {
-  /** What it is; empty for the text that the entry is about. */
+  /** Title; empty for the main text of the entry. */
   readonly title: string;
   readonly text: string;
   readonly isError: boolean;
 }
 
-/** Longer values are no facts but blocks. */
+/** Maximum length of a value displayed as a fact; longer values become blocks. */
 const LONGEST_FACT = 60;
 
 /**
- * Lays out what an entry holds: short values, what it says, and whatever else is stored; undefined stands for a damaged
+ * Returns the content of an entry for display: short values, text, and other stored values; undefined means a damaged
  * body.
  */
 export function getEntryDetails(entry: AnySessionEntry | undefined): EntryDetails {
@@ -45,7 +45,7 @@ export function getEntryDetails(entry: AnySessionEntry | undefined): EntryDetail
   };
 }
 
-/** Lays out what an entry says, without data that programs keep with it. */
+/** Returns the text of an entry for display, without data that programs store with it. */
 export function getTextBlocks(entry: AnySessionEntry | undefined): DetailBlock[] {
   const { parts } = getEntryContent(entry);
   return parts
@@ -54,7 +54,7 @@ export function getTextBlocks(entry: AnySessionEntry | undefined): DetailBlock[]
     .map(toHarmless);
 }
 
-/** Lays out what a message says to a model. */
+/** Returns the content of a message that a model receives, for display. */
 export function getMessageBlocks(message: unknown): DetailBlock[] {
   return getMessageContent(message).map(toDetailBlock).map(toHarmless);
 }
@@ -89,13 +89,13 @@ function toDetailBlock(part: ContentPart): DetailBlock {
   }
 }
 
-/** Lines of a text, and characters of a line, of an entry that is shown next to the one that is asked for. */
+/** Maximum size of a text in an entry that is shown as context of the requested entry. */
 const SHORT = { maxLines: 30, maxLineLength: 1000 };
 
 /**
- * Writes what an entry says, block by block.
+ * Writes the content of an entry, block by block.
  *
- * @param isShort - Whether long texts are shortened, with a line that says how much is left out. Default false.
+ * @param isShort - Whether to shorten long texts, with a line that states how much is omitted. Default false.
  * @returns Whether a text was shortened.
  */
 export function writeBlocks(out: Output, blocks: readonly DetailBlock[], isShort = false): boolean {

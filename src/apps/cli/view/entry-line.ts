@@ -5,13 +5,13 @@ import type { EntryKind, Tone } from "../../text/entry-kind.ts";
 import type { Colors, Output } from "../output.ts";
 import { fitColumn, measureWidth, truncateLine, wrapText } from "../text/width.ts";
 
-/** Columns that a text gets at least behind facts; where there are fewer, it gets a line of its own. */
+/** Minimum width in columns for a text after facts; if there is less space, the text is on a separate line. */
 export const MIN_TEXT_WIDTH = 24;
 
-/** Columns before a text on a line of its own. */
+/** Indentation of a text on a separate line. */
 const INDENT = 4;
 
-/** Puts as much of a text behind short facts, which may be colored, as fits, or on two lines of its own below them. */
+/** Formats as much of a text as fits after short facts, which may be colored, or on two separate lines below them. */
 export function formatTextAfter(
   front: string,
   text: string,
@@ -27,17 +27,17 @@ export function formatTextAfter(
   return [front.trimEnd(), ...below.map((one) => `${" ".repeat(INDENT)}${paint(one)}`)].join("\n");
 }
 
-/** Returns short facts, which may be colored, and as much of an excerpt as fits. */
+/** Formats short facts, which may be colored, and as much of an excerpt as fits. */
 export function formatExcerptLine(facts: readonly string[], { text, isError }: Excerpt, out: Output): string {
   return formatTextAfter(facts.join(" "), text, out, isError ? out.colors.red : String);
 }
 
 type Paint = (text: string) => string;
 
-/** Columns of the longest known kind. */
+/** Width in columns of the longest known kind. */
 export const KIND_WIDTH = 14;
 
-/** The color of each tone of entry. */
+/** Returns the color of a tone. */
 export function choosePaint(colors: Colors, tone: Tone): Paint {
   const paints: { readonly [name in Tone]: Paint } = {
     user: (text) => colors.bold(colors.cyan(text)),
@@ -51,24 +51,24 @@ export function choosePaint(colors: Colors, tone: Tone): Paint {
   return paints[tone];
 }
 
-/** Writes an entry's kind as a column, in its color. */
+/** Formats an entry's kind as a colored column. */
 export function formatKindColumn(colors: Colors, { word, tone }: EntryKind): string {
   return choosePaint(colors, tone)(fitColumn(word, KIND_WIDTH));
 }
 
-/** Returns the length of the longest of some ids: in a pipe they are whole. */
+/** Returns the maximum length of ids, because ids in a pipe are complete. */
 export function measureLongest(ids: Iterable<string>): number {
   let length = 0;
   for (const id of ids) length = Math.max(length, id.length);
   return length;
 }
 
-/** Writes the beginning of an id. */
+/** Formats the beginning of an id. */
 export function takeShortId(id: string, length: number): string {
   return truncateLine(toPlainLine(id.slice(0, length)), length);
 }
 
-/** Returns the ids of all entries. */
+/** Yields the ids of all entries. */
 export function* listIds(tree: EntryTree): Generator<string, void> {
   for (const ordinal of tree.ordinals()) yield tree.idAt(ordinal);
 }

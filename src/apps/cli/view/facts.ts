@@ -4,12 +4,12 @@ import type { SessionIssue } from "../../../core/format/issue.ts";
 import type { Output } from "../output.ts";
 import { fitColumn, measureWidth, wrapText } from "../text/width.ts";
 
-/** Short values by name; what has no value, the empty text, is not shown. */
+/** Short values by name; empty values are not displayed. */
 export type Facts = readonly (readonly [name: string, value: string])[];
 
 const MAX_NAME_WIDTH = 20;
 
-/** Writes names and values in two columns, in a pipe each on one line; what has no value is left out. */
+/** Writes names and values in two columns, or in a pipe on one line each; omits empty values. */
 export function writeFacts(facts: Facts, out: Output): void {
   const formatLine = out.isLaidOut ? toPlainLine : toWholeLine;
   const shown = facts
@@ -23,7 +23,7 @@ export function writeFacts(facts: Facts, out: Output): void {
   }
 }
 
-/** Writes where in a file an issue is, and what it is. */
+/** Writes the position of an issue in its file, and its description. */
 export function writeIssue({ line, offset, length, code, message }: SessionIssue, out: Output): void {
   out.line(`  line ${line}, offset ${offset}, ${formatBytes(length)}: ${out.colors.bold(code)}`);
   writeIndented(message, out);

@@ -3,26 +3,26 @@ import { fitColumn, measureWidth, truncateLine } from "../text/width.ts";
 
 const GAP = 2;
 const MIN_NAME_WIDTH = 12;
-/** Columns of numbers make room for as much of the names. */
+/** Preferred width of names, in columns and as a fraction of the line; columns of numbers are omitted to reach it. */
 const GOOD_NAME_WIDTH = 24;
 const GOOD_NAME_SHARE = 0.45;
 const MAX_BAR_WIDTH = 30;
 const MIN_BAR_WIDTH = 8;
 
-/** A row of a table of numbers. */
+/** Row of a table of numbers. */
 export interface UsageRow {
   readonly name: string;
-  /** Empty for what this row does not have. */
+  /** Empty strings for numbers that the row does not have. */
   readonly numbers: readonly string[];
   readonly isTotal?: boolean;
-  /** Length of its bar, of the longest; absent for a row without a bar. */
+  /** Value for its bar, relative to the greatest; absent for a row without a bar. */
   readonly size?: number;
 }
 
 /**
- * Writes a table: names, columns of numbers, and where a person reads it a bar for each row with a size.
+ * Writes a table: names, columns of numbers, and on a terminal a bar for each row with a size.
  *
- * Columns that do not fit are left out, the first ones first.
+ * Omits columns that do not fit, starting with the first ones.
  *
  * @param cut - Shortens a name to a width.
  */
