@@ -77,7 +77,7 @@ const NOT_ON_WINDOWS = [
 ];
 
 /** What is tested in Firefox as well, where it is installed: opening, keys, search, hits and errors in long texts, folds, links, copies, pages in files and served, lists. */
-const IN_FIREFOX = ["test/browser/{copy,keyboard,list,page,spots}.test.ts"];
+const IN_FIREFOX = ["test/browser/{copy,keyboard,list,list-search,page,spots}.test.ts"];
 
 const LIBRARY = {
   include: ["test/**/*.test.ts"],

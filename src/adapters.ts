@@ -1,5 +1,5 @@
 /**
- * sessiontree/adapters: sessions as the session interfaces of other SDKs.
+ * sessiontree/adapters: adapters from sessions to the session interfaces of other SDKs.
  *
  * @module
  */

@@ -1,5 +1,6 @@
 /**
- * Many sessions: list, search, add up usage, resolve a name to a path, delete, restore, merge copies, decide what to keep.
+ * Functions for many sessions: list, search, total usage, resolve a name to a path, delete, restore, merge copies, plan
+ * retention.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * The session commands of an agent (`/new`, `/tree`, `/compact`, …) and the hooks for extensions.
+ * Session commands of an agent (`/new`, `/tree`, `/compact`, …) and hooks for extensions.
  *
  * @module
  */

@@ -1,5 +1,6 @@
 /**
- * sessiontree/convert: messages of providers and SDKs, to those of a session and back. Runs in a browser, too.
+ * sessiontree/convert: conversion between the messages of providers and SDKs and those of a session. Also runs in
+ * browsers.
  *
  * @module
  */

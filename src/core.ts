@@ -1,5 +1,5 @@
 /**
- * The part of sessiontree that needs no file system: formats, trees, contexts, compaction. Runs in a browser, too.
+ * Part of sessiontree that needs no file system: formats, trees, contexts, compaction. Also runs in browsers.
  *
  * @module
  */

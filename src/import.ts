@@ -1,6 +1,6 @@
 /**
- * Sessions of other programs: what their records mean here, keeping ours up to date with their files, and continuing a session
- * in another program.
+ * Sessions of other programs: importing their records, keeping imported sessions up to date with their source files,
+ * and continuing a session in another program.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * sessiontree/langgraph: threads of LangGraph.js and chat histories of LangChain.js as sessions. Needs the package
+ * sessiontree/langgraph: LangGraph.js threads and LangChain.js chat histories as sessions. Requires the package
  * `@langchain/langgraph-checkpoint`.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * Validation of entries and headers, apart since nothing else of the package loads zod.
+ * Validation of entries and headers; a separate module because nothing else in the package loads zod.
  *
  * @module
  */

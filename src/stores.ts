@@ -1,5 +1,5 @@
 /**
- * Sessions in other places than files: in memory, in a database, in a backend of one's own.
+ * Stores for sessions outside files: in memory, in a database, or in a custom backend.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * sessiontree/testing: the tests that every session store passes, for whoever writes one.
+ * sessiontree/testing: the test suite that every session store passes, for authors of stores.
  *
  * @module
  */

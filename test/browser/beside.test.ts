@@ -57,9 +57,9 @@ test("two branches stand side by side from where they part, at an address of the
     expect(await findingsOn(page)).toEqual([]);
     await columns
       .nth(1)
-      .getByRole("button", { name: /^Path to/ })
+      .getByRole("button", { name: /branch/ })
       .click();
-    await page.locator(".path-bar:has-text('Path to the leaf')").waitFor();
+    await page.locator(".path-bar:has-text('Current branch')").waitFor();
     expect(complaints).toEqual([]);
   }
 });

@@ -339,7 +339,7 @@ test("a key shows what the model saw at a failure, and leads back; so does the b
   await page.keyboard.press("m");
   await page.locator(".conversation[aria-label='Conversation']").waitFor();
   await waitForFocus(page, failures[1] ?? "");
-  expect(await bar.textContent()).toContain("Path to the leaf");
+  expect(await bar.textContent()).toContain("Current branch");
 
   const eye = page
     .locator(`.entry[data-entry="${parallel}"] > .entry-head`)
@@ -353,7 +353,7 @@ test("a key shows what the model saw at a failure, and leads back; so does the b
     await back();
     await page.locator(".conversation[aria-label='Conversation']").waitFor();
     await waitForFocus(page, parallel);
-    expect(await bar.textContent()).toContain("Path to the leaf");
+    expect(await bar.textContent()).toContain("Current branch");
   }
   await page.keyboard.press("?");
   expect(await page.locator("dialog.help").textContent()).toContain("what the model saw at this entry");
@@ -368,7 +368,7 @@ test("a failure that the model had not seen is shown on its own path", async () 
   await page.locator(".path-bar:has-text('before the call')").waitFor();
   await page.keyboard.press("f");
   await waitForFocus(page, failures[1] ?? "");
-  expect(await page.locator(".path-bar").textContent()).toContain("Path to the leaf");
+  expect(await page.locator(".path-bar").textContent()).toContain("Current branch");
 });
 
 test("a search marks what the session says, not what the page says of it", async () => {

@@ -64,14 +64,14 @@ test("on a phone everything that can be pressed is forty pixels high, and nothin
       }),
     );
     expect(outside, hash).toEqual([]);
-    for (const name of ["Print", "Light or dark", "Signs", "Open or close all folds"]) {
+    for (const name of ["Print", "Light or dark", "Signs", "Open or close everything"]) {
       expect(await page.getByRole("button", { name }).isVisible(), name).toBe(true);
     }
     if (hash === "#view=usage") continue;
     expect(await page.locator(".path-bar").textContent()).toMatch(/context (?:about )?[\d.]+k? tokens/);
     const head = page.locator(".is-focused .entry-head, .entry:has(.is-focused) > .entry-head").first();
     expect(await head.locator("time").isVisible()).toBe(true);
-    expect(await head.getByLabel("Link to entry").isVisible()).toBe(true);
+    expect(await head.getByLabel("Actions for entry").isVisible()).toBe(true);
   }
   const tree = await open(text, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
   await tree.page.getByRole("button", { name: "Tree" }).click();
@@ -82,8 +82,8 @@ test("on a phone everything that can be pressed is forty pixels high, and nothin
     viewport: { width: 390, height: 844 },
     hash: `#entry=${parallel}&end=${parallel}`,
   });
-  await page.getByText("Go to the leaf").click();
-  await page.locator(".path-bar:has-text('Path to the leaf')").waitFor();
+  await page.getByText("Back to current").click();
+  await page.locator(".path-bar:has-text('Current branch')").waitFor();
 });
 
 test("on a phone the head of the page leaves the room to the conversation, and unfolds", async () => {
@@ -160,8 +160,9 @@ test("a finger ends the path at a result", async () => {
   });
   const result = page.locator(`.tool-use[data-entry="${results[1]}"]`);
   await result.locator(".result .fold-summary").tap();
-  await result.getByLabel("End the path here").tap();
-  await page.locator(`.path-bar:has-text("Path to ${results[1]}")`).waitFor();
+  await result.getByLabel(`Actions for entry ${results[1]}`).tap();
+  await page.getByRole("button", { name: "Hide what follows" }).tap();
+  await page.locator(`.path-bar:has-text("Branch to entry ${results[1]}")`).waitFor();
 });
 
 /** Waits until the conversation has stood still for ten frames. */
@@ -237,10 +238,9 @@ test("a finger reaches the actions of a result", async () => {
     isMobile: true,
     hash: `#entry=${failures[1]}`,
   });
-  const eye = page
-    .locator(`[data-entry="${failures[1]}"]`)
-    .getByLabel("What the model saw when it made this call");
-  expect(await eye.evaluate((one) => getComputedStyle(one).opacity)).toBe("1");
-  await eye.tap();
+  const menu = page.locator(`[data-entry="${failures[1]}"]`).getByLabel(`Actions for entry ${failures[1]}`);
+  expect(await menu.evaluate((one) => getComputedStyle(one).opacity)).toBe("1");
+  await menu.tap();
+  await page.getByRole("dialog").getByText("What the model saw when it made this call").tap();
   await page.locator("[aria-label='What the model sees']").waitFor();
 });

@@ -154,7 +154,7 @@ test("issues name the commands that check and repair the file, and the page thos
   const dialog = page.locator("dialog:has-text('In a terminal')");
   await dialog.waitFor();
   expect(await findingsOn(page)).toEqual([]);
-  expect(await dialog.textContent()).toContain(`my-agent --session ${damaged.path}`);
+  expect(await dialog.textContent()).toContain(`pi --session ${damaged.path}`);
   expect(await dialog.textContent()).toContain("sessiontree resume");
   await dialog.getByRole("button", { name: `Copy sessiontree fork ${damaged.path} ${id}` }).click();
   await dialog.waitFor({ state: "detached" });
@@ -163,6 +163,7 @@ test("issues name the commands that check and repair the file, and the page thos
   expect(code).toBe(0);
   expect(readFileSync(stdout.trim(), "utf8")).toContain(id);
   // Whatever an id holds, a shell takes it for one word.
+  await page.locator(".filter-choice.is-records").click();
   await page.keyboard.press("L");
   await page.keyboard.press("End");
   await page.keyboard.press("c");

@@ -1,4 +1,4 @@
-import { appendFileSync, renameSync, writeFileSync } from "node:fs";
+import { appendFileSync, renameSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Page } from "playwright-core";
@@ -46,7 +46,7 @@ test("--live shows what is appended, and stays at the end where somebody is ther
   for (let turn = 0; turn < 10; turn++) scribe.user(`Later ${turn}`);
   await page.locator(".entry:has-text('Later 9')").waitFor();
   await expect.poll(() => distanceFromEnd(page)).toBeLessThan(60);
-  await page.locator(".path-bar:has-text('Path to the leaf')").waitFor();
+  await page.locator(".path-bar:has-text('Current branch')").waitFor();
   expect(complaints).toEqual([]);
 
   await stop();
@@ -288,6 +288,11 @@ test("the list fits a phone", async () => {
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
   // The sessions are on the first screen, and what they used over time is a tap away.
   await page.locator(".index-summary").waitFor();
+  const tops = await page
+    .locator(".tile")
+    .evaluateAll((all) => all.map((tile) => Math.round(tile.getBoundingClientRect().top)));
+  expect(tops).toHaveLength(4);
+  expect(new Set(tops).size).toBe(2);
   expect((await page.locator(".session-row").first().boundingBox())?.y).toBeLessThan(560);
   await page.getByText("Over time").tap();
   await page.locator(".chart-reading").waitFor();
@@ -316,4 +321,42 @@ test("the session of a subagent is linked where a server gives it; a file says h
   const { page: alone } = await open(pathToFileURL(file).href, { hash: `#entry=${result}` });
   const hint = alone.locator(`.tool-use[data-entry="${result}"] .nested-link`);
   expect(await hint.textContent()).toBe(`nested session: sessiontree view ${child.path}`);
+});
+
+test("the page says live only while a program writes, and its duration counts what comes", async () => {
+  const scribe = growing();
+  const setAge = (ms: number) => utimesSync(scribe.path, new Date(), new Date(Date.now() - ms));
+  setAge(3_600_000);
+  const { url } = await serve([scribe.path, "--live"]);
+  const { page } = await open(url);
+  await page.locator(".live.is-quiet").waitFor({ state: "attached" });
+  expect(await page.locator(".live").textContent()).toBe("");
+  const facts = page.locator(".title p");
+  const before = await facts.textContent();
+  scribe.user("Later");
+  await page.locator(".live.is-now:text-is('live')").waitFor();
+  await expect.poll(() => facts.textContent()).not.toBe(before);
+  setAge(3_600_000);
+  await page.locator(".live.is-quiet").waitFor({ state: "attached" });
+});
+
+test("entries that come while the reader is above are counted, and the count leads to them", async () => {
+  const scribe = growing();
+  const { url } = await serve([scribe.path, "--live"]);
+  const { page } = await open(url);
+  await page.locator(".live.is-now").waitFor();
+  const button = page.locator(".new-entries");
+  expect(await button.count()).toBe(0);
+  for (let turn = 0; turn < 9; turn++) scribe.user(`News ${turn}`);
+  scribe.session.appendSessionInfo("A name is no news");
+  await expect.poll(() => button.textContent()).toBe("9 new ↓");
+  expect(await findingsOn(page)).toEqual([]);
+  await button.click();
+  await page.locator(".entry:has-text('News 8')").waitFor();
+  await button.waitFor({ state: "detached" });
+  await expect.poll(() => distanceFromEnd(page)).toBeLessThan(60);
+  // Where the reader sees them come, there is nothing to count.
+  scribe.user("More");
+  await page.locator(".entry:has-text('More')").waitFor();
+  expect(await button.count()).toBe(0);
 });

@@ -42,15 +42,15 @@ test("goes to another branch by the tree, by the switch and by keys", async () =
   await page.locator(`.tree-entry[data-entry="${leftAnswer}"]`).click();
   await page.locator(`.entry[data-entry="${leftAnswer}"].is-focused`).waitFor();
   expect(await page.locator(".conversation").textContent()).toContain("not honest");
-  expect(await page.locator(".path-bar").textContent()).not.toContain("Path to the leaf");
+  expect(await page.locator(".path-bar").textContent()).not.toContain("Current branch");
   expect(await page.locator(".branch-switch").textContent()).toContain("branch 1 of 2");
 
   await page.getByLabel("Next branch").click();
-  await page.locator(".path-bar:has-text('Path to the leaf')").waitFor();
+  await page.locator(".path-bar:has-text('Current branch')").waitFor();
   await page.keyboard.press("h");
   await page.locator(`.entry[data-entry="${leftAnswer}"].is-focused`).waitFor();
-  await page.getByText("Go to the leaf").click();
-  await page.locator(".path-bar:has-text('Path to the leaf')").waitFor();
+  await page.getByText("Back to current").click();
+  await page.locator(".path-bar:has-text('Current branch')").waitFor();
 });
 
 test("shows what the model sees, and folds and greys what a compaction left out", async () => {
@@ -60,7 +60,7 @@ test("shows what the model sees, and folds and greys what a compaction left out"
   const stateOf = (id: string) => page.locator(`.entry[data-entry="${id}"]`).getAttribute("class");
   expect(await stateOf(kept)).toContain("state-seen");
   expect(await page.locator(`[data-entry="${question}"].entry`).count()).toBe(0);
-  expect(await page.locator(".folded-line.is-compacted").textContent()).toContain("5 entries compacted");
+  expect(await page.locator(".folded-line.is-compacted").textContent()).toContain("5 entries summarized");
   await page.locator(".folded-line.is-compacted").click();
   expect(await stateOf(question)).toContain("state-compacted");
 
@@ -75,7 +75,7 @@ test("shows what the model sees, and folds and greys what a compaction left out"
   // Where the path ends before the compaction, nothing is left out.
   await page.keyboard.press("m");
   await page.locator(`.tool-use[data-entry="${edit}"]`).hover();
-  await page.locator(`.tool-use[data-entry="${edit}"]`).getByLabel("End the path here").click();
+  await page.locator(`.tool-use[data-entry="${edit}"]`).getByLabel("Hide what follows").click();
   await page.locator(`.path-bar:has-text("${edit}")`).waitFor();
   expect(await page.locator(".state-compacted").count()).toBe(0);
   expectHarmless(opened);
@@ -118,14 +118,14 @@ test("is driven by keys", async () => {
 
 test("every sign says what it means, where it stands and in the help", async () => {
   const { text, leftAnswer, question } = smallSession();
-  const { page } = await open(text);
+  const { page } = await open(text, { hash: "#records=shown" });
   await page.locator(".folded-line.is-compacted").click();
   const titleOf = (selector: string) => page.locator(selector).first().getAttribute("title");
   expect(await titleOf(`.entry[data-entry="${question}"]`)).toContain(
     "Compacted: the model sees a summary instead",
   );
   expect(await titleOf(".entry.state-aside")).toContain("the model does not see this");
-  expect(await titleOf(`.tree-entry[data-entry="${leftAnswer}"]`)).toContain("Not on the path that is shown");
+  expect(await titleOf(`.tree-entry[data-entry="${leftAnswer}"]`)).toContain("On another branch");
   await page.keyboard.press("/");
   await page.keyboard.type("total");
   await page.locator(".search-count:has-text(' found')").waitFor();
@@ -136,11 +136,11 @@ test("every sign says what it means, where it stands and in the help", async () 
   await page.keyboard.press("?");
   const help = (await page.locator("dialog.help").textContent()) ?? "";
   for (const sign of [
-    "leaf",
+    "now",
     "Blue line",
     "+12",
     "some of those failed",
-    "Grey text",
+    "Gray text",
     "Faded bars",
     "3 of 19",
   ]) {
@@ -150,9 +150,9 @@ test("every sign says what it means, where it stands and in the help", async () 
   // Until it has closed, the dialog has the keys to itself.
   await page.locator("dialog.help").waitFor({ state: "detached" });
   await page.keyboard.press("u");
-  expect(await page.locator(".legend").first().textContent()).toContain("faded: not on the path to the leaf");
+  expect(await page.locator(".legend").first().textContent()).toContain("faded: not on the current branch");
   expect(await page.locator(".bar.is-aside title").first().textContent()).toContain(
-    "not on the path to the leaf",
+    "not on the current branch",
   );
 
   const failing = failingSession();
@@ -297,7 +297,7 @@ test.skipIf(IS_FIREFOX)(
 );
 
 test("the tree follows what is looked at", async () => {
-  const { page } = await open(bigSession(1000));
+  const { page } = await open(bigSession(1000), { hash: "#records=shown" });
   // What was compacted is folded, and far away.
   await page.locator(".tree-row.is-current:not(:has-text('A very long session'))").waitFor();
   await page.keyboard.press("g");
@@ -364,7 +364,7 @@ test("prints the end of a very long path, and says what is left out", async () =
   });
   expect(printed.entries).toBe(1500);
   const [, id = ""] =
-    /These are the last 1,500 of 1,\d\d\d entries on this path\. .*end the path at entry ([0-9a-f]{8})/.exec(
+    /These are the last 1,500 of 1,\d\d\d entries on this branch\. .*hide what follows entry ([0-9a-f]{8})/.exec(
       printed.text,
     ) ?? [];
   expect(id).not.toBe("");

@@ -100,7 +100,7 @@ test("a context that is not that of the marked entry says so, and leads there in
     expect(await page.locator(".marked-context").count()).toBe(0);
     if (screen === PHONE) await page.locator(".menu-button").tap();
     await page.locator(".segments button[data-value=model]").click();
-    expect(await page.locator(".path-bar > strong").textContent()).toBe("What the model sees at the leaf");
+    expect(await page.locator(".path-bar > strong").textContent()).toBe("What the model sees now");
     const instead = page.locator(".marked-context");
     expect(await instead.textContent()).toBe(`See it at entry ${failures[1]} instead`);
     await instead.click();

@@ -12,7 +12,7 @@ test("usage says what each number covers: the whole session, or the path, and wh
   await page.locator(`.is-focused[data-entry="${failures[1]}"]`).waitFor();
   await page.keyboard.press("u");
   const cost = page.locator(".tile:has-text('Cost') .tile-note");
-  expect(await cost.textContent()).toMatch(/^\$[\d.]+ on the path to the leaf$/);
+  expect(await cost.textContent()).toMatch(/^\$[\d.]+ on the current branch$/);
   const whole = await cost.textContent();
   const titles = await page
     .locator(".chart figcaption")
@@ -23,12 +23,12 @@ test("usage says what each number covers: the whole session, or the path, and wh
   await page.goto(`${page.url().split("#")[0]}#entry=${single}&end=${single}`);
   await page.locator(`.is-focused[data-entry="${single}"]`).waitFor();
   await page.keyboard.press("u");
-  const notes = await page.locator(".tile-note:has-text('path')").allTextContents();
+  const notes = await page.locator(".tile-note:has-text('branch')").allTextContents();
   expect(notes).toHaveLength(4);
-  for (const note of notes) expect(note).toMatch(new RegExp(` on the path to entry ${single}$`));
+  for (const note of notes) expect(note).toMatch(new RegExp(` on the branch to entry ${single}$`));
   expect(await cost.textContent()).not.toBe(whole);
   expect(await page.locator(".legend").first().textContent()).toContain(
-    `faded: not on the path to entry ${single}`,
+    `faded: not on the branch to entry ${single}`,
   );
 });
 
@@ -41,7 +41,7 @@ test("usage says a number once where all of the session is on the path, and draw
   const { page } = await open(session.text, { hash: "#view=usage" });
   await page.locator(".tile").first().waitFor();
   const notes = await page.locator(".tile-note").allTextContents();
-  expect(notes.filter((note) => note.includes("path"))).toEqual(["all on the path to the leaf"]);
+  expect(notes.filter((note) => note.includes("branch"))).toEqual(["all on the current branch"]);
   expect(await page.locator(".chart").first().locator(".bar").count()).toBe(2);
 });
 

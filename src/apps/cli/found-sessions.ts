@@ -1,8 +1,7 @@
 import type { SearchHit } from "../../catalog/search/search.ts";
 import { formatCounted } from "../../core/facts/number-text.ts";
 import { joinTabs } from "../../core/facts/plain-text.ts";
-import { getSessionTitle } from "../../core/facts/session-title.ts";
-import { formatAgo } from "../../core/facts/times.ts";
+import { formatLastUse } from "../../core/facts/times.ts";
 import type { CommandCall } from "./command.ts";
 import { measureSessionIds } from "./session-ids.ts";
 import type { ListedRow } from "./stored-sessions.ts";
@@ -22,7 +21,7 @@ export interface FoundSession {
   readonly score: number;
 }
 
-const AGE_WIDTH = 10;
+const DAY_WIDTH = 11;
 
 /**
  * Gathers the sessions of hits.
@@ -56,14 +55,13 @@ export async function writeSessions(call: CommandCall, found: readonly FoundSess
   const counts = found.map(({ entryCount }) => formatCounted(entryCount, "entry", "entries"));
   const countWidth = Math.max(0, ...counts.map((count) => count.length));
   found.forEach(({ session, entryCount, score }, i) => {
-    const { id, path, store, cwd, name, modified } = session;
-    const title = getSessionTitle(session);
+    const { id, path, store, cwd, name, title, modified } = session;
     if (json) out.json({ session: { id, path, store, cwd, name }, entryCount, score });
     else if (!isLaidOut) out.line(joinTabs([id, entryCount, title, path ?? store ?? ""]));
     else {
       const shortId = fitColumn(takeShortId(id, idLength), idLength);
-      const ago = fitColumn(formatAgo(modified.getTime(), io.now()), AGE_WIDTH);
-      const facts = [shortId, ago, fitColumn(counts[i] ?? "", countWidth)].join("  ");
+      const day = fitColumn(formatLastUse(modified.getTime(), io.now()), DAY_WIDTH);
+      const facts = [shortId, day, fitColumn(counts[i] ?? "", countWidth)].join("  ");
       const front = measureWidth(facts) <= out.width ? facts : shortId;
       out.line(formatTextAfter(out.colors.dim(front), title, out, out.colors.bold));
     }

@@ -68,7 +68,7 @@ function readPriceFile(path: string): ReadonlyMap<string, Price> {
     throw wrong(getErrorMessage(error));
   }
   const models = parseJson(text)?.value;
-  if (!isJsonRecord(models)) throw wrong("it is no JSON object");
+  if (!isJsonRecord(models)) throw wrong("it is not a JSON object");
   return new Map(
     Object.entries(models).map(([name, price]) => {
       if (!isJsonRecord(price)) throw wrong(`${name} is no object`);

@@ -1,13 +1,13 @@
 import { toRecord } from "../../core/context/entry-fields.ts";
 import { toText } from "../../core/context/message-parts.ts";
 
-/** Characters of an id. */
+/** Maximum length of an id, in characters. */
 const MAX_ID = 200;
 
 /**
- * Returns the ids by which a client names the session that asks, from the `_meta` of its request; empty if it names none.
+ * Returns the ids of the calling session from the `_meta` of a client's request; empty if the client names none.
  *
- * Codex names its thread in three places, and those of a subagent differ: all of them are what the caller knows.
+ * Codex names its thread in three places, and for a subagent these differ: the caller knows the content of all of them.
  */
 export function getCallerIds(meta: unknown): string[] {
   const { threadId, sessionId, "x-codex-turn-metadata": turn } = toRecord(meta);

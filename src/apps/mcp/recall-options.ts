@@ -6,21 +6,27 @@ import type { HideSecrets } from "../recall/cleaner.ts";
 import { Recall } from "../recall/recall.ts";
 import { makeFileSource, makeStoreSource } from "../recall/session-source.ts";
 
-/** Which sessions agents can ask about, and what of them they get. */
+/** Options for the sessions that agents can query, and for the content they receive. */
 export interface RecallOptions {
-  /** The project whose sessions are meant where a call names none. */
+  /** Default project of calls that name none. */
   readonly cwd: string;
-  /** Where the sessions are. Default: in files. */
+  /** Store of the sessions. Default: files. */
   readonly store?: SessionStore;
-  /** One flat folder of session files, which is meant as a whole. Default: the folders of all projects, with what was imported. */
+  /**
+   * A single flat folder of session files, used as a whole. Default: the folders of all projects, including imported
+   * sessions.
+   */
   readonly sessionDir?: string;
-  /** Where session files are kept, if not where pi keeps them. */
+  /** Locations of session files, if they differ from pi's. */
   readonly places?: SessionPlaces;
-  /** Removes secrets from texts before anything is made of them. What it throws becomes the answer. Default: texts stay. */
+  /**
+   * Removes secrets from texts before any further processing. Its errors become the answer. Default: texts are
+   * unchanged.
+   */
   readonly hideSecrets?: HideSecrets;
-  /** Prices calls of models whose records state no cost. */
+  /** Returns prices for calls of models whose records state no cost. */
   readonly prices?: PriceFunction;
-  /** Environment that may name the running session, which is left out of searches. Default: `process.env`. */
+  /** Environment that may name the running session, which searches exclude. Default: `process.env`. */
   readonly env?: { readonly [name: string]: string | undefined };
   /** Returns Unix milliseconds. Default: the clock. */
   readonly now?: () => number;
@@ -38,7 +44,7 @@ const RECALL_RULES: OptionRules<RecallOptions> = {
 };
 
 /**
- * Makes what tools work with.
+ * Creates the shared state of the tools.
  *
  * @throws {TypeError} If an option is invalid.
  */

@@ -3,14 +3,14 @@ import { finished } from "node:stream/promises";
 import type { Recall } from "../recall/recall.ts";
 import { loadSdk, loadStdio, makeServer } from "./recall-server.ts";
 
-/** Where requests come from, and where answers and troubles go. */
+/** Streams of a stdio server, and its error callback. */
 export interface ServeStreams {
   readonly input: Readable;
   readonly output: Writable;
   readonly onError: (error: Error) => void;
 }
 
-/** Answers requests of one client until it ends its stream. */
+/** Answers requests of one client until the client ends its stream. */
 export async function serveRecall(recall: Recall, { input, output, onError }: ServeStreams): Promise<void> {
   await loadSdk();
   const { serveStdio, StdioServerTransport } = await loadStdio();

@@ -1,23 +1,23 @@
 import type { JsonObject } from "../../core/format/json.ts";
 
-/** Something that a tool can be told: how it is described, and how its value is read. */
+/** Argument of a tool: its description, and a parser for its value. */
 export interface Argument<T> {
   readonly name: string;
   readonly schema: JsonObject;
   readonly isRequired: boolean;
-  /** Reads the value; throws a `TypeError` if it is of a wrong type, or out of its bounds. */
+  /** Parses the value; throws a `TypeError` if it has the wrong type or is out of bounds. */
   parse(value: unknown): T;
 }
 
-/** The values of a call. */
+/** Values of a call's arguments. */
 export interface Arguments {
   get<T>(argument: Argument<T>): T;
 }
 
-/** What an argument is called, and what it is for. */
+/** Name of an argument, and its description. */
 type Named = readonly [name: string, description: string];
 
-/** A text that must not be empty. */
+/** Creates a required argument for a string that is not empty. */
 export function requiredText(...[name, description]: Named): Argument<string> {
   const schema = { type: "string", description };
   const read = textReader(name);
@@ -33,7 +33,7 @@ export function requiredText(...[name, description]: Named): Argument<string> {
   };
 }
 
-/** An argument that may be left out: then it is `fallback`. */
+/** Creates an optional argument with a default value. */
 function defineOptional<T, Fallback extends T | undefined>(
   [name, description]: Named,
   schema: JsonObject,
@@ -44,17 +44,17 @@ function defineOptional<T, Fallback extends T | undefined>(
     name,
     schema: { ...schema, description },
     isRequired: false,
-    // Models write null for what they leave out.
+    // Models write null for omitted values.
     parse: (value) => (value === undefined || value === null || value === "" ? fallback : read(value)),
   };
 }
 
-/** A text that may be left out. */
+/** Creates an optional string argument. */
 export function optionalText(...named: Named): Argument<string | undefined> {
   return defineOptional(named, { type: "string" }, textReader(named[0]), undefined);
 }
 
-/** A switch; left out, it is off. */
+/** Creates a Boolean argument; default: false. */
 export function switchArgument(...named: Named): Argument<boolean> {
   const read = (value: unknown) => {
     if (typeof value === "boolean") return value;
@@ -63,14 +63,14 @@ export function switchArgument(...named: Named): Argument<boolean> {
   return defineOptional(named, { type: "boolean" }, read, false);
 }
 
-/** Bounds of a number, and what it is if it is left out. */
+/** Bounds and default of a number. */
 interface CountBounds {
   readonly min?: number;
   readonly max: number;
   readonly fallback: number;
 }
 
-/** A whole number between bounds. */
+/** Creates an argument for an integer within bounds. */
 export function countArgument(named: Named, { min = 0, max, fallback }: CountBounds): Argument<number> {
   const read = (value: unknown) => {
     if (typeof value === "number" && Number.isInteger(value) && value >= min && value <= max) return value;
@@ -80,7 +80,7 @@ export function countArgument(named: Named, { min = 0, max, fallback }: CountBou
   return defineOptional(named, schema, read, fallback);
 }
 
-/** One of some words; left out, it is the first. */
+/** Creates an argument for one of several words; default: the first. */
 export function choiceArgument<Word extends string>(
   named: Named,
   words: readonly [Word, ...Word[]],
@@ -89,7 +89,7 @@ export function choiceArgument<Word extends string>(
   return defineOptional(named, schema, (value) => parseWord(named[0], value, words), words[0]);
 }
 
-/** Some of several words; left out, they are undefined. */
+/** Creates an argument for any of several words; undefined if omitted. */
 export function choicesArgument<Word extends string>(
   named: Named,
   words: readonly Word[],
@@ -97,7 +97,7 @@ export function choicesArgument<Word extends string>(
   const [name] = named;
   const schema = { type: "array", items: { type: "string", enum: [...words] } };
   const read = (value: unknown): readonly Word[] => {
-    // Models write one word without a list, or several with commas.
+    // Models write a single word without an array, or several separated by commas.
     const all: unknown = typeof value === "string" ? value.split(/\s*,\s*/) : value;
     if (!Array.isArray(all)) throw new TypeError(`${name} must be an array of ${words.join(", ")}.`);
     return all.map((one: unknown) => parseWord(name, one, words));
@@ -118,7 +118,7 @@ function textReader(name: string): (value: unknown) => string {
   };
 }
 
-/** Reads the values of a call, which has none but those. */
+/** Reads the values of a call, and rejects unknown arguments. */
 export function readArguments(
   all: readonly Argument<unknown>[],
   values: { readonly [name: string]: unknown },
@@ -130,7 +130,7 @@ export function readArguments(
   return { get: (argument) => argument.parse(values[argument.name]) };
 }
 
-/** Returns the JSON Schema of some arguments. */
+/** Returns the JSON Schema of arguments. */
 export function makeArgumentsSchema(all: readonly Argument<unknown>[]): JsonObject {
   return {
     type: "object",

@@ -1,19 +1,19 @@
 import { toRecord } from "../../core/context/entry-fields.ts";
 import { getTellingArgument, type StoredCall } from "../../core/facts/tool-calls.ts";
 
-/** Tools that run commands: what a command begins with says what it is for. */
+/** Names of tools that run commands: the first words of a command show its purpose. */
 export const SHELL = /^(?:bash|shell|exec|terminal|run_?(?:shell_?)?command|local_shell|powershell|command)/i;
 
-/** Words of a command that are compared. */
+/** Number of words compared per command. */
 const WORDS = 2;
 
-/** Characters of a command that are read. */
+/** Maximum number of characters read of a command. */
 const MAX_COMMAND = 4_000;
 
-/** Shells in shells whose command is read. */
+/** Maximum depth of nested shells whose command is read. */
 const MAX_NESTED = 3;
 
-/** A quoted or escaped text, what another command prints, a redirection, what ends a command, white space, or other characters. */
+/** Quoted or escaped text, command substitution, redirection, command separator, white space, or other characters. */
 const TOKEN =
   /"(?:\\[\s\S]|[^"\\])*"|'[^']*'|\\[\s\S]|\$\([^)]*\)|`[^`]*`|(?:\d+|&)?[<>]{1,3}-?\s*&?[^\s|;&]*|&&|\|\|?|[;&\n]|[^\S\n]+|[^\s"'\\|;&<>$`]+|[\s\S]/g;
 
@@ -21,10 +21,10 @@ const QUOTES = /^(["'])([\s\S]*)\1$/;
 const REDIRECTION = /^(?:\d+|&)?[<>]/;
 const ASSIGNMENT = /^\w+=/;
 
-/** The text of a document within a command, and what follows it. */
+/** Here-document within a command, and the text after it. */
 const DOCUMENT = /(<<-?\s*["']?\w[^\n]*)\n[\s\S]*/;
 
-/** Programs that run the command after their own options and numbers. */
+/** Programs that run a command given after their own options and numbers. */
 const WRAPPER = /^(?:env|sudo|time|timeout|nohup|nice|command|exec)$/;
 const WRAPPER_OPTION = /^(?:-\S*|\d+\w?)$/;
 
@@ -33,12 +33,12 @@ const SHELL_PROGRAM = /^(?:\S*\/)?(?:ba|z|da|k)?sh$/;
 /** Commands that only prepare others, or print. */
 const PREPARING = /^(?:cd|pushd|popd|export|unset|set|source|\.|echo|printf|true|:|sleep|pwd)$/;
 
-/** Programs that only show a part of what another one printed. */
+/** Programs that only filter another program's output. */
 const FILTER = /^(?:tail|head|[ef]?grep|rg|sed|awk|tee|cat|less|more|wc|sort|uniq|cut|tr|jq)$/;
 
 /**
- * Returns what a call is for, so that calls can be compared: the tool and what it names; of a command line the first words of each of
- * its commands, in their order, without those that only prepare it or show a part of its output. Never empty.
+ * Returns the purposes of a call, to compare calls: the tool and its main argument; for a command line, the first words
+ * of each of its commands, in order, without commands that only prepare others or filter output. Never empty.
  */
 export function getPurposes({ name, input }: Pick<StoredCall, "name" | "input">): string[] {
   const { command, cmd } = toRecord(input);
@@ -61,7 +61,7 @@ function getCommandPurposes(text: string, depth = 0): string[] {
   return (main.length > 0 ? main : purposes).flatMap((one) => one.purposes);
 }
 
-/** Returns what a program with its arguments is for; of a shell that is given a command, what that is for. */
+/** Returns the purposes of a program with its arguments; for a shell with a command, those of the command. */
 function getPurposesOfWords(words: readonly string[], depth = 0): string[] {
   const [program = "", option = ""] = words;
   if (SHELL_PROGRAM.test(program) && /^-\w*c$/.test(option) && depth < MAX_NESTED)
@@ -76,7 +76,7 @@ function getPurposesOfWords(words: readonly string[], depth = 0): string[] {
       ];
 }
 
-/** Splits a command line into commands, each of which is the stages of a pipe, each of which is words. */
+/** Splits a command line into commands; a command is an array of pipe stages, and a stage is an array of words. */
 function splitCommands(line: string): string[][][] {
   const commands: string[][][] = [[[]]];
   let word: string | undefined;
@@ -100,7 +100,7 @@ function splitCommands(line: string): string[][][] {
   return stages.filter((all) => all.length > 0);
 }
 
-/** Drops variables, wrapping programs and opening brackets in front of a program. */
+/** Drops variables, wrapping programs, and opening brackets before a program. */
 function withoutPrefix(words: readonly string[]): string[] {
   const rest = [...words];
   const first = rest[0]?.replace(/^[({!]+/, "");

@@ -1,13 +1,15 @@
 import { isSessionError } from "../../core/format/errors.ts";
 import { Pace } from "../../session/files/time-slices.ts";
 
-/** Time that a call has: until its client cancels it, and of a part of it for some milliseconds. */
+/** Time limit of a call: until its client cancels it, and optionally some milliseconds for a part of it. */
 export class CallTime {
   readonly signal: AbortSignal | undefined;
   readonly #limit: AbortSignal | undefined;
   readonly #pace: Pace;
 
-  /** @param limit - Aborts when the time of the part is over; `signal` aborts then, too. */
+  /**
+   * @param limit - Aborts when the time of the part is over; `signal` then aborts as well.
+   */
   constructor(signal?: AbortSignal, limit?: AbortSignal) {
     this.signal = signal;
     this.#limit = limit;
@@ -20,7 +22,7 @@ export class CallTime {
   }
 
   /**
-   * Gives other calls their turn, if this one has worked for some milliseconds.
+   * Yields to other calls if this one has worked for some milliseconds.
    *
    * @throws {SessionError} `ABORTED` if the time is over.
    */
@@ -29,7 +31,7 @@ export class CallTime {
     else this.#pace.check();
   }
 
-  /** Returns whether work has ended with this error because the time of the part is over, not because the call was canceled. */
+  /** Returns whether an error means that the time of the part is over, rather than that the call was canceled. */
   hasEnded(error: unknown): boolean {
     return this.#limit?.aborted === true && isSessionError(error, "ABORTED");
   }

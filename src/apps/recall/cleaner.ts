@@ -4,43 +4,48 @@ import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
 import { makeLimitedScripts, makeMatchAll, runWithin } from "../../session/fs/limited-scripts.ts";
 
-/** Returns texts without what is secret in them: one for each that is given, in their order. */
+/** Returns strings with their secrets hidden: one per input string, in the same order. */
 export type HideSecrets = (texts: readonly string[]) => readonly string[];
 
-/** Fields that say what a record is; what is hidden in them could not be read any more. */
+/** Structural fields of a record, which would be unreadable with hidden parts. */
 const STRUCTURE = new Set(["type", "role", "id", "parentId", "toolCallId", "timestamp"]);
 
-/** Fields in which programs keep what they like, under any name. */
+/** Fields in which programs store arbitrary data under any name. */
 const FREE = new Set(["arguments", "data", "details"]);
 
-/** Levels of nested values that are looked at; what lies deeper is left out. */
+/** Maximum depth of nested values; deeper values are omitted. */
 const DEEPEST = 100;
 
-/** Escapes of JSON and of addresses, however often they are escaped themselves. */
+/** Escapes of JSON and of URLs, including repeatedly escaped ones. */
 const ESCAPE = /\\+(?:u([0-9a-f]{4})|x([0-9a-f]{2})|([bfnrt"'/]))|%(?:25)*([0-7][0-9a-f])/gi;
 
 const LETTERS: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
 
-/** Stands for what is invisible, as one such character. */
+/** Placeholder for removed invisible characters, itself invisible. */
 const REMOVED = "\u0000";
 
-/** Pieces between invisible characters of which each is tried as the first of a secret that stands around others. */
+/**
+ * Maximum number of pieces between invisible characters for which each break is tried as the start of a secret that
+ * spans others.
+ */
 const MAX_BREAKS = 9;
 
-/** How often what comes of decoding is decoded. */
+/** Maximum number of repeated decodings. */
 const MAX_DECODED = 4;
 
 type Clean = (text: string) => string;
 
 /**
- * Removes invisible characters and secrets from what sessions hold.
+ * Removes invisible characters and secrets from session content.
  *
- * A text must be cleaned before it is cut: of half a secret, nobody can tell that it is one.
+ * A text must be cleaned before it is cut: half a secret is not recognizable.
  */
 export class Cleaner {
   readonly #hide: HideSecrets | undefined;
 
-  /** @param hide - Undefined if nothing is to be hidden. */
+  /**
+   * @param hide - Undefined if secrets are not hidden.
+   */
   constructor(hide: HideSecrets | undefined) {
     this.#hide = hide;
   }
@@ -54,8 +59,8 @@ export class Cleaner {
   }
 
   /**
-   * Cleans texts, all of them in two passes. A secret is also found around or next to an invisible character, and where it can be
-   * told only once escapes are decoded; the text is then returned decoded.
+   * Cleans strings, all of them in two passes. Also finds secrets around or next to an invisible character, and secrets
+   * recognizable only after escapes are decoded; such a string is returned decoded.
    *
    * @throws {TypeError} If the function that hides secrets does not return a string for each.
    */
@@ -81,7 +86,7 @@ export class Cleaner {
     ).values();
     const next = () => hidden.next().value ?? "";
     return pieces.map((some) => {
-      // What is shortest hides the most.
+      // The shortest reading hides the most.
       const best =
         makeReadings(some)
           .map(next)
@@ -101,8 +106,8 @@ export class Cleaner {
   }
 
   /**
-   * Returns copies of entries in which each text is clean, names of fields included: whatever is made of them, such as an excerpt,
-   * cuts no secret in two.
+   * Returns copies of entries with every string cleaned, including names of fields, so that derived text such as an
+   * excerpt does not split a secret.
    */
   cleanEntries(entries: readonly AnySessionEntry[]): AnySessionEntry[] {
     const texts: string[] = [];
@@ -121,8 +126,8 @@ export class Cleaner {
 }
 
 /**
- * Returns how a text can be read from which invisible characters were removed: a secret may stand around them, or begin after one
- * as after a space.
+ * Returns possible readings of a text with invisible characters removed: a secret may span them, or begin after one as
+ * after a space.
  */
 function makeReadings(pieces: readonly string[]): string[] {
   const breaks = pieces.length <= MAX_BREAKS ? pieces.slice(1) : [];
@@ -136,7 +141,7 @@ function separatePieces(pieces: readonly string[]): readonly string[] {
   return pieces.length > 1 ? pieces : [];
 }
 
-/** Decodes every escape in a text, whatever else it is. */
+/** Decodes every escape in a string. */
 function decodeEscapes(text: string): string {
   let plain = text;
   for (let times = 0; times < MAX_DECODED; times++) {
@@ -163,7 +168,7 @@ function mapFields(record: object, clean: Clean, isFree = false, depth = 0): { [
   const isImage = Object.entries(record).some(([name, value]) => name === "type" && value === "image");
   return Object.fromEntries(
     Object.entries(record).map(([name, value]): [string, unknown] => {
-      // An image is told by its size alone.
+      // Only the size of an image is shown.
       if (!isFree && (STRUCTURE.has(name) || (isImage && name === "data"))) return [name, value];
       return [isFree ? clean(name) : name, mapValue(value, clean, isFree || FREE.has(name), depth + 1)];
     }),
@@ -179,20 +184,20 @@ function mapValue(value: unknown, clean: Clean, isFree: boolean, depth: number):
 
 const HIDDEN = "[secret]";
 
-/** Milliseconds that patterns may take for a batch of texts, besides their length. */
+/** Time limit for matching patterns in a batch of texts, in milliseconds, in addition to time for their length. */
 const REPLACEMENT_MS = 1_000;
 
-/** Replaces what any pattern matches, all of them in one run. */
+/** Script that replaces all matches of all patterns in one run. */
 const REPLACED = `texts.map((text) =>
   expressions.reduce((shown, one) => shown.replace(one, (found) => found && replacement), text))`;
 
-/** A replacement in which a pattern has found a word. */
+/** Replacement in which a pattern has matched again. */
 const HIDDEN_AGAIN = /\[*\[secret\]\]+/g;
 
 /**
- * Makes a function that hides what matches any of some patterns.
+ * Creates a function that hides all matches of some patterns.
  *
- * @param text - One regular expression a line, as JavaScript has them; empty lines, and lines that begin with `#`, are ignored.
+ * @param text - One JavaScript regular expression per line; empty lines, and lines that begin with `#`, are ignored.
  * @throws {SessionError} `INVALID_QUERY` if a line is not a regular expression.
  * @returns A function that throws a `TypeError` if an expression takes too long.
  */

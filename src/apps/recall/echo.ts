@@ -3,30 +3,30 @@ import type { SearchHit } from "../../catalog/search/search.ts";
 import { getResultToolName, getToolCalls } from "../../core/facts/tool-calls.ts";
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 
-/** Names of the tools under any prefix, as in `mcp__sessiontree__search_sessions`. */
+/** Names of the recall tools under any prefix, as in `mcp__sessiontree__search_sessions`. */
 const RECALL_TOOL =
   /(?:^|[^a-z0-9])(?:search_sessions|read_entries|session_overview|find_failures|file_history)$|sessiontree[^a-z0-9]+usage$/i;
 
-/** The tag that opens an answer; some agents escape and wrap what a hook writes. */
+/** Opening tag of an answer; some agents escape and wrap a hook's output. */
 const FRAME = /(?:<hook_context>)?(?:<|&lt;)past-sessions(?:>|&gt;)/;
 
-/** An answer with the line that follows its frame; one that was cut has no end. */
+/** Answer with the line after its frame; an answer that was cut has no end. */
 const FRAMES = new RegExp(
   `${FRAME.source}[\\s\\S]*?(?:(?:<|&lt;)/past-sessions(?:>|&gt;)(?:\\n[^\\n]*)?(?:</hook_context>)?|$)`,
   "g",
 );
 
-/** Returns whether a tool is one of those that answer about past sessions, whatever a client calls it. */
+/** Returns whether a tool is a recall tool, whatever name a client gives it. */
 export function isRecallTool(name: string): boolean {
   return RECALL_TOOL.test(name);
 }
 
-/** Returns a text without what was recalled in it. */
+/** Returns a text without recalled content. */
 export function withoutRecalled(text: string): string {
   return text.replace(FRAMES, "").trim();
 }
 
-/** Returns whether an entry is a result of a tool that answers about past sessions, or has calls of such tools alone. */
+/** Returns whether an entry is a result of a recall tool, or has only calls of recall tools. */
 export function isRecallEntry(entry: AnySessionEntry | undefined): boolean {
   const calls = getToolCalls(entry);
   return (
@@ -36,10 +36,10 @@ export function isRecallEntry(entry: AnySessionEntry | undefined): boolean {
 }
 
 /**
- * Returns whether a hit is in something that was recalled: in a call or result of these tools, or in a text with the frame of an
- * answer, as a handoff is.
+ * Returns whether a hit is in recalled content: in a call or result of a recall tool, or in text with an answer's
+ * frame, such as a handoff.
  *
- * @param entry - The entry as it is stored.
+ * @param entry - The entry in stored form.
  */
 export function isEcho({ snippet, match }: SearchHit, entry: AnySessionEntry): boolean {
   if (isRecallTool(getResultToolName(entry))) return true;

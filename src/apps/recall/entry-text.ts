@@ -8,7 +8,7 @@ import { formatImage } from "../text/stored-values.ts";
 import { formatEntryTime, joinFacts } from "./recall.ts";
 import type { RecalledSession } from "./recalled-session.ts";
 
-/** Writes what an entry is, in one line: its id, kind, time, outcome, and whether its branch was left. */
+/** Writes the facts of an entry in one line: its id, kind, time, outcome, and whether its branch was left. */
 export function formatEntryHeading(session: RecalledSession, ordinal: number): string {
   const { tree, view } = session;
   const entry = session.entryAt(ordinal);
@@ -24,7 +24,7 @@ export function formatEntryHeading(session: RecalledSession, ordinal: number): s
   );
 }
 
-/** Writes what an entry says as plain text; what programs stored is left out. */
+/** Writes the content of an entry as plain text, without data that programs stored. */
 export function formatEntryText(entry: AnySessionEntry | undefined, withThinking: boolean): string {
   const { parts } = getEntryContent(entry);
   const texts = parts.flatMap((part) => formatPart(part, withThinking));

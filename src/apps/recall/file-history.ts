@@ -31,7 +31,7 @@ const PATH = requiredText("path", "the file, absolute or from anywhere below the
 const CHANGES = switchArgument("changes_only", "only calls that write");
 const PAGE = pageArguments("calls", { max: 50, fallback: 15 });
 
-/** Tells which sessions read or changed a file, and what for. */
+/** Tool that returns the sessions that read or changed a file, with the user's requests. */
 export const fileHistoryTool: RecallTool = {
   name: "file_history",
   title: "History of a file",
@@ -50,7 +50,7 @@ export const fileHistoryTool: RecallTool = {
   },
 };
 
-/** A call that names a file. */
+/** Call that names a file. */
 export interface FileCall {
   readonly timeMs: number;
   readonly isChanged: boolean;
@@ -63,7 +63,7 @@ async function findCalls(recall: Recall, call: Arguments, sessions: SessionOpene
   const seen = new Set<string>();
   const query = { text: "", cwd, path, roles: ["assistant"], ...times };
   for await (const hit of sessions.search(query)) {
-    // A fork has the entries of its parent: one of them is enough.
+    // A fork has the entries of its parent, so each is shown once.
     if (seen.has(hit.entryId)) continue;
     const found = await sessions.openEntry(hit);
     if (found === undefined) continue;

@@ -24,18 +24,18 @@ import {
 import type { RecalledSession } from "./recalled-session.ts";
 import { type OpenedEntry, SessionOpener } from "./session-opener.ts";
 
-/** Words of an error that are looked for; the others only rank what they find. */
+/** Maximum number of an error's words to search for; the others only rank the hits. */
 const MAX_SEARCHED_WORDS = 4;
 
-/** Hits of each of them, latest first. */
+/** Maximum number of hits per word, latest first. */
 const MAX_HITS = 200;
 
 const MAX_READ = 40;
 
-/** The part of an error's words, by their weight, that a failure like it has at least. */
+/** Minimum share of an error's words, by weight, that a similar failure contains. */
 const ALIKE = 0.4;
 
-/** Characters of an error whose words are taken. */
+/** Maximum number of characters of an error from which words are taken. */
 const MAX_ERROR = 20_000;
 
 const MAX_TRIED = 5;
@@ -51,7 +51,7 @@ const COMMON = new Set(
 const ERROR = optionalText("error", "the error, as it was printed; default: the latest failures");
 const PAGE = pageArguments("failures", { max: 10, fallback: 3 });
 
-/** Finds failures like one, and what was run next that worked. */
+/** Tool that finds similar failures, and the next command that worked. */
 export const findFailuresTool: RecallTool = {
   name: "find_failures",
   title: "Find how a failure was fixed before",
@@ -85,7 +85,7 @@ async function findFailuresLike(
   for (const text of lookedFor) {
     let hits = 0;
     for await (const hit of sessions.search({ text, cwd, failed: true })) {
-      // A fork has the entries of its parent: one of them is enough.
+      // A fork has the entries of its parent, so each counts once.
       const known = found.get(hit.entryId) ?? { hit, words: [] };
       known.words.push(text);
       found.set(hit.entryId, known);
@@ -110,7 +110,7 @@ async function findFailuresLike(
   return failures.sort((a, b) => b.score - a.score || b.timeMs - a.timeMs).map(({ hit }) => hit);
 }
 
-/** Returns the part of the words, by weight, that a failure has. */
+/** Returns the share of the words, by weight, that a failure contains. */
 export function measureLikeness(
   { session, ordinal }: OpenedEntry,
   words: readonly string[],
@@ -124,12 +124,12 @@ export function measureLikeness(
   return sum(words.filter((word) => text.includes(word))) / sum(words);
 }
 
-/** Returns what is looked for of an error without words. */
+/** Returns the search text for an error without words. */
 function findSigns(error: string): string {
   return toShortLine(error, LINE).split(" ", MAX_SEARCHED_WORDS).join(" ");
 }
 
-/** Returns the words that tell an error from others, the longest first; of a very long one its parts. */
+/** Returns the distinctive words of an error, longest first; a very long word is split. */
 export function findWords(error: string): string[] {
   const words =
     error
@@ -139,7 +139,7 @@ export function findWords(error: string): string[] {
   return [...new Set(words)].filter((word) => !COMMON.has(word)).sort((a, b) => b.length - a.length);
 }
 
-/** Writes a failure in lines: what was asked, said and tried, and what then worked. */
+/** Writes a failure in lines: the request, the reply, later attempts, and the call that then worked. */
 export function formatFailureLines({ session, ordinal }: OpenedEntry): string[] {
   const { tree } = session;
   const message = toRecord(session.entryAt(ordinal))["message"];
@@ -159,7 +159,7 @@ export function formatFailureLines({ session, ordinal }: OpenedEntry): string[] 
   ];
 }
 
-/** Returns what a model said to a failure, without its calls, in one line; empty if nothing. */
+/** Returns the model's reply to a failure, without its calls, in one line; empty if there was none. */
 function findReply(session: RecalledSession, ordinal: number): string {
   const path = session.pathThrough(ordinal);
   for (const at of path.slice(path.indexOf(ordinal) + 1)) {
@@ -184,7 +184,7 @@ function formatAftermath(session: RecalledSession, failed: FinishedCall): string
   ];
 }
 
-/** A call that has a result, or a command of a person. */
+/** Call with a result, or a user's command. */
 interface FinishedCall {
   readonly ordinal: number;
   readonly name: string;
@@ -194,7 +194,7 @@ interface FinishedCall {
 
 const MAX_FOLLOWED = 200;
 
-/** Returns the call that an entry is the result of, or the command that it is; undefined for others. */
+/** Returns the call whose result an entry is, or the command that it is; undefined for other entries. */
 export function findFinishedCall(session: RecalledSession, ordinal: number): FinishedCall | undefined {
   const entry = session.entryAt(ordinal);
   const { role, command } = getMessageFields(entry);
@@ -206,21 +206,21 @@ export function findFinishedCall(session: RecalledSession, ordinal: number): Fin
   return call && { ordinal, name: call.name, input: call.input, outcome };
 }
 
-/** Calls behind a failure: what was tried, and what then worked. */
+/** Calls after a failure: the attempts, and the call that then worked. */
 interface Aftermath {
-  /** In their order, without the one that worked. */
+  /** In order, without the call that worked. */
   readonly tried: readonly FinishedCall[];
-  /** The first call for the same purpose that did not fail; undefined if there is none. */
+  /** First successful call for the same purpose; undefined if none followed. */
   readonly worked: FinishedCall | undefined;
-  /** Whether that is on the branch that was continued, while the failure is on one that was left. */
+  /** Whether that call is on the branch that was continued, while the failure is on one that was left. */
   readonly isElsewhere: boolean;
 }
 
 /**
- * Follows the branch of a failure to the first call for the same purpose that worked; if there is none, the branch that was
- * continued instead.
+ * Follows the branch of a failure to the first successful call for the same purpose; without one, follows the branch
+ * that was continued.
  *
- * @remarks Cost: O(entries behind it), at most 200 bodies on each branch.
+ * @remarks Cost: O(entries after it), at most 200 bodies on each branch.
  */
 export function findAftermath(session: RecalledSession, failed: FinishedCall): Aftermath {
   const path = session.pathThrough(failed.ordinal);

@@ -10,10 +10,10 @@ import type { RecalledSession } from "./recalled-session.ts";
 
 const MAX_AROUND = 10;
 
-/** So many more are added so that no call stands without its result. */
+/** Maximum number of entries added to keep calls and results together. */
 const MAX_ADDED = 20;
 
-/** Entries before the leaf, if none is named. */
+/** Number of entries up to the leaf that are read if none is named. */
 const LAST = 6;
 
 const ENTRY = optionalText(
@@ -33,7 +33,7 @@ const OFFSET = countArgument(["offset", "characters of the named entry to skip, 
 });
 const THINKING = switchArgument("thinking", "also what the model thought");
 
-/** Reads entries of a session in full. */
+/** Tool that reads entries of a session in full. */
 export const readEntriesTool: RecallTool = {
   name: "read_entries",
   title: "Read past entries",
@@ -96,21 +96,21 @@ function getWindow(
   return { first, last };
 }
 
-/** Where an answer ended within its entries. */
+/** Position at which an answer ended within its entries. */
 interface End {
-  /** The first entry that is not shown to its end, by position in the list; undefined if all are. */
+  /** First entry that is not shown completely, by position in the list; the list's length if all are. */
   readonly position: number;
   readonly shown: number;
-  /** Entries of which only the beginning is shown, because that was asked for. */
+  /** Number of entries shortened because the caller limited their length. */
   readonly shortened: number;
 }
 
-/** How much is shown of entries. */
+/** Limits for the content shown of entries. */
 interface Reading {
   readonly cleaner: Cleaner;
-  /** Characters of each. */
+  /** Maximum number of characters per entry. */
   readonly max: number;
-  /** Characters of the first that are skipped. */
+  /** Number of characters of the first entry to skip. */
   readonly offset: number;
   readonly withThinking: boolean;
 }

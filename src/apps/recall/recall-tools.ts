@@ -9,7 +9,7 @@ import { searchSessionsTool } from "./search-past.ts";
 import { sessionOverviewTool } from "./session-overview.ts";
 import { usageTool } from "./usage-summary.ts";
 
-/** All that can be asked of past sessions. */
+/** All tools that query past sessions. */
 export const RECALL_TOOLS: readonly RecallTool[] = [
   searchSessionsTool,
   readEntriesTool,
@@ -19,14 +19,14 @@ export const RECALL_TOOLS: readonly RecallTool[] = [
   usageTool,
 ];
 
-/** What a call came to. */
+/** Result of a call. */
 export interface RecallResult {
   readonly text: string;
-  /** Whether the text says what is wrong with the call. */
+  /** Whether the text describes an error of the call. */
   readonly isError: boolean;
 }
 
-/** Answers a call of a tool; never throws: an agent can fix what the text says is wrong. */
+/** Answers a tool call; never throws, because an agent can fix the error from its text. */
 export async function callRecallTool(
   tool: RecallTool,
   recall: Recall,
@@ -44,7 +44,10 @@ export async function callRecallTool(
   }
 }
 
-/** Writes what went wrong as an answer: what our own checks say of arguments is not framed, since it names nothing in a session. */
+/**
+ * Writes an error as an answer: messages of our own argument checks are not framed, because they contain no session
+ * content.
+ */
 export function formatError(recall: Recall, error: unknown): string {
   const answer = recall.answer(MIN_ANSWER_BYTES);
   try {
@@ -52,7 +55,7 @@ export function formatError(recall: Recall, error: unknown): string {
     else answer.addText(getErrorMessage(error));
     return answer.finish();
   } catch {
-    // Even the message cannot be cleaned.
+    // The message itself cannot be cleaned.
     return "Secrets could not be hidden, so nothing is shown. Check what hides them.";
   }
 }

@@ -21,75 +21,78 @@ import { withoutRecalled } from "./echo.ts";
 import { RecalledSession } from "./recalled-session.ts";
 import type { SessionSource } from "./session-source.ts";
 
-/** What agents can ask of past sessions, and how: one of these per file. */
+/** Tool that queries past sessions; one per file. */
 export interface RecallTool {
   readonly name: string;
   readonly title: string;
-  /** What it answers, and when to ask. */
+  /** Purpose of the tool, and when to call it. */
   readonly description: string;
   readonly arguments: readonly Argument<unknown>[];
-  /** Adds what a call asks for to its answer; throws if an argument is wrong, or what is named is not there. */
+  /**
+   * Adds the results of a call to its answer; throws if an argument is invalid, or a named session or entry does not
+   * exist.
+   */
   run(recall: Recall, call: Arguments, answer: Answer): Promise<void>;
 }
 
-/** Where questions are asked, and about what. */
+/** Source of the sessions, and defaults of calls. */
 export interface RecallSettings {
   readonly source: SessionSource;
-  /** Folder where relative paths start; sessions of its project need no mention of it. */
+  /** Folder against which relative paths are resolved; sessions of its project are shown without it. */
   readonly cwd: string;
-  /** The project whose sessions are meant where a call names none; undefined for all. */
+  /** Default project of calls that name none; undefined for all projects. */
   readonly project: string | undefined;
   readonly env: { readonly [name: string]: string | undefined };
-  /** Undefined if nothing is to be hidden. */
+  /** Undefined if secrets are not hidden. */
   readonly hide: HideSecrets | undefined;
   readonly now: () => number;
   readonly prices: PriceFunction | undefined;
 }
 
-/** A call as it arrives: the signal that ends it, and the session that asks, as far as its program names it. */
+/** Signal that cancels a call, and the ids of the calling session, if its program names it. */
 export interface CallOrigin {
   readonly signal?: AbortSignal | undefined;
   readonly caller?: readonly string[];
 }
 
-/** Parts that a call has of its own, or takes from another. */
+/** Parts of a call that are its own or are shared with another. */
 interface RecallParts {
   readonly time?: CallTime;
   readonly cleaner?: Cleaner;
   readonly caller?: readonly string[];
 }
 
-/** Names one session. */
+/** Argument that names a session. */
 export const SESSION = requiredText(
   "session",
   "id of the session or the beginning of it, its name, or words of it",
 );
-/** Names another project. */
+/** Argument that names another project. */
 export const PROJECT = optionalText("project", "folder of another project; default: the current one");
-/** Asks for all projects. */
+/** Argument that selects all projects. */
 export const ALL = switchArgument("all", "look at the sessions of all projects");
-/** Names the first time that counts. */
+/** Argument for the start of the period. */
 export const SINCE = optionalText("since", "2026-11, 2026-11-23, 2026-11-23T12:00, or 7d for seven days ago");
-/** Names the time before which all is that counts. */
+/** Argument for the end of the period. */
 export const UNTIL = optionalText("until", "as since; a month or a day is included");
-/** Bounds the answer. */
+/** Argument that limits the answer's size. */
 export const MAX_BYTES = countArgument(["max_bytes", "the most bytes of the answer"], {
   min: MIN_ANSWER_BYTES,
   max: MAX_ANSWER_BYTES,
   fallback: DEFAULT_BYTES,
 });
 
-/** Sessions that an error lists. */
+/** Maximum number of sessions that an error lists. */
 const MAX_NAMED = 8;
 
 const MAX_TITLE = 80;
 
-/** What all tools work with, during one call. */
+/** Shared state of all tools during one call. */
 export class Recall {
   readonly settings: RecallSettings;
   readonly cleaner: Cleaner;
   readonly time: CallTime;
-  /** Ids of the session that asks, as its program names it in the call; empty if it does not. */
+  /** Ids of the calling session, as its program names it; empty if it does not. */
   readonly caller: readonly string[];
 
   constructor(
@@ -102,18 +105,18 @@ export class Recall {
     this.caller = caller;
   }
 
-  /** Returns the same for one call. */
+  /** Returns a copy for one call. */
   during({ signal, caller = [] }: CallOrigin): Recall {
     return new Recall(this.settings, { time: new CallTime(signal), cleaner: this.cleaner, caller });
   }
 
-  /** Returns the same for a part of this call that may take so many milliseconds. */
+  /** Returns a copy for a part of this call with a time limit. */
   within(milliseconds: number): Recall {
     const { time, cleaner, caller } = this;
     return new Recall(this.settings, { time: time.within(milliseconds), cleaner, caller });
   }
 
-  /** Makes an answer, which is cleaned, framed and bounded. */
+  /** Creates an answer, which is cleaned, framed, and limited in size. */
   answer(maxBytes: number): Answer {
     return new Answer(maxBytes, this.cleaner);
   }
@@ -130,7 +133,11 @@ export class Recall {
     return get(ALL) ? undefined : project;
   }
 
-  /** @throws {TypeError} If a time cannot be read. */
+  /**
+   * Reads the period of a call.
+   *
+   * @throws {TypeError} If a time cannot be parsed.
+   */
   getTimes({ get }: Arguments): { readonly since?: Date; readonly until?: Date } {
     const read = (argument: Argument<string | undefined>) => {
       const text = get(argument);
@@ -151,14 +158,14 @@ export class Recall {
   }
 
   /**
-   * Opens the session that a call names: by id or name, the beginning of either, or words of its name or first message. One of this
-   * project wins over others.
+   * Opens the session that a call names: by id or name, the start of either, or words of its name or first message. A
+   * session of this project takes precedence over others.
    */
   async find(name: string): Promise<RecalledSession> {
     const { cwd } = this.settings;
     const known = new Map((await this.list(undefined)).map((row) => [row.id, row]));
     const found = findByName([...known.values()], name.trim());
-    // An error lists ids and titles, which are clean before they are cut.
+    // An error lists ids and titles, which are cleaned before they are cut.
     const ids = this.cleaner.cleanTexts(found.map(({ id }) => id));
     const titles = await Promise.all(found.slice(0, MAX_NAMED).map((row) => this.getTitle(row)));
     const shown = found.map((row, i) => ({ ...row, id: ids[i] ?? "", title: titles[i] ?? "", row }));
@@ -201,23 +208,23 @@ export function joinFacts(...facts: readonly string[]): string {
   return joinedBy(" · ", ...facts);
 }
 
-/** Writes a moment in UTC, to the minute; empty if it is none. */
+/** Writes a moment in UTC, to the minute; empty if it is invalid. */
 export function formatMoment(timeMs: number): string {
   return Number.isNaN(timeMs) ? "" : `${new Date(timeMs).toISOString().slice(0, 16).replace("T", " ")}Z`;
 }
 
-/** Writes the time of an entry; of one without a time, which is read as the epoch, the time of its session. */
+/** Writes the time of an entry or, if the entry has none and so is read as the epoch, that of its session. */
 export function formatEntryTime(timeMs: number | undefined, { modified }: SessionRow): string {
   return formatMoment(timeMs || modified.getTime());
 }
 
-/** Part of what was found that a call asks for. */
+/** Arguments that select a page of results. */
 export interface PageArguments {
   readonly limit: Argument<number>;
   readonly cursor: Argument<number>;
 }
 
-/** Makes the arguments with which a tool is asked for a part of what it finds. */
+/** Creates the arguments that select a page of a tool's results. */
 export function pageArguments(
   counted: string,
   { max, fallback }: { readonly max: number; readonly fallback: number },
@@ -231,7 +238,7 @@ export function pageArguments(
   };
 }
 
-/** Adds the part of what was found that a call asks for, as far as it fits, and says how to continue. */
+/** Adds the requested page of results, as far as it fits, and a note on how to continue. */
 export async function addPage<T>(
   answer: Answer,
   { get }: Arguments,
@@ -248,15 +255,15 @@ export async function addPage<T>(
     answer.note(`${formatCount(found.length - next)} more. To go on: {"cursor": ${next}}`);
 }
 
-/** How much of what was found an answer shows. */
+/** Extent of the results that an answer shows. */
 interface Shown {
   readonly shown: number;
   readonly isMore: boolean;
-  /** Number of what was looked at, which the next answer skips. */
+  /** Number of examined results, which the next answer skips. */
   readonly next: number;
 }
 
-/** Adds blocks as they are found, until as many are shown as a call asks for, or no more fit; those that are undefined are left out. */
+/** Adds blocks as they are found, until the requested number is shown or no more fit; skips undefined ones. */
 export async function addFound<T>(
   answer: Answer,
   { get }: Arguments,

@@ -16,13 +16,13 @@ import type { CallTime } from "./call-time.ts";
 import type { Cleaner } from "./cleaner.ts";
 import { withoutRecalled } from "./echo.ts";
 
-/** Entries that are kept for the next question. */
+/** Maximum number of cached entries. */
 const KEPT = 200;
 
-/** Entries that are cleaned, or read as they are stored, at a time. */
+/** Number of entries cleaned, or read in stored form, per batch. */
 const BATCH = 64;
 
-/** A session whose entries are clean, and which tells what was left from what was continued. */
+/** Session with cleaned entries that distinguishes branches that were left from the one that was continued. */
 export class RecalledSession implements ViewSource {
   readonly row: SessionRow;
   readonly view: SessionView;
@@ -68,9 +68,9 @@ export class RecalledSession implements ViewSource {
   }
 
   /**
-   * Yields entries as they are stored, to decide which to show: never to show them, since they are not clean.
+   * Yields entries in stored form, to decide which to show. They are not clean, so never show them.
    *
-   * @throws {SessionError} `ABORTED` between two of them, once the time of the call is over.
+   * @throws {SessionError} `ABORTED` between two batches, once the time of the call is over.
    */
   async *readStored(
     ordinals: Iterable<number>,
@@ -83,7 +83,7 @@ export class RecalledSession implements ViewSource {
     }
   }
 
-  /** Whether a subagent had the session: its import says so in front. */
+  /** Whether it is a subagent's session, as its import records in the first entries. */
   get isOfSubagent(): boolean {
     const front = [...this.tree.ordinals()].slice(0, FRONT_ENTRIES);
     return front.some((ordinal) => isSubagentEntry(toRecord(this.view.entryAt(ordinal))));
@@ -93,18 +93,18 @@ export class RecalledSession implements ViewSource {
   isFrom(source: string): boolean {
     const [first = NONE] = this.tree.ordinals();
     const entry = first === NONE ? undefined : this.view.entryAt(first);
-    // A fork that was made here begins later than its first entry.
+    // A fork created here begins later than its first entry.
     const isOwn = entry?.timestamp === this.view.header?.timestamp;
     return isOwn && isFromSource(findImportOrigin(entry), source);
   }
 
-  /** The entries on the path to the leaf. */
+  /** Entries on the path to the leaf. */
   get active(): ReadonlySet<number> {
     this.#active ??= new Set(this.tree.path(this.view.leaf));
     return this.#active;
   }
 
-  /** Says that an entry is on a branch that was left; empty if it is on the path to the leaf. */
+  /** Returns a mark for an entry on a branch that was left; empty if it is on the path to the leaf. */
   branchMark(ordinal: number): string {
     return this.active.has(ordinal) ? "" : "left branch";
   }
@@ -126,7 +126,7 @@ export class RecalledSession implements ViewSource {
     }
   }
 
-  /** Returns what a person last asked above an entry, in one line; empty if nothing. */
+  /** Returns the user's last request above an entry, in one line; empty if there is none. */
   askedAbove(ordinal: number, longest: number): string {
     for (let at = ordinal; at !== NONE; at = this.tree.parentAt(at)) {
       if (this.tree.typeAt(at) !== "message") continue;

@@ -6,31 +6,35 @@ import type { SessionRow } from "../../session/files/session-row.ts";
 import type { Recall } from "./recall.ts";
 import type { RecalledSession } from "./recalled-session.ts";
 
-/** Variables in which programs name the session that their children belong to. */
+/** Variables in which programs name the session of their child processes. */
 const SESSION_VARIABLES = ["CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "PI_SESSION_ID"];
 
-/** A turn without an end is taken for one that runs if its last message is at most so old. */
+/** Maximum age of the last message for which an unfinished turn counts as running. */
 const TURN_MS = 10 * 60_000;
 
-/** The source of an imported session is taken for one that is being written if it changed so recently, and after its import. */
+/**
+ * Maximum age of a change to an imported session's source, after its import, for which the source counts as being
+ * written.
+ */
 const WRITE_MS = 60_000;
 
-/** Number of latest sessions that are looked at. */
+/** Maximum number of latest sessions to examine. */
 const MAX_LOOKED_AT = 20;
 
-/** The session in which the question is asked: what is found there, the caller knows. */
+/** Calling session: the caller already knows its content. */
 export interface RunningSession {
   is(row: Pick<SessionRow, "id">): boolean;
-  /** Names the sessions that were left out, and why; undefined if there are none. */
+  /** Names the omitted sessions, and why; undefined if none were omitted. */
   readonly note: string | undefined;
 }
 
-/** Opens the session of a row; returns undefined if it is gone or cannot be read. */
+/** Opens the session of a row; returns undefined if it no longer exists or cannot be read. */
 type OpenSession = (row: SessionRow) => Promise<RecalledSession | undefined>;
 
 /**
- * Finds the running session: what the call names; else what the environment names, unless the project has a newer session, since a
- * program may begin another session without restarting its servers; else those that are still being written.
+ * Finds the running session: the one named in the call; else the one named in the environment, unless the project has a
+ * newer session, because a program may start another session without restarting its servers; else those still being
+ * written.
  */
 export async function findRunningSession(recall: Recall, open: OpenSession): Promise<RunningSession> {
   const { caller, settings } = recall;
@@ -39,7 +43,7 @@ export async function findRunningSession(recall: Recall, open: OpenSession): Pro
   const variable = SESSION_VARIABLES.find((name) => settings.env[name]);
   const named = (variable && settings.env[variable]) ?? "";
   if (variable === undefined || named === "") return findWrittenSessions(recall, open);
-  // The earliest: those of subagents come later.
+  // The earliest one: those of subagents come later.
   const [own] = rows
     .filter(({ id }) => hasId(id, named))
     .sort((a, b) => a.created.getTime() - b.created.getTime());
@@ -56,7 +60,10 @@ function isNewer(row: SessionRow, own: SessionRow, named: string): boolean {
   return row.cwd === own.cwd && row.created > own.created && !hasId(row.id, named);
 }
 
-/** Returns whether an id is that of a program's session; an imported one may have more in its id than its program has. */
+/**
+ * Returns whether an id is that of a program's session; an imported session's id may contain more than the program's
+ * id.
+ */
 function hasId(id: string, named: string): boolean {
   return id === named || id.split(".").includes(named);
 }
@@ -69,8 +76,8 @@ function makeNamed(names: readonly string[], reason: string): RunningSession {
 }
 
 /**
- * Finds the sessions of the project that are still being written: their last turn has no end, or the file that they were imported
- * from has changed since. Excludes sessions that have just ended.
+ * Finds the project's sessions that are still being written: their last turn has not ended, or the file they were
+ * imported from has changed since. Excludes sessions that have just ended.
  */
 export async function findWrittenSessions(recall: Recall, open: OpenSession): Promise<RunningSession> {
   const rows = await recall.list(recall.settings.project);
@@ -94,7 +101,10 @@ async function isWritten(recall: Recall, row: SessionRow, open: OpenSession): Pr
   return writtenMs !== undefined && nowMs - writtenMs <= WRITE_MS;
 }
 
-/** Returns whether the last message waits for something: a prompt or a result for an answer, or a call for its result. */
+/**
+ * Returns whether the last message is still pending: a prompt or a result awaits an answer, or a call awaits its
+ * result.
+ */
 function isInTurn({ tree, view }: RecalledSession): boolean {
   for (let at = view.leaf; at !== NONE; at = tree.parentAt(at)) {
     if (tree.typeAt(at) !== "message") continue;

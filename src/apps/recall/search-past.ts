@@ -51,7 +51,7 @@ const PAGE = pageArguments("hits, or of sessions if the query is empty,", { max:
 
 const SEVERAL_WORDS = /\S\s+\S/;
 
-/** Finds entries by their text. */
+/** Tool that finds entries by their text. */
 export const searchSessionsTool: RecallTool = {
   name: "search_sessions",
   title: "Search past sessions",
@@ -95,7 +95,7 @@ async function addHits(
   else answer.note('Nothing found. Try fewer words, or {"all": true} for other projects.');
 }
 
-/** Yields the entries that hold all words, then those that hold some. */
+/** Yields the entries with all words, then those with some. */
 async function* findAnswers(
   sessions: SessionOpener,
   query: SourceQuery,
@@ -108,10 +108,10 @@ async function* findAnswers(
       yield hit;
     }
   } catch (error) {
-    // A question may be longer than words that are all looked for.
+    // A question may be too long for a search that requires all words.
     if (query.regex === true || !isSessionError(error, "INVALID_QUERY")) throw error;
   }
-  // A single word that was found is not a question.
+  // A single word with hits is not a question.
   const isAnswered = seen.size > 0 && !SEVERAL_WORDS.test(query.text);
   if (query.regex === true || query.text.trim() === "" || isAnswered) return;
   for await (const hit of sessions.search({ ...query, match: "any" })) if (!seen.has(getKey(hit))) yield hit;
@@ -135,7 +135,7 @@ function makeQuery(recall: Recall, call: Arguments): SourceQuery {
   };
 }
 
-/** Writes a hit in one line; undefined if its session is gone. */
+/** Writes a hit in one line; undefined if its session no longer exists. */
 async function formatHitLine(
   recall: Recall,
   hit: SearchHit,
@@ -156,7 +156,7 @@ async function formatHitLine(
   return text === undefined ? undefined : `${facts}: ${toShortLine(text, MAX_SNIPPET)}`;
 }
 
-/** Returns a line around what was found, of the clean entry: what was cut out of another one may be a part of a secret. */
+/** Returns a line around the match from the clean entry: a snippet of the stored entry may contain part of a secret. */
 async function cleanSnippet(
   { session: row, entryId, snippet, match }: SearchHit,
   sessions: SessionOpener,

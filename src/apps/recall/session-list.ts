@@ -14,18 +14,18 @@ import type { SourceQuery } from "./session-source.ts";
 
 const MAX_END = 200;
 
-/** Messages from the end among which one is looked for that says how a session ended. */
+/** Maximum number of messages from the end among which the last relevant one is searched. */
 const MAX_LOOKED_AT = 200;
 
-/** Roles that say how a session ended, if a call names none. */
+/** Default roles of the message that shows how a session ended. */
 const ROLES = ["user", "assistant", "toolResult", "bashExecution"];
 
-/** Filters of a list: of those of a search, the ones that sessions have. */
+/** Filters of a search that also apply to a list of sessions. */
 export type ListQuery = Pick<SourceQuery, "cwd" | "roles" | "since" | "until" | "source">;
 
 /**
- * Adds the sessions that have messages between two times, latest first: when that was, and the last message of the wanted roles
- * before its end. Leaves out the running session, and those of subagents.
+ * Adds the sessions with messages between two times, latest first: the period, and its last message of the requested
+ * roles. Omits the running session, and those of subagents.
  */
 export async function addSessionList(
   recall: Recall,
@@ -75,7 +75,7 @@ async function makeBlock(
   return { heading: await recall.formatRow(row), lines: [`  ${facts} · ${end}`] };
 }
 
-/** Writes the last message of some roles that was not recalled; empty if there is none. */
+/** Writes the last message of the given roles that was not recalled; empty if none is found. */
 function formatEnd(session: RecalledSession, ordinals: readonly number[], roles: readonly string[]): string {
   for (const at of ordinals.slice(-MAX_LOOKED_AT).reverse()) {
     const entry = session.entryAt(at);

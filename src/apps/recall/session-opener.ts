@@ -12,22 +12,22 @@ import type { RecalledSession } from "./recalled-session.ts";
 import { findRunningSession, type RunningSession } from "./running-session.ts";
 import type { SourceQuery } from "./session-source.ts";
 
-/** Sessions that are open at a time: a large one holds memory. */
+/** Maximum number of open sessions: a large one occupies memory. */
 const MAX_OPEN = 8;
 
-/** Sessions on which an expression may take too long. */
+/** Maximum number of sessions on which an expression may take too long. */
 const MAX_SLOW = 4;
 
-/** What may have become of a session since it was found. */
+/** Errors that mean a session no longer exists or cannot be read. */
 const GONE = ["SESSION_NOT_FOUND", "NOT_A_SESSION", "READ_FAILED"] as const;
 
-/** An entry that was found, in its open session. */
+/** Entry of a hit, in its open session. */
 export interface OpenedEntry {
   readonly session: RecalledSession;
   readonly ordinal: number;
 }
 
-/** Opens the sessions of hits, each once, and remembers which could not be read, and which one is running. */
+/** Opens the sessions of hits, each once, and keeps track of unreadable sessions and of the running one. */
 export class SessionOpener {
   readonly #recall: Recall;
   readonly #open = new Map<string, RecalledSession>();
@@ -39,13 +39,13 @@ export class SessionOpener {
     this.#recall = recall;
   }
 
-  /** Finds the session in which the question is asked, once. */
+  /** Finds the calling session, once. */
   async findRunning(): Promise<RunningSession> {
     this.#running ??= await findRunningSession(this.#recall, (row) => this.open(row));
     return this.#running;
   }
 
-  /** Returns undefined for a session that is gone or cannot be read. */
+  /** Returns the session of a row; undefined if it no longer exists or cannot be read. */
   async open(row: SessionRow): Promise<RecalledSession | undefined> {
     const key = row.path ?? row.id;
     const known = this.#open.get(key);
@@ -63,7 +63,7 @@ export class SessionOpener {
     }
   }
 
-  /** Returns the entry of a hit; undefined if it is gone, or its session cannot be read. */
+  /** Returns the entry of a hit; undefined if it no longer exists, or its session cannot be read. */
   async openEntry({ session: row, entryId }: SearchHit): Promise<OpenedEntry | undefined> {
     await this.#recall.time.rest();
     const session = await this.open(row);
@@ -71,11 +71,11 @@ export class SessionOpener {
     return session === undefined || ordinal === NONE ? undefined : { session, ordinal };
   }
 
-  /** Returns whether a hit is in something that was recalled from other sessions. */
+  /** Returns whether a hit is in content recalled from other sessions. */
   async isEcho(hit: SearchHit): Promise<boolean> {
     const isOfTool = isRecallTool(hit.tool ?? "");
     if (hit.role === "toolResult" && isOfTool) return true;
-    // What a model said holds no answer, so most entries need not be read.
+    // A model's own text contains no answer, so most entries need not be read.
     if (hit.role === "assistant" && !isOfTool) return false;
     const found = await this.openEntry(hit);
     const entry = found?.session.view.entryAt(found.ordinal);
@@ -85,8 +85,8 @@ export class SessionOpener {
   /**
    * Searches, and yields hits outside the running session.
    *
-   * Sessions that cannot be read, and those on which an expression takes too long, are left out; after a few of the latter the
-   * search ends, since each takes a quarter of a second.
+   * Omits sessions that cannot be read, and those on which an expression takes too long; after a few of the latter the
+   * search ends, because each takes a quarter of a second.
    */
   async *search(query: SourceQuery): AsyncGenerator<SearchHit, void, undefined> {
     const { settings, time } = this.#recall;
@@ -107,7 +107,7 @@ export class SessionOpener {
     }
   }
 
-  /** Notes which sessions were left out, and why. */
+  /** Notes which sessions were omitted, and why. */
   noteLeftOut(answer: Answer): void {
     answer.addLast(this.#running?.note);
     const [first] = this.#unreadable;

@@ -33,10 +33,10 @@ const MAX_FILES = 12;
 const MAX_NAMED = 5;
 const LINE = 140;
 
-/** Entries of a branch among which the first request is looked for. */
+/** Maximum number of entries of a branch among which the first request is searched. */
 const MAX_FRONT = 200;
 
-/** Tells what a session was about. */
+/** Tool that summarizes a session. */
 export const sessionOverviewTool: RecallTool = {
   name: "session_overview",
   title: "Overview of a past session",
@@ -49,10 +49,12 @@ export const sessionOverviewTool: RecallTool = {
     ),
 };
 
-/** Milliseconds in which a session is read; an answer has as much again to be written. */
+/** Time limit for reading a session, in milliseconds; writing the answer may take as long again. */
 const MAX_MS = 1_000;
 
-/** Runs what adds to an answer, and ends it before a client gives up; what has been added until then is marked as partial. */
+/**
+ * Runs a function that adds to an answer, and stops it before a client gives up; the answer is then marked as partial.
+ */
 export async function runInTime(
   recall: Recall,
   answer: Answer,
@@ -68,9 +70,9 @@ export async function runInTime(
 }
 
 /**
- * Adds what a session was about; what does not fit is left out, from the end.
+ * Adds an overview of a session; lines that do not fit are omitted from the end.
  *
- * @throws {SessionError} `ABORTED` if the time is over before the end; what has been read is in the answer then.
+ * @throws {SessionError} `ABORTED` if the time is over before the end; the answer then has what was read.
  */
 export async function writeOverview(recall: Recall, session: RecalledSession, answer: Answer): Promise<void> {
   const facts = new SessionFacts();
@@ -122,7 +124,7 @@ function formatFacts(session: RecalledSession, facts: SessionFacts): string[] {
   ];
 }
 
-/** Writes the last ones of a list, and how many others there are. */
+/** Writes the last elements of an array, and the number of the others. */
 function formatSome<T>(
   all: readonly T[],
   max: number,
@@ -149,24 +151,24 @@ function formatModel(
   );
 }
 
-/** A file that calls name. */
+/** File named by calls. */
 interface NamedFile {
-  /** The first call that names it; its path is shown as the clean entry has it. */
+  /** First call that names it; its path is shown as in the clean entry. */
   readonly ordinal: number;
   readonly position: number;
   readonly isChanged: boolean;
 }
 
-/** What the entries of a session tell as they are stored. */
+/** Facts from the stored entries of a session. */
 class SessionFacts {
   readonly kinds: EntryKind[] = [];
   readonly failures: number[] = [];
-  /** Calls and results of these tools. */
+  /** Calls and results of recall tools. */
   readonly recalled = new Set<number>();
   readonly summaries: number[] = [];
   readonly usage = new UsageTally();
   readonly files = new Map<string, NamedFile>();
-  /** The program that it was imported from; empty if it was not. */
+  /** The program from which it was imported; empty if it was not. */
   source = "";
   readonly #models = new ModelsInUse();
 
@@ -192,7 +194,7 @@ class SessionFacts {
   }
 }
 
-/** Returns the files that the calls of an entry name, but for what these tools were asked about. */
+/** Returns the files named in an entry's calls, except those of recall tools. */
 function findOwnFiles(entry: AnySessionEntry | undefined): TouchedFile[] {
   return getToolCalls(entry).flatMap((call) => (isRecallTool(call.name) ? [] : findCallFiles(call)));
 }
@@ -211,7 +213,7 @@ function formatBranches(session: RecalledSession): string[] {
     const path = [...tree.path(tip)];
     const own = path.filter((ordinal) => !active.has(ordinal));
     const isActive = own.length === 0;
-    // What was said first tells a branch from the one that it left.
+    // The first request distinguishes a branch from the one it left.
     const from = getFirstSaid(session, isActive ? path : own);
     return `${isActive ? "active branch" : "left branch"} up to entry ${tree.idAt(tip)}, ${formatCounted(isActive ? path.length : own.length, "entry", "entries")}${from}`;
   });
@@ -236,7 +238,7 @@ function formatEntryLine(session: RecalledSession, ordinal: number): string {
   return `entry ${session.tree.idAt(ordinal)}${mark === "" ? "" : ` (${mark})`}: ${toShortLine(text, LINE)}`;
 }
 
-/** Names the sessions that this one was made from, and those made from it. */
+/** Lists the parent session of a session and its children. */
 async function formatRelated(recall: Recall, session: RecalledSession): Promise<string[]> {
   const { id, path, parentSession } = session.row;
   const rows = await recall.list(undefined);
@@ -257,16 +259,16 @@ async function formatRelated(recall: Recall, session: RecalledSession): Promise<
   ];
 }
 
-/** Bytes of a handoff. */
+/** Maximum size of a handoff, in bytes. */
 const HANDOFF_BYTES = 8 * 1024;
 const REQUEST = 300;
 const LAST_TEXT = 1500;
 
-/** The first request says what it was about, the last ones where it stands. */
+/** The first request shows the topic, the last ones the current state. */
 const LAST_REQUESTS = 6;
 
 /**
- * Returns what an agent needs to continue a session: what was asked and answered, and an overview; bounded to 8 KB.
+ * Returns what an agent needs to continue a session: the requests, the last answer, and an overview; at most 8 KB.
  *
  * @param name - Undefined for the latest session of the project.
  */
@@ -281,8 +283,8 @@ export async function writeHandoff(recall: Recall, name: string | undefined): Pr
 }
 
 /**
- * Finds the latest session of the project that has messages, and is not one of a subagent. What the environment names is not left
- * out: after `/clear` it is the session to continue.
+ * Finds the latest session of the project that has messages and is not a subagent's. A session named in the environment
+ * is not excluded: after `/clear` it is the one to continue.
  */
 async function findLatestSession(recall: Recall): Promise<RecalledSession> {
   const { project } = recall.settings;

@@ -15,39 +15,42 @@ import { MAX_FIRST_MESSAGE } from "../../stores/contract/line-facts.ts";
 import type { SessionStore } from "../../stores/contract/session-store.ts";
 import { collectStoreUsage } from "../../stores/contract/store-usage.ts";
 
-/** Bytes of a session in which its first message is looked for. */
+/** Maximum number of bytes of a session in which its first message is searched. */
 const MAX_FRONT = 1024 * 1024;
 
-/** What is looked for, in which project, and how; hits come latest first unless they are ranked. */
+/** Search text, project, and options of a search; hits come latest first unless they are ranked. */
 export interface SourceQuery extends SearchSessionOptions {
   readonly text: string;
   /** Only sessions of this project. */
   readonly cwd: string | undefined;
 }
 
-/** What is added up, and the signal that ends it. */
+/** Groups of a usage report, and the signal that cancels it. */
 export interface SourceUsage extends GroupOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Where sessions are kept that are only looked at. Everything ends with `ABORTED` when its signal aborts. */
+/** Read-only source of sessions. Every method fails with `ABORTED` when its signal aborts. */
 export interface SessionSource {
-  /** Lists sessions, latest first; of all projects if none is named. */
+  /** Lists the sessions of a project, or of all if none is named, latest first. */
   list(cwd: string | undefined, signal?: AbortSignal): Promise<readonly SessionRow[]>;
   /** @throws {SessionError} `NOT_A_SESSION`, `SESSION_NOT_FOUND` or `STORE_UNAVAILABLE` */
   read(row: SessionRow, signal?: AbortSignal): Promise<SessionView>;
-  /** Returns the whole first message of a session, of which a row may have only the beginning; empty if it is too far inside. */
+  /**
+   * Returns the whole first message of a session, because a row may have only its start; empty if it is not near the
+   * front.
+   */
   readFirstMessage(row: SessionRow, signal?: AbortSignal): Promise<string>;
   /**
-   * Returns when the program from which a session was imported last wrote to the file that was read, in Unix milliseconds;
-   * undefined if that was before the import, or cannot be known.
+   * Returns when the program from which a session was imported last wrote to the source file, in Unix milliseconds;
+   * undefined if that was before the import, or is unknown.
    */
   findLaterWrite(row: SessionRow): number | undefined;
   search(query: SourceQuery): AsyncIterable<SearchHit>;
   usage(cwd: string | undefined, options: SourceUsage): Promise<UsageReport>;
 }
 
-/** Returns the sessions in files. */
+/** Creates a source for sessions in files. */
 export function makeFileSource(scope: Omit<CatalogScope, "cwd">): SessionSource {
   const of = (cwd: string | undefined) => ({ ...scope, ...(cwd !== undefined && { cwd }) });
   return {
@@ -61,7 +64,7 @@ export function makeFileSource(scope: Omit<CatalogScope, "cwd">): SessionSource 
   };
 }
 
-/** Returns the sessions of a store. */
+/** Creates a source for the sessions of a store. */
 export function makeStoreSource(store: SessionStore): SessionSource {
   const of = (cwd: string | undefined) => (cwd === undefined ? {} : { cwd });
   const readBytes = (id: string, signal: AbortSignal | undefined) =>
@@ -75,7 +78,7 @@ export function makeStoreSource(store: SessionStore): SessionSource {
     read: ({ id }, signal) => SessionView.inMemory(readBytes(id, signal), id, "session"),
     readFirstMessage: async ({ id, firstMessage = "" }, signal) =>
       firstMessage.length < MAX_FIRST_MESSAGE ? firstMessage : readFirstMessage(readBytes(id, signal)),
-    // Its sessions may have been imported on another machine.
+    // A store's sessions may have been imported on another machine.
     findLaterWrite: () => undefined,
     search: ({ text, cwd, ...options }) => store.search(text, { ...of(cwd), ...options }),
     usage: (cwd, options) => collectStoreUsage(store, { ...of(cwd), ...options }),
@@ -84,7 +87,7 @@ export function makeStoreSource(store: SessionStore): SessionSource {
 
 function findLaterWrite(path: string): number | undefined {
   const source = readImportOrigin(path)?.sourcePath ?? "";
-  // A database holds other sessions, too.
+  // A database also holds other sessions.
   if (!source.endsWith(".jsonl")) return undefined;
   const writtenMs = statSync(source).mtimeMs;
   return writtenMs > statSync(path).mtimeMs ? writtenMs : undefined;

@@ -21,10 +21,10 @@ const PAGE = pageArguments("groups", { max: 100, fallback: 20 });
 
 const MAX_NAME = 1_000;
 
-/** Stand-ins for invisible characters, around which a secret may stand. */
+/** Visible symbols for invisible characters, around which a secret may be. */
 const PICTURES = /[\u2400-\u2421\ufffd]/g;
 
-/** Adds up tokens and cost. */
+/** Tool that totals tokens and cost. */
 export const usageTool: RecallTool = {
   name: "usage",
   title: "Usage of models",
@@ -65,7 +65,7 @@ async function getGroupName(
   );
 }
 
-/** A name that is so long may have been cut, so that nobody can tell what is secret in it. */
+/** Writes a name. One that exceeds the limit may have been cut, so that secrets in it are not recognizable. */
 function formatName(name: string | null): string {
   if (name === null) return "(not recorded)";
   return name.length > MAX_NAME ? "(too long a name)" : name.replace(PICTURES, "");

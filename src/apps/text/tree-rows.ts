@@ -1,6 +1,6 @@
 import { findNewestTips, sortParentsFirst } from "../../core/facts/ancestry.ts";
 import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
-import { type EntryKind, KINDS } from "./entry-kind.ts";
+import { type EntryKind, isConversation, KINDS } from "./entry-kind.ts";
 
 /**
  * Which child of each entry goes straight on in the drawing, and what is to the side.
@@ -89,6 +89,8 @@ export interface DrawnTree {
   readonly isDrawn: Uint8Array;
   /** 1 for the first entry of each branch that is not drawn; default: all are. */
   readonly isHidden?: Uint8Array;
+  /** 1 for each entry that has no row, and is in none for several; default: none. */
+  readonly isPassed?: Uint8Array;
   /** Depth of the roots beside the one that leads to the leaf. */
   readonly rootDepth: 0 | 1;
 }
@@ -124,10 +126,11 @@ function* layOutLine(
   open: Open[],
   { first, depth, start, passing }: RowPosition & { readonly first: number },
 ): Generator<TreeRow, void> {
-  const { tree, trunk, isDrawn } = drawn;
+  const { tree, trunk, isDrawn, isPassed } = drawn;
   const below: RowPosition = { depth, start: undefined, passing };
   let run: number[] = [];
   for (let at = first; at !== NONE; at = trunk.next[at] ?? NONE) {
+    if (isPassed?.[at] === 1) continue;
     if (isDrawn[at] !== 1 && (at !== first || start === undefined)) {
       run.push(at);
       continue;
@@ -239,6 +242,30 @@ export function chooseConversation(marks: TreeMarks, trunk: Pick<Trunk, "next" |
     if (kind !== KINDS.state) isDrawn[ordinal] = 1;
   });
   return isDrawn;
+}
+
+/**
+ * Finds the records of state, usage, and imports that a drawing can do without: those where the tree does not part, without a
+ * label, and not at the leaf.
+ *
+ * @returns 1 for each.
+ * @remarks Cost: O(entries).
+ */
+export function findHiddenRecords(
+  { tree, leaf, kinds, labeled }: TreeMarks,
+  trunk: Pick<Trunk, "next" | "root">,
+): Uint8Array {
+  const isHidden = Uint8Array.from(kinds, (kind) => (isConversation(kind) ? 0 : 1));
+  const keep = (ordinal: number) => {
+    if (ordinal !== NONE) isHidden[ordinal] = 0;
+  };
+  for (const ordinal of labeled) keep(ordinal);
+  keep(leaf);
+  for (let ordinal = NONE; ordinal < tree.size; ordinal++) {
+    const sides = findSides(tree, trunk, ordinal);
+    if (sides.length > 0) for (const one of [ordinal, ...sides]) keep(one);
+  }
+  return isHidden;
 }
 
 /** Chooses every entry. */

@@ -103,7 +103,7 @@ export class UnreadableMarks extends SessionError {
   readonly folder: string;
 
   constructor(folder: string, cause: unknown) {
-    const message = `Cannot read ${folder}: ${getErrorMessage(cause)}. It tells what was deleted here, so nothing is imported that is not here. Make it readable, and import again.`;
+    const message = `Cannot read ${folder}: ${getErrorMessage(cause)}. It lists the deleted sessions; until it can be read, only sessions that are already here are updated. Make it readable, and import again.`;
     super("READ_FAILED", message, { details: { path: folder }, cause });
     this.folder = folder;
   }

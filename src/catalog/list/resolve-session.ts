@@ -77,9 +77,9 @@ export function findByName<S extends Nameable>(
   return [];
 }
 
-/** Tells whether the name and the beginning of the first message of a session have all words of a text, in any order and case. */
-export function hasAllWords({ name = "", firstMessage = "" }: Nameable, text: string): boolean {
-  return hasWords(`${name} ${toShortLine(firstMessage)}`, text);
+/** Tells whether the name, the title, and the beginning of the first message of a session have all words of a text, in any order and case. */
+export function hasAllWords({ name = "", title, firstMessage = "" }: Nameable, text: string): boolean {
+  return hasWords(`${name} ${title} ${toShortLine(firstMessage)}`, text);
 }
 
 function hasWords(title: string, text: string): boolean {

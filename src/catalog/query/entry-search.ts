@@ -32,16 +32,19 @@ import {
 } from "./search-text.ts";
 import type { TextMatch } from "./text-matcher.ts";
 
-/** An entry that holds what was looked for. */
+/** Entry that matches a search. */
 export interface EntryHit {
   readonly entryId: string;
-  /** Role of the message that the entry is or becomes. */
+  /** Role of the message that the entry is or is converted to. */
   readonly role: string;
-  /** The tool whose call or result it is. */
+  /** The tool whose call or result matches. */
   readonly tool?: string;
-  /** When the entry was made; absent if it does not say so. */
+  /** Time of the entry; absent if it has none. */
   readonly time?: Date;
-  /** One line of text around the best match; of a failure without words: what failed, and the line that names the error. */
+  /**
+   * One line of text around the best match; for a failure found without words: what failed, and the line that names the
+   * error.
+   */
   readonly snippet: string;
   /** The match within the snippet, in UTF-16 units. */
   readonly match: TextMatch;
@@ -52,17 +55,17 @@ export interface EntryHit {
   readonly score: number;
   /** Whether the entry lacks words of a question. */
   readonly partial?: true;
-  /** The words of a question that the entry lacks, without words such as `the`; only in a partial hit. */
+  /** Words of a question that the entry lacks, without words such as `the`; only in a partial hit. */
   readonly missing?: readonly string[];
 }
 
-/** What a search looks for, how it compares, and when it began. */
+/** Query, filters, and matcher of a search, and its start time. */
 export interface SearchPlan {
   readonly query: SearchQuery;
   readonly filters: SearchFilters;
   readonly match: QueryMatcher;
   readonly isPath: PathTest | undefined;
-  /** Unix milliseconds, to tell what is new. */
+  /** Start of the search in Unix milliseconds, from which ages are computed. */
   readonly nowMs: number;
 }
 
@@ -79,17 +82,23 @@ export function planSearch(
   return { query, filters, match, isPath, nowMs };
 }
 
-/** Tells whether nothing can be found, since nothing is looked for. */
+/** Returns whether a search is empty: it has neither a query nor a filter that selects entries. */
 export function isEmptySearch({ query, filters }: SearchPlan): boolean {
   return isEmptyQuery(query) && !isNamingEntries(filters);
 }
 
-/** Tells whether a search must read all entries of a session in order, since calls say what their results are about. */
+/**
+ * Returns whether a search must read all entries of a session in order, because results are matched through their
+ * calls.
+ */
 export function needsCalls({ filters }: SearchPlan): boolean {
   return filters.failed === true || filters.path !== undefined;
 }
 
-/** Returns texts that must stand in the entry's line, or with `needsCalls` anywhere in the session; empty if there are none. */
+/**
+ * Returns strings that must occur in the entry's line, or with `needsCalls` anywhere in the session; empty if there are
+ * none.
+ */
 export function getRequiredTexts({ query, filters }: SearchPlan): { text: string; caseSensitive: boolean }[] {
   const { tools = [], path = "" } = filters;
   const name = path.split(/[/\\]/).findLast((step) => step !== "" && step !== "." && step !== "..");
@@ -102,11 +111,11 @@ export function getRequiredTexts({ query, filters }: SearchPlan): { text: string
 
 const DAY_MS = 24 * 3600 * 1000;
 
-/** Days in which half of what an entry counts for being new is gone. */
+/** Days after which the bonus for recency is halved. */
 const HALF_LIFE = 30;
 
 /**
- * Returns how much an entry counts for its age, up to 1. In whole days, so that a search that is repeated finds the same.
+ * Returns the age factor of an entry's score, at most 1. Counts whole days, so that a repeated search returns the same.
  *
  * @param timeMs - Unix milliseconds; undefined if the entry has no time.
  */
@@ -128,7 +137,7 @@ export function roundScore(score: number): number {
   return Math.round(score * 1000) / 1000;
 }
 
-/** An entry that passes filters, with its texts. */
+/** Entry that passes the filters, with its texts. */
 export interface SelectedText {
   readonly at: number;
   readonly entry: AnySessionEntry;
@@ -150,9 +159,9 @@ export class EntrySearch {
   }
 
   /**
-   * Finds hits among entries, at most one for each.
+   * Finds hits among entries, at most one per entry.
    *
-   * @param entries - The next ones of the session; all of them, if `needsCalls`. Undefined for damaged ones.
+   * @param entries - The next entries of the session; all of them with `needsCalls`. Undefined for damaged ones.
    * @returns The hits with the positions of their entries, in order.
    */
   findHits(
@@ -184,7 +193,7 @@ export class EntrySearch {
     });
   }
 
-  /** Returns the texts of those entries that pass the filters, with the positions of the entries, in order. */
+  /** Returns the texts of the entries that pass the filters, with the positions of these entries, in order. */
   selectTexts(entries: readonly (AnySessionEntry | undefined)[]): SelectedText[] {
     return entries.flatMap((entry, at) => {
       const text = entry && this.#getText(entry);
@@ -194,7 +203,7 @@ export class EntrySearch {
     });
   }
 
-  /** The texts of an entry that are searched; undefined if it does not pass the filters. */
+  /** Returns the searched texts of an entry; undefined if it does not pass the filters. */
   #getText(entry: AnySessionEntry): SearchedText | undefined {
     const { filters, query } = this.#plan;
     const found = getSearchedText(entry);
@@ -202,7 +211,7 @@ export class EntrySearch {
     const call = needsCalls(this.#plan) ? this.#takeCall(entry, found) : undefined;
     if (filters.roles?.includes(found.role) === false || !isWithin(entry, filters)) return undefined;
     if (filters.failed === true) {
-      // As a whole, or in one of its calls.
+      // The failure matches as a whole, or in one of its calls.
       const isAbout = this.#narrowed(entry, found, call) !== undefined;
       if (outcomeOf(entry) !== "failed" || !isAbout) return undefined;
       return isEmptyQuery(query) ? findInFailure(entry, found, call) : withCall(found, entry, call);
@@ -211,14 +220,14 @@ export class EntrySearch {
     return text !== undefined && isEmptyQuery(query) ? findInCalls(text) : text;
   }
 
-  /** Takes a result's call from the calls before, and notes those of an answer. */
+  /** Finds a result's call among earlier calls, and records those of an answer. */
   #takeCall(entry: AnySessionEntry, { parts }: SearchedText): SearchedCall | undefined {
     for (const { call } of parts) if (call !== undefined) this.#calls.set(call.id, call);
     // A call can have a result on each of several branches.
     return this.#calls.get(getMessageFields(entry).toolCallId);
   }
 
-  /** What of an entry is about the tools and the file; undefined if nothing is. */
+  /** Returns the texts of an entry that concern the filtered tools and file; undefined if none do. */
   #narrowed(
     entry: AnySessionEntry,
     found: SearchedText,
@@ -256,7 +265,7 @@ function getTool(entry: AnySessionEntry, { call }: SearchedPart): string {
   return call?.name ?? "";
 }
 
-/** A failure in which anything will do: what failed, in one line. */
+/** Returns one line on what failed, for a search for failures without words. */
 function findInFailure(
   entry: AnySessionEntry,
   found: SearchedText,
@@ -266,14 +275,14 @@ function findInFailure(
   return { ...found, parts: [{ kind: "output", text }] };
 }
 
-/** A failure with the tool's name, and the texts in the arguments of its call. */
+/** Returns the texts of a failure, with the tool's name and the texts in its call's arguments. */
 function withCall(found: SearchedText, entry: AnySessionEntry, call: SearchedCall | undefined): SearchedText {
   const { toolName } = getMessageFields(entry);
   const named = { id: undefined, name: toText(toolName), input: call?.input };
   return { ...found, parts: [...found.parts, ...getCallParts(named)] };
 }
 
-/** Calls in which anything will do: the tool, and what it was called for. */
+/** Returns a line for each call with its tool and main argument, for a search for calls without words. */
 function findInCalls(found: SearchedText): SearchedText {
   const calls = new Set(found.parts.map(({ call }) => call));
   const parts = [...calls].flatMap((call): SearchedPart[] => {
@@ -285,12 +294,12 @@ function findInCalls(found: SearchedText): SearchedText {
 
 const AROUND = 60;
 
-/** Characters shown of a text in which nothing was looked for. */
+/** Number of characters shown of a text when the query has no words. */
 const BEGINNING = 200;
 
 const MAX_MATCH = 200;
 
-/** A piece of text around a match. */
+/** Text around a match. */
 interface Snippet {
   /** One line, with an ellipsis where text was cut. */
   readonly snippet: string;
@@ -298,7 +307,7 @@ interface Snippet {
   readonly match: TextMatch;
 }
 
-/** Cuts out the text around a match: runs of white space become one space, and no character is cut in half. */
+/** Cuts out the text around a match: runs of white space become one space, and no surrogate pair is split. */
 export function cutSnippet(text: string, { start, length }: TextMatch): Snippet {
   const end = start + Math.min(length, MAX_MATCH);
   const behind = end + (length === 0 ? BEGINNING : AROUND);
@@ -314,7 +323,7 @@ function onOneLine(text: string): string {
   return text.replace(/\s+/g, " ");
 }
 
-/** Drops halves of characters at either end of a cut. */
+/** Drops a lone surrogate at either end of a cut. */
 function trimHalves(text: string): string {
   return text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, "");
 }

@@ -1,10 +1,10 @@
-/** Quantifiers that let what is before them be left out. */
+/** Quantifiers that make the token before them optional. */
 const OPTIONAL = /^(?:[*?]|\{0+[,}])/;
 
 /** Braces without a number are characters. */
 const QUANTIFIER = /^(?:[*+?]|\{\d+(?:,\d*)?\})\??/;
 
-/** An escape that is the character after the backslash. */
+/** Escape of the literal character after the backslash. */
 const ESCAPED_LITERAL = /^\\[^\p{L}\p{N}]/u;
 
 const ESCAPE = /^\\(?:u\{[0-9a-f]+\}|u[0-9a-f]{4}|x[0-9a-f]{2}|c[a-z]|[pP]\{[^}]*\}|k<[^>]*>|\d+|.)/isu;
@@ -12,11 +12,12 @@ const ESCAPE = /^\\(?:u\{[0-9a-f]+\}|u[0-9a-f]{4}|x[0-9a-f]{2}|c[a-z]|[pP]\{[^}]
 const CLASS = /^\[(?:\\.|[^\]\\])*\]/s;
 
 /**
- * Returns texts that every match of a regular expression holds, ignoring case: for backends that look words up.
+ * Returns strings that every match of a regular expression contains, ignoring case, for backends with an index of
+ * words.
  *
- * What is in groups or among alternatives is left out.
+ * Ignores groups and alternatives.
  *
- * @returns Empty if none is known.
+ * @returns Empty if none can be determined.
  */
 export function getRequiredLiterals(source: string): string[] {
   const literals: string[] = [];

@@ -3,15 +3,15 @@ import type { SearchedPart, TextKind } from "./search-text.ts";
 import { type MatchFinder, makeLiteralFinder, type TextMatch, type TextMatcher } from "./text-matcher.ts";
 import { isWhole } from "./words.ts";
 
-/** A text in which something is looked for. */
+/** Text to be searched. */
 export type MatchedPart = Pick<SearchedPart, "kind" | "text">;
 
-/** How texts fit a query. */
+/** Match of a query in an entry's texts. */
 export interface QueryMatch {
   readonly index: number;
-  /** What to show of it: the first match, of several words where they stand closest. */
+  /** Match to show: the first one or, for several words, the place where they are closest. */
   readonly match: TextMatch;
-  /** How well the texts fit by themselves, above 0 and up to 1. */
+  /** Relevance of the texts themselves, above 0 and up to 1. */
   readonly relevance: number;
   /** Whether each word and phrase is there as a whole, not only as a part of longer words; undefined if no words are looked for. */
   readonly hasWholeWords?: boolean;
@@ -19,16 +19,16 @@ export interface QueryMatch {
   readonly missing?: readonly string[];
 }
 
-/** Fits a query to the texts of several entries; undefined for those that lack a word. */
+/** Matches a query against the texts of several entries; undefined for entries that lack a word. */
 export type QueryMatcher = (entries: readonly (readonly MatchedPart[])[]) => (QueryMatch | undefined)[];
 
-/** Makes a matcher of a regular expression. */
+/** Creates a matcher from a regular expression. */
 export type ExpressionCompiler = (source: string, caseSensitive: boolean) => TextMatcher;
 
-/** Matches of a word in one text that count. */
+/** Maximum number of counted matches of a word per text. */
 const MAX_MATCHES = 32;
 
-/** How much a match counts in a text of each kind. */
+/** Weight of a match by kind of text. */
 export const WEIGHTS: Readonly<Record<TextKind, number>> = {
   said: 1,
   summary: 0.8,
@@ -39,25 +39,25 @@ export const WEIGHTS: Readonly<Record<TextKind, number>> = {
   date: 1,
 };
 
-/** Characters of a text of middling length. */
+/** Characters of a text of average length. */
 const USUAL_LENGTH = 1_000;
 
-/** Characters of a word as rare as any. */
+/** Length in characters from which a word counts as rarest. */
 const RARE_LENGTH = 10;
 
-/** What a word counts that is part of a longer one. */
+/** Factor for a word that only occurs within longer ones. */
 const PART_OF_WORD = 0.7;
 
-/** Characters between words that stand side by side. */
+/** Maximum number of characters between adjacent words. */
 const NEARBY = 4;
 
 /**
- * Makes the matcher of a query.
+ * Creates the matcher of a query.
  *
- * All words must stand in the texts of an entry, in any order, each in any of the texts.
+ * All words must occur in the texts of an entry, in any order, each in any of the texts.
  *
- * @param compile - Makes a matcher of a regular expression, with a bound on its time: an expression can take for ever.
- * @returns A matcher that takes any text for a match if the query is empty.
+ * @param compile - Creates a matcher from a regular expression, with a time limit, because an expression may never end.
+ * @returns A matcher that matches any text if the query is empty.
  * @remarks Cost: O(characters) for each word.
  */
 export function makeQueryMatcher(query: SearchQuery, compile: ExpressionCompiler): QueryMatcher {
@@ -84,12 +84,12 @@ function makeWordFinder(term: string, caseSensitive: boolean): MatchFinder {
   };
 }
 
-/** Makes finders of phrases, whatever their case. */
+/** Creates case-insensitive finders of phrases. */
 export function makePhraseFinders(phrases: readonly string[]): MatchFinder[] {
   return phrases.map((phrase) => makeLiteralFinder(phrase, false, 1));
 }
 
-/** Tries an expression on the texts of all entries at once, since a bound on the time costs something for each call. */
+/** Runs an expression on the texts of all entries at once, because each call with a time limit has a cost. */
 function makeExpressionMatcher(matcher: TextMatcher): QueryMatcher {
   return (entries) => {
     const found = matcher(entries.flatMap((parts) => parts.map(({ text }) => text)));
@@ -120,7 +120,7 @@ function findWords(parts: readonly MatchedPart[], finders: readonly MatchFinder[
       one.matches.push(matches);
       isFound ||= matches.length > 0;
     }
-    // What lacks one word need not be searched for the others.
+    // Entries that lack one word need not be searched for the others.
     if (!isFound) return [];
   }
   return found.map(({ matches }) => matches);
@@ -148,7 +148,7 @@ function findBestMatch(
   return { index, match: window.match, relevance };
 }
 
-/** How much of a word there is, from 0 to 1: the more the better, but ever less so, and less in long texts. */
+/** Returns the score of a word, from 0 to 1: it grows with each match, by ever less, and is lower in long texts. */
 function scoreWord(word: number, parts: readonly MatchedPart[], found: readonly WordMatches[]): number {
   let [amount, length] = [0, 0];
   for (const [i, { text, kind }] of parts.entries()) {
@@ -173,11 +173,11 @@ function getWholeness(text: string, [first]: readonly TextMatch[]): number {
 
 interface Window {
   readonly match: TextMatch;
-  /** 1 if they stand side by side or there is only one, 0 if not all are in the text. */
+  /** 1 for adjacent words or a single word, 0 if the text lacks some. */
   readonly closeness: number;
 }
 
-/** Finds where all words stand closest; undefined if none is in the text. */
+/** Finds the place where all words are closest; undefined if the text contains none. */
 function findClosest(matches: WordMatches, rarities: readonly number[]): Window | undefined {
   const held = matches.filter((own) => own.length > 0);
   const rarest = rarities.indexOf(
@@ -206,12 +206,12 @@ function findClosest(matches: WordMatches, rarities: readonly number[]): Window 
     }
   }
   const together = sumNumbers(matches.map((own) => own[0]?.length ?? 0));
-  // Words side by side are shown as one match.
+  // Adjacent words are shown as one match.
   if (best <= together + NEARBY * (matches.length - 1)) match = { start: match.start, length: best };
   return { match, closeness: Math.sqrt(Math.min(1, together / Math.max(1, best))) };
 }
 
-/** Adds up numbers. */
+/** Returns the sum of numbers. */
 export function sumNumbers(numbers: readonly number[]): number {
   return numbers.reduce((total, one) => total + one, 0);
 }

@@ -10,10 +10,10 @@ import type { TextMatch } from "./text-matcher.ts";
 import type { QuestionWord } from "./words.ts";
 import { readWords } from "./words.ts";
 
-/** Matches in one text that count. */
+/** Maximum number of counted matches per text. */
 const MAX_MATCHES = 10_000;
 
-/** UTF-16 units of the piece of a text that holds most of a question. */
+/** Size of the piece of a text that contains most of a question, in UTF-16 units. */
 const WINDOW = 160;
 
 interface FoundWord extends TextMatch {
@@ -22,9 +22,9 @@ interface FoundWord extends TextMatch {
 }
 
 /**
- * Makes the matcher of a question: an entry must hold all phrases and one word.
+ * Creates the matcher of a question: an entry must contain all phrases and at least one word.
  *
- * @param worthByHash - How much each word of the question counts. Default: its weight.
+ * @param worthByHash - Worth of each word of the question. Default: its weight.
  * @remarks Cost: O(characters).
  */
 export function makeQuestionMatcher(
@@ -59,14 +59,14 @@ function findQuestionWords(
   return found;
 }
 
-/** Returns the words that an entry lacks, but for stop words. */
+/** Returns the words that an entry lacks, except stop words. */
 function getMissing(words: readonly QuestionWord[], held: ReadonlySet<number>): string[] {
   return words
     .filter((word, at) => word.weight === 1 && !word.isPart && !held.has(at))
     .map(({ text }) => text);
 }
 
-/** Finds the piece of a text that holds most of a question, and the first word in it that counts most. */
+/** Finds the piece of a text with most of a question, and the first of its most valuable words. */
 function findBestPart(
   parts: readonly MatchedPart[],
   found: readonly (readonly FoundWord[])[],
@@ -80,7 +80,7 @@ function findBestPart(
     if (piece !== undefined && (best === undefined || worth > best.worth))
       best = { index, match: piece.match, worth };
   }
-  // An entry that was made on the day in question, and says nothing of it.
+  // The entry only matches the day in question, not by its texts.
   const { index, match } = best ?? { index: 0, match: { start: 0, length: 0 } };
   return { index, match, relevance: 1 };
 }

@@ -6,16 +6,16 @@ import type { QuestionWord } from "./words.ts";
 const K1 = 1.2;
 const B = 0.75;
 
-/** Words of an entry of ordinary length. Constant, so that every store orders entries by the same rule. */
+/** Number of words in an entry of ordinary length. A constant, so that every store orders entries by the same rule. */
 const USUAL_WORDS = 50;
 
-/** Part of its better neighbor's score that an entry receives: a question and its answer are two entries. */
+/** Share of the better neighbor's score that an entry receives: a question and its answer are two entries. */
 const NEIGHBOR_PART = 0.3;
 
-/** Part of the worth of a word that an entry receives because another entry of its session holds it. */
+/** Share of a word's worth that an entry receives if another entry of its session contains the word. */
 const SESSION_PART = 0.3;
 
-/** An entry that holds words of a question. */
+/** Entry that contains words of a question. */
 export interface RankedEntry<Session> {
   readonly session: Session;
   readonly offset: number;
@@ -23,13 +23,13 @@ export interface RankedEntry<Session> {
   readonly score: number;
 }
 
-/** The entries of a session that hold words of a question, in the order of the file. */
+/** Entries of a session that contain words of a question, in file order. */
 interface Candidates<Session> {
   readonly session: Session;
-  /** Places of the entries in the table of the session. */
+  /** Positions of the entries in the session's table. */
   readonly places: Uint32Array;
   readonly offsets: Float64Array;
-  /** Part of its score that an entry keeps; 0 for one that cannot be a hit. */
+  /** Share of its score that each entry keeps; 0 for one that cannot be a hit. */
   readonly factors: Float64Array;
   readonly wordCounts: Uint32Array;
   /** For each entry, the weight of each word of the question. */
@@ -39,9 +39,9 @@ interface Candidates<Session> {
 /**
  * Ranks the entries of many sessions by how well they answer a question.
  *
- * BM25 over entries, to which parts of the scores of neighbors and of the session are added.
+ * Uses BM25 over entries, plus shares of the scores of neighbors and of the session.
  *
- * @remarks Cost: O(entries that hold a word) in time and memory.
+ * @remarks Cost: O(entries that contain a word) in time and memory.
  */
 export class QuestionRanking<Session> {
   readonly #words: readonly QuestionWord[];
@@ -50,7 +50,7 @@ export class QuestionRanking<Session> {
   #entries = 0;
 
   constructor(words: readonly QuestionWord[]) {
-    // Entries that hold stop words alone are not looked at, unless there is nothing else to look for.
+    // Entries with only stop words are ignored, unless the question has no other words.
     this.#words = words.toSorted((a, b) => b.weight - a.weight);
     this.#entryCounts = new Float64Array(words.length);
   }
@@ -58,8 +58,8 @@ export class QuestionRanking<Session> {
   /**
    * Adds a session.
    *
-   * @param getFactor - Returns the part of its score that an entry keeps; 0 if it cannot be a hit.
-   * @param size - Number of its entries, which count for how rare words are.
+   * @param getFactor - Returns the share of its score that an entry keeps; 0 if it cannot be a hit.
+   * @param size - Number of its entries, which determines how rare words are.
    */
   add(session: Session, table: TermTable, getFactor: (entry: TableEntry) => number, size = table.size): void {
     this.#entries += size;
@@ -91,9 +91,9 @@ export class QuestionRanking<Session> {
   }
 
   /**
-   * Returns the best entries, best first; of equals, those of the session that was added first.
+   * Returns the best entries, best first; equal ones in the order in which their sessions were added.
    *
-   * @param max - Most entries that are returned.
+   * @param max - Maximum number of entries returned.
    */
   rank(max: number): RankedEntry<Session>[] {
     const worths = this.getWorths();
@@ -112,13 +112,13 @@ export class QuestionRanking<Session> {
     return ranked.sort((a, b) => b.score - a.score).slice(0, max);
   }
 
-  /** Returns how much each word of the question counts, by the hash of the word: the more, the rarer it is. */
+  /** Returns the worth of each word of the question by its hash; rarer words are worth more. */
   getWorthByHash(): Map<number, number> {
     const worths = this.getWorths();
     return new Map(this.#words.map(({ hash }, word) => [hash, worths[word] ?? 0]));
   }
 
-  /** Returns how much each word counts: its weight, and the more, the rarer it is. */
+  /** Returns the worth of each word: its weight times its rarity. */
   getWorths(): number[] {
     return this.#words.map(({ weight }, word) => {
       const held = this.#entryCounts[word] ?? 0;

@@ -1,16 +1,16 @@
 import { MAX_TERMS, makeInvalidError, QUOTED, type SearchQuery } from "./search-query.ts";
 import { type QuestionWord, readWords } from "./words.ts";
 
-/** The most UTF-16 units of a question. */
+/** Maximum length of a question, in UTF-16 units. */
 const MAX_UNITS = 100_000;
 
-/** The most different words of a question that are looked for; later ones are left out. */
+/** Maximum number of different words searched per question; later ones are ignored. */
 const MAX_WORDS = 500;
 
-/** Weight of a stop word: enough to order entries that are otherwise equal. */
+/** Weight of a stop word: enough to order otherwise equal entries. */
 const STOP_WEIGHT = 0.1;
 
-/** English words that nearly every text holds. */
+/** English words that almost every text contains. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   `a about after again all also am an and any are aren as at be because been before being but by can could couldn d
   did didn do does doesn doing don done for from get got had hadn has hasn have haven having he her here him his how
@@ -21,7 +21,7 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
 );
 
 /**
- * Reads a question: words of which an entry need not hold all, and phrases in quotes, each of which it must hold.
+ * Parses a question: words, not all of which an entry must contain, and quoted phrases, all of which it must contain.
  *
  * @returns A query without words if the text has none.
  * @throws {SessionError} `INVALID_QUERY` if it has more than 100,000 characters, or more than 32 phrases.

@@ -7,7 +7,7 @@ import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
 import { getStem } from "./words.ts";
 
-/** The types of entries that hold text for people. */
+/** Types of entries with human-readable text. */
 export const SEARCHED_TYPES: ReadonlySet<string> = new Set([
   "message",
   "custom_message",
@@ -15,17 +15,17 @@ export const SEARCHED_TYPES: ReadonlySet<string> = new Set([
   "branch_summary",
 ]);
 
-/** What a text of an entry is. */
+/** Kind of an entry's text. */
 export type TextKind = "said" | "summary" | "thinking" | "call" | "output" | "instructions" | "date";
 
-/** A call of a tool, as an answer holds it. */
+/** Tool call in an answer. */
 export interface SearchedCall {
   readonly id: unknown;
   readonly name: string;
   readonly input: unknown;
 }
 
-/** A searched text of an entry. */
+/** Searched text of an entry. */
 export interface SearchedPart {
   readonly kind: TextKind;
   /** Never empty. */
@@ -33,22 +33,22 @@ export interface SearchedPart {
   readonly call?: SearchedCall;
 }
 
-/** The searched texts of an entry. */
+/** Searched texts of an entry. */
 export interface SearchedText {
-  /** Role of the message that the entry is or becomes. */
+  /** Role of the message that the entry is or is converted to. */
   readonly role: string;
-  /** In the order in which they are shown. */
+  /** In display order. */
   readonly parts: SearchedPart[];
 }
 
-/** The most values that are searched in the arguments of one tool call. */
+/** Maximum number of values searched in the arguments of one tool call. */
 const MAX_VALUES = 10_000;
 
 /**
- * Returns the texts of an entry that a person would look for.
+ * Returns the texts of an entry that a user would search for.
  *
- * Of messages: text, thinking, tool calls with the texts in their arguments, and commands with their output. Of
- * summaries: the summary. Images, signatures, ids and `details` are left out.
+ * For messages: text, thinking, tool calls with the strings in their arguments, and commands with their output. For
+ * summaries: the summary. Images, signatures, ids, and `details` are excluded.
  *
  * @returns Undefined if the entry is of another type.
  */
@@ -64,13 +64,13 @@ export function getSearchedText(entry: AnySessionEntry): SearchedText | undefine
     : undefined;
 }
 
-/** Returns the texts of a call: the tool's name, and the texts in its arguments. */
+/** Returns the texts of a call: the tool's name, and the strings in its arguments. */
 export function getCallParts(call: SearchedCall): SearchedPart[] {
   return [call.name, ...collectTexts(call.input)].flatMap((text) => toParts("call", text, call));
 }
 
 /**
- * Returns the words of the day on which an entry was made, such as `8 May 2026-05-08` of UTC, for questions that name it.
+ * Returns the words for the UTC day of an entry, such as `8 May 2026-05-08`, for questions that name it.
  *
  * @param timeMs - Unix milliseconds; undefined if the entry has no time.
  */
@@ -81,7 +81,7 @@ export function getDateParts(timeMs: number | undefined): SearchedPart[] {
   return [{ kind: "date", text: `${date.getUTCDate()} ${month} ${date.toISOString().slice(0, 10)}` }];
 }
 
-/** Returns whether the words of a day can hold a word, in any form: no line has to spell them. */
+/** Returns whether a word, in any form, can be among the words of a day, which need not occur in the entry's line. */
 export function isDateWord(word: string): boolean {
   const stem = getStem(word).toLowerCase();
   return /^\d+$/.test(word) || MONTHS.some((month) => getStem(month).toLowerCase() === stem);
@@ -116,7 +116,7 @@ function toParts(kind: TextKind, text: unknown, call?: SearchedCall): SearchedPa
   return [call === undefined ? { kind, text } : { kind, text, call }];
 }
 
-/** Returns the texts in a JSON value, in order. Without recursion, since a file can nest values deeply. */
+/** Returns the strings in a JSON value, in order. Not recursive, because a file can nest values deeply. */
 function collectTexts(value: unknown): string[] {
   const texts: string[] = [];
   const stack = [value];
@@ -137,17 +137,20 @@ const MONTHS = "January February March April May June July August September Octo
   " ",
 );
 
-/** Arguments of calls that are commands, which name files among other things. */
+/** Arguments that hold a command, which names files among other things. */
 const COMMAND_KEYS = ["command", "cmd", "script"];
 
 const BETWEEN = /[\s"'`;|&<>()=,]+/;
 
 const DRIVE = /^[a-z]:\//i;
 
-/** Tells whether a path is the wanted file, or below the wanted folder. */
+/** Returns whether a path is the wanted file, or is below the wanted folder. */
 export type PathTest = (path: string, cwd: string) => boolean;
 
-/** Makes a test for paths, with either separator, absolute or not; a relative one may begin anywhere below the working directory. */
+/**
+ * Creates a test for paths, with either separator, absolute or not; a relative one may begin anywhere below the working
+ * directory.
+ */
 export function makePathTest(wanted: string): PathTest {
   const whole = tidyPath(wanted);
   if (isAbsolute(whole)) return (path, cwd) => `${toAbsolute(path, cwd)}/`.startsWith(`${whole}/`);
@@ -159,7 +162,7 @@ export function makePathTest(wanted: string): PathTest {
   };
 }
 
-/** Tells whether a call names a file that fits: as an argument, in a patch, or as a word of a command. */
+/** Returns whether a call names a matching file: as an argument, in a patch, or as a word of a command. */
 export function isTouching(
   { name, input }: Pick<SearchedCall, "name" | "input">,
   cwd: string,
@@ -181,7 +184,7 @@ function isAbsolute(path: string): boolean {
   return path.startsWith("/") || DRIVE.test(path);
 }
 
-/** Writes a path with slashes, without steps that lead nowhere; in small letters if it has a drive. */
+/** Normalizes a path: slashes as separators, no `.` and `..` steps; lower case if it has a drive. */
 function tidyPath(path: string): string {
   const written = path.replaceAll("\\", "/");
   const steps: string[] = [];

@@ -6,39 +6,39 @@ export interface TableEntry {
   readonly offset: number;
   /** Unix milliseconds; NaN if it has no time. */
   readonly timeMs: number;
-  /** Number of its role, as the caller counts roles; -1 for none. */
+  /** Index of its role in the caller's numbering; -1 for none. */
   readonly role: number;
   /** Number of its words. */
   readonly words: number;
 }
 
-/** Weight of a word that occurs once in what was said. */
+/** Weight of a word that occurs once in a message's own text. */
 export const WEIGHT_UNIT = 10;
 
 /** Highest weight of a word in an entry. */
 const MAX_WEIGHT = 255;
 
-/** Bytes before the entries: their number, and the bits of a hash that select a bucket. */
+/** Bytes before the entries: their number, and the number of hash bits that select a bucket. */
 const FRONT_BYTES = 5;
 
-/** Bytes of an entry: its offset, time, and number of words, and one more than its role. */
+/** Bytes of an entry: its offset, time, number of words, and role plus one. */
 const ENTRY_BYTES = 8 + 8 + 4 + 1;
 
-/** Bytes of a hash that are kept in its bucket; the others select the bucket. */
+/** Bytes of a hash stored in its bucket; the other bits select the bucket. */
 const HASH_BYTES = 3;
 const MIN_BUCKET_BITS = 32 - 8 * HASH_BYTES;
 const MAX_BUCKET_BITS = 20;
 
-/** Words of a bucket, on average, at most. */
+/** Maximum average number of words per bucket. */
 const BUCKET_WORDS = 16;
 
 /**
- * The words of a session's entries: which entries hold each word, and with what weight.
+ * Index of the words in a session's entries: the entries that contain each word, and its weight in them.
  *
- * Words are hashes, of which two can be equal by chance: what a table finds must be verified.
+ * Words are hashes, two of which can be equal by chance, so results must be verified.
  */
 export class TermTable {
-  /** What a table is made of again. */
+  /** Serialized form of the table. */
   readonly bytes: Uint8Array;
   /** Number of entries. */
   readonly size: number;
@@ -53,11 +53,13 @@ export class TermTable {
     this.size = this.#view.getUint32(0);
     this.#bucketBits = this.#view.getUint8(4);
     this.#bucketsAt = FRONT_BYTES + this.size * ENTRY_BYTES;
-    // The end of the last bucket is the end of the bytes.
+    // The last bucket ends at the end of the bytes.
     if (this.#getBucketEnd(2 ** this.#bucketBits - 1) !== bytes.length) throw new RangeError("not a table");
   }
 
-  /** @throws {RangeError} If there is no such entry. */
+  /**
+   * @throws {RangeError} If the table has no such entry.
+   */
   getEntry(at: number): TableEntry {
     const start = FRONT_BYTES + at * ENTRY_BYTES;
     const view = this.#view;
@@ -70,14 +72,14 @@ export class TermTable {
   }
 
   /**
-   * Calls a function with each entry that holds a word, in order.
+   * Calls a function with each entry that contains a word, in order.
    *
-   * @remarks Cost: O(entries that hold it).
+   * @remarks Cost: O(entries that contain it).
    */
   findWord(hash: number, take: (entry: number, weight: number) => void): void {
     const bucket = getBucket(hash, this.#bucketBits);
     const bytes = this.bytes;
-    // Damaged bytes must neither hang a search nor name entries that are not there.
+    // Damaged bytes must neither hang a search nor yield entries that do not exist.
     const end = Math.min(bytes.length, this.#getBucketEnd(bucket));
     let at = bucket === 0 ? this.#bucketsAt + 4 * 2 ** this.#bucketBits : this.#getBucketEnd(bucket - 1);
     while (at < end) {
@@ -126,7 +128,7 @@ export class TermTable {
   }
 }
 
-/** Reads bytes that were kept as a table; undefined if they are none. */
+/** Parses a serialized table; undefined if the bytes are not a table. */
 export function parseTermTable(bytes: Uint8Array): TermTable | undefined {
   try {
     return new TermTable(bytes);
@@ -142,15 +144,15 @@ function getBucket(hash: number, bits: number): number {
 
 const MIN_SLOTS = 1 << 14;
 
-/** Builds tables, one after another, and keeps its memory for the next. */
+/** Builder of tables that reuses its memory for the next table. */
 export class TermTableBuilder {
-  /** In each slot a hash, 0 for none, and the number of its word. */
+  /** For each slot, a hash (0 for none), and the number of its word. */
   #slots = new Uint32Array(MIN_SLOTS);
   #numbers = new Uint32Array(MIN_SLOTS);
-  /** By number of a word: its hash, and its weight in the current entry. */
+  /** For each word number: its hash, and its weight in the current entry. */
   #hashes = new Uint32Array(MIN_SLOTS);
   #weights = new Uint8Array(MIN_SLOTS);
-  /** By number of a word: the last entry that holds it, and the bytes of its postings. */
+  /** For each word number: the last entry that contains it, and the bytes of its postings. */
   #lastEntries = new Uint32Array(MIN_SLOTS);
   #sizes = new Uint32Array(MIN_SLOTS);
   /** Numbers of the words of the current entry. */
@@ -158,7 +160,7 @@ export class TermTableBuilder {
   #found = 0;
   #words = 0;
   #wordCount = 0;
-  /** Entry by entry: the numbers of its words, their weights in it, and where they end. */
+  /** For each entry: the numbers of its words, their weights in it, and the end of its postings. */
   #postingWords = new Uint32Array(MIN_SLOTS);
   #postingWeights = new Uint8Array(MIN_SLOTS);
   #postings = 0;
@@ -167,7 +169,7 @@ export class TermTableBuilder {
   #weight = 0;
   readonly #take = (hash: number) => this.#addWord(hash);
 
-  /** Adds a text of the current entry. */
+  /** Adds a text to the current entry. */
   addText(text: string, weight: number): void {
     this.#weight = weight;
     readWords(text, this.#take);
@@ -201,14 +203,14 @@ export class TermTableBuilder {
     [this.#found, this.#wordCount] = [0, 0];
   }
 
-  /** Returns the table of the entries so far, and begins the next one. */
+  /** Returns the table of the entries so far, and starts the next one. */
   build(): TermTable {
     const table = new TermTable(this.#write());
     this.clear();
     return table;
   }
 
-  /** Drops what was added, and begins a table. */
+  /** Discards what was added, and starts a new table. */
   clear(): void {
     this.#slots.fill(0);
     for (const numbers of [this.#weights, this.#sizes, this.#lastEntries]) numbers.fill(0, 0, this.#words);
@@ -236,7 +238,7 @@ export class TermTableBuilder {
     return bytes;
   }
 
-  /** Writes the buckets and the words in them; returns where the postings of each word begin. */
+  /** Writes the buckets and the words in them; returns the start of each word's postings. */
   #writeWords(bytes: Uint8Array, bucketsAt: number, bucketBits: number): Uint32Array {
     const view = new DataView(bytes.buffer);
     const starts = new Uint32Array(this.#words);
@@ -253,7 +255,7 @@ export class TermTableBuilder {
     return starts;
   }
 
-  /** Writes which entries hold each word, and with what weight. */
+  /** Writes the entries that contain each word, and its weight in them. */
   #writePostings(bytes: Uint8Array, next: Uint32Array): void {
     const lastEntries = this.#lastEntries.fill(0, 0, this.#words);
     for (let [i, entry] = [0, 0]; entry < this.#ends.length; entry++) {
@@ -267,7 +269,7 @@ export class TermTableBuilder {
     }
   }
 
-  /** Returns the numbers of all words, bucket by bucket. */
+  /** Returns the numbers of all words, grouped by bucket. */
   #groupWords(bucketBits: number): Uint32Array {
     const next = new Uint32Array(2 ** bucketBits + 1);
     for (let number = 0; number < this.#words; number++) {
@@ -345,14 +347,14 @@ function writeEntry(view: DataView, at: number, { offset, timeMs, words, role }:
   view.setUint8(at + 20, role + 1);
 }
 
-/** Returns the bytes of a number, seven bits a byte. */
+/** Returns the size of a number in bytes, at seven bits per byte. */
 function measureVarint(number: number): number {
   let length = 1;
   for (let rest = number >>> 7; rest > 0; rest >>>= 7) length++;
   return length;
 }
 
-/** Writes a number, seven bits a byte; returns where it ends. */
+/** Writes a number at seven bits per byte; returns its end. */
 function writeVarint(bytes: Uint8Array, start: number, number: number): number {
   let [at, rest] = [start, number];
   for (; rest >= 0x80; rest >>>= 7) bytes[at++] = (rest & 0x7f) | 0x80;

@@ -1,39 +1,39 @@
 import { BytePattern } from "../../core/jsonl/byte-pattern.ts";
 
-/** Finds lines that may hold a text, whichever way JSON spells it. */
+/** Byte patterns for lines that may contain a string, however JSON encodes it. */
 export interface TextPatterns {
-  /** A part of the text in plain UTF-8. */
+  /** Part of the string in plain UTF-8. */
   readonly plain: BytePattern;
-  /** An escape such as `\u00e9` that may stand for a character of that part, or for another one that was asked for. */
+  /** Escape such as `\u00e9` of a character in that part, or of another requested character. */
   readonly escaped: BytePattern;
 }
 
 const MAX_BYTES = 32;
 
 /**
- * Characters that JSON writers escape otherwise than by `\uXXXX`, halves of surrogate pairs, which UTF-8 cannot encode,
- * and the replacement character of broken bytes.
+ * Characters for which JSON writers have escapes other than `\uXXXX`, surrogates, which UTF-8 cannot encode, and the
+ * replacement character for invalid bytes.
  */
 const NOT_PLAIN = /["\\/\ufffd]|\p{Surrogate}/u;
 
 const encoder = new TextEncoder();
 
-/** A character of the query, in all matching forms. */
+/** Character of the query, in all matching forms. */
 interface Place {
-  /** The possible values of each byte of its UTF-8. */
+  /** Possible values of each byte of its UTF-8 encoding. */
   readonly bytes: number[][];
   readonly units: number[];
 }
 
 /**
- * Makes patterns that match every line which holds a text, and few other lines.
+ * Creates patterns that match every line that contains a string, and few other lines.
  *
- * They use the longest part of the text whose forms all have the same length in UTF-8, and which JSON writes plainly or as
- * `\uXXXX`. A line with neither that part nor such an escape of one of its characters cannot hold the text.
+ * They use the longest part of the string whose forms all have the same length in UTF-8, and which JSON writes plainly
+ * or as `\uXXXX`. A line with neither that part nor such an escape of one of its characters cannot contain the string.
  *
  * @param caseSensitive - If false, characters match as in a regular expression with the flag `i`.
  * @param others - Characters whose escapes match as well.
- * @returns Undefined if there is no such part, so that any line may hold the text.
+ * @returns Undefined if there is no such part, so that any line may contain the string.
  */
 export function makeTextPatterns(
   text: string,
@@ -76,8 +76,8 @@ function findPlace(character: string, forms: ReadonlyMap<string, string[]>): Pla
 }
 
 /**
- * A backslash, `u`, and for each hexadecimal digit but the last those that occur, in both cases. The last one is left
- * out because nearly all occur there, letters that end many a pattern in vain.
+ * Creates a pattern for a backslash, `u`, and the possible hexadecimal digits, in both cases, except the last digit.
+ * That one is omitted because almost all digits occur there, and its letters would end many patterns that do not match.
  */
 function escapePattern(units: readonly number[]): BytePattern {
   const digits = [12, 8, 4].map((shift) =>
@@ -90,15 +90,15 @@ function escapePattern(units: readonly number[]): BytePattern {
 }
 
 /**
- * Returns for each character of a text all those that a regular expression with the flag `i`, and without `u`, takes for
- * the same.
+ * Returns, for each character of a string, all characters that a regular expression with the flag `i`, and without `u`,
+ * treats as equal.
  */
 function collectForms(text: string): Map<string, string[]> {
   const formsOfFolded = new Map<string, string[]>();
-  // For surrogate pairs, the flag does nothing.
+  // The flag does not affect surrogate pairs.
   const units = [...new Set(text)].filter((character) => character.length === 1);
   for (const unit of units) formsOfFolded.set(foldUnit(unit), []);
-  // No character beyond ASCII equals one of ASCII, and trying all of them takes milliseconds.
+  // No character beyond ASCII equals an ASCII character, and testing all of them takes milliseconds.
   const last = units.every((unit) => unit < "\u0080") ? 0x7f : 0xffff;
   for (let code = 0; code <= last; code++) {
     const unit = String.fromCharCode(code);
@@ -107,24 +107,29 @@ function collectForms(text: string): Map<string, string[]> {
   return new Map(units.map((unit) => [unit, formsOfFolded.get(foldUnit(unit)) ?? []]));
 }
 
-/** Returns what all cases of a character share, by the rule of that flag: upper case, unless that is several characters or an ASCII one. */
+/**
+ * Returns the common form of a character's cases under that flag: upper case, unless that is several characters, or is
+ * ASCII for a character that is not.
+ */
 export function foldUnit(unit: string): string {
   const upper = unit.toUpperCase();
   if (upper.length !== 1) return unit;
   return unit >= "\u0080" && upper < "\u0080" ? unit : upper;
 }
 
-/** Walks matches from left to right, and reads each byte once, however often it is asked. */
+/** Walks matches from left to right, and reads each byte once, however many calls there are. */
 export class MatchWalk {
   readonly #find: (from: number) => number;
   #found = -1;
 
-  /** @param find - Returns where the first match at or behind a position begins; -1 if there is none. */
+  /**
+   * @param find - Returns the start of the first match at or after a position; -1 if there is none.
+   */
   constructor(find: (from: number) => number) {
     this.#find = find;
   }
 
-  /** Returns where the first match at or behind a position begins; infinity if there is none. */
+  /** Returns the start of the first match at or after a position; infinity if there is none. */
   next(from: number): number {
     if (this.#found < from) {
       const at = this.#find(from);

@@ -1,4 +1,4 @@
-/** The position of a match, in UTF-16 units. */
+/** Position of a match, in UTF-16 units. */
 export interface TextMatch {
   readonly start: number;
   readonly length: number;
@@ -15,7 +15,7 @@ const SPECIAL = /[\\^$.*+?()[\]{}|]/g;
 const WHITE = /\s+/;
 
 /**
- * Makes a finder of a literal text; any white space stands for any other.
+ * Creates a finder of a literal string; any white space matches any other.
  *
  * @param max - It finds at most this many matches in each text, from its beginning.
  * @param isWanted - Returns whether a match counts. Default: all do.

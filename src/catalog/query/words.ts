@@ -1,24 +1,24 @@
-/** The words of texts, as questions compare them: without case and endings, each as a number. */
+/** Words of texts as compared by questions: without case and endings, each as a number. */
 
-/** A word of a question. */
+/** Word of a question. */
 export interface QuestionWord {
-  /** As it is written. */
+  /** The word as written. */
   readonly text: string;
   readonly hash: number;
-  /** 1, and less for a word that nearly every text holds. */
+  /** 1, or less for a word that almost every text contains. */
   readonly weight: number;
-  /** Whether it is a part of another one, as `user` is of `getUserName`. */
+  /** Whether it is part of another word, like `user` in `getUserName`. */
   readonly isPart: boolean;
 }
 
-/** A word that is longer is a key or encoded data. */
+/** Maximum length of a word; anything longer is a key or encoded data. */
 const MAX_LENGTH = 64;
 
-/** What a UTF-16 unit is in a word; 0 until it is classified. */
+/** Class of a UTF-16 unit within words; 0 until it is classified. */
 const SEPARATOR = 1;
 const LETTER = 2;
 const CAPITAL = 3;
-/** Of a script that writes no spaces between words. */
+/** Character of a script without spaces between words. */
 const IDEOGRAPH = 4;
 
 const IN_WORD = /[\p{L}\p{N}\p{M}\p{Surrogate}]/u;
@@ -32,7 +32,7 @@ const BEGINS_IN_WORD = new RegExp(`^(?!${UNSPACED.source})[\\p{L}\\p{N}\\p{M}_]`
 const kinds = new Uint8Array(0x10000);
 const folded = new Uint16Array(0x10000);
 
-/** The letters of the word that is being read, in lower case, and the hash up to each of them. */
+/** Lowercase letters of the current word, and the hash up to each of them. */
 const letters = new Uint16Array(MAX_LENGTH);
 const hashes = new Int32Array(MAX_LENGTH);
 
@@ -57,7 +57,7 @@ export function readWords(text: string, take: WordTaker): void {
   const { length } = text;
   let start = 0;
   let count = 0;
-  // Where the last part begins; -1 in a word of one part.
+  // Start of the last part; -1 in a word with one part.
   let part = -1;
   let last = SEPARATOR;
   let hash = SEED;
@@ -119,12 +119,14 @@ export function getStem(word: string): string {
   return word.slice(0, stem > 3 && (last === Y || last === I) ? stem - 1 : stem);
 }
 
-/** Takes a part of a word that has capitals within. */
+/** Reports a part of a word with inner capitals. */
 function takePart(take: WordTaker, start: number, from: number, to: number): void {
   if (to <= MAX_LENGTH && to - from > 1) take(hashPart(from, to), start + from, start + to);
 }
 
-/** Takes the pair that a character of a script without spaces ends; by itself if no other is next to it. */
+/**
+ * Reports the pair that ends with a character of a script without spaces; the character alone if it has no neighbor.
+ */
 function takeIdeograph(text: string, at: number, last: number, take: WordTaker): void {
   if (last === IDEOGRAPH) {
     take(mix(hashUnit(hashUnit(SEED, text.charCodeAt(at - 1)), text.charCodeAt(at))), at - 1, at + 1);
@@ -135,7 +137,7 @@ function takeIdeograph(text: string, at: number, last: number, take: WordTaker):
     take(mix(hashUnit(SEED, text.charCodeAt(at))), at, at + 1);
 }
 
-/** Classifies a unit once. */
+/** Classifies a unit, once. */
 function classify(unit: number): number {
   const character = String.fromCharCode(unit);
   const lower = character.toLowerCase();
@@ -147,7 +149,7 @@ function classify(unit: number): number {
   return kind;
 }
 
-/** Of the hash FNV-1a. */
+/** Constants of the FNV-1a hash. */
 const SEED = 0x811c9dc5 | 0;
 const PRIME = 0x01000193;
 
@@ -161,7 +163,7 @@ function mix(hash: number): number {
   return (mixed ^ (mixed >>> 13)) >>> 0 || 1;
 }
 
-/** Returns the hash of the stem of the word that was read. */
+/** Returns the hash of the current word's stem. */
 function hashStem(length: number): number {
   const stem = length > 3 ? getStemLength(0, length) : length;
   const last = letters[stem - 1] ?? 0;
@@ -169,7 +171,7 @@ function hashStem(length: number): number {
   return mix(last === Y && stem > 3 ? hashUnit(hashes[stem - 2] ?? SEED, I) : hash);
 }
 
-/** Returns the hash of the stem of a part of the word that was read. */
+/** Returns the hash of the stem of a part of the current word. */
 function hashPart(from: number, to: number): number {
   const length = to - from;
   const end = from + (length > 3 ? getStemLength(from, to) : length);
@@ -187,16 +189,16 @@ const N = 0x6e;
 const S = 0x73;
 const Y = 0x79;
 
-/** Vowels, `l` and `s`, as in `zoo`, `tell`, and `pass`. */
+/** Letters that stay doubled: vowels, `l`, and `s`, as in `zoo`, `tell`, and `pass`. */
 const STAYS_DOUBLE: ReadonlySet<number> = new Set(Array.from("aeiouls", (letter) => letter.charCodeAt(0)));
 
 /**
- * Returns how many letters of an English word are its stem: what is left without `ing`, `ed`, `es`, or `s`, then without
- * `e`, and with one consonant instead of two. At least three letters.
+ * Returns the number of letters in an English word's stem: without `ing`, `ed`, `es`, or `s`, then without `e`, and
+ * with a doubled consonant reduced to one. At least three letters.
  */
 function getStemLength(from: number, to: number): number {
   let end = to - getEndingLength(from, to);
-  // Both of `agree`, so that `agreed` is the same.
+  // Removes both `e`s of `agree`, so that `agreed` has the same stem.
   while (end - from > 3 && letters[end - 1] === E) end--;
   if (end - from <= 3) return end - from;
   const last = letters[end - 1];

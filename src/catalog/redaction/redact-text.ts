@@ -49,15 +49,15 @@ import {
   type TextPlace,
 } from "./text-places.ts";
 
-/** Where a text is redacted, and how. */
+/** Options for redacting a text in a scope. */
 export interface RedactEverywhereOptions extends CatalogScope {
-  /** Text to put in its place. Default `[redacted]`. */
+  /** Replacement for the text. Default `[redacted]`. */
   readonly replacement?: string;
-  /** Whether to change nothing. Default false. */
+  /** Whether to change nothing and only report. Default false. */
   readonly dryRun?: boolean;
-  /** Only these session files, those they were forked from, and all that were forked from those. */
+  /** Only these session files, their ancestors by fork, and all forks of those. */
   readonly paths?: readonly string[];
-  /** Sessions of a store instead of files: any `SessionStore`. */
+  /** Store whose sessions to redact instead of files: any `SessionStore`. */
   readonly store?: {
     list(options?: { readonly cwd?: string }): AsyncIterable<SessionRow>;
     open(
@@ -65,11 +65,11 @@ export interface RedactEverywhereOptions extends CatalogScope {
       options?: { readonly mode?: "read-only"; readonly signal?: AbortSignal; readonly now?: () => number },
     ): Promise<SessionManager>;
   };
-  /** Only these sessions of the store, those they were forked from, and all that were forked from those. */
+  /** Only these sessions of the store, their ancestors by fork, and all forks of those. */
   readonly ids?: readonly string[];
   /** Returns Unix milliseconds. Default: the clock. */
   readonly now?: () => number;
-  /** Ends the work with `ABORTED`; run it again to go on. */
+  /** Stops the work with `ABORTED`; run it again to continue. */
   readonly signal?: AbortSignal;
 }
 
@@ -90,41 +90,46 @@ const RULES: OptionRules<RedactEverywhereOptions> = {
   signal: SIGNAL,
 };
 
-/** A place that a redaction changed, or would change. */
+/** Place that a redaction changed, or would change. */
 export interface RedactedPlace {
   readonly kind: PlaceKind;
-  /** Path of the file; the id of a session in a store. */
+  /** Path of the file, or id of a session in a store. */
   readonly path: string;
-  /** Entries that held the text; empty for a file that is no session, or if only the header or a damaged line held it. */
+  /**
+   * Entries that contained the text; empty for a file that is not a session, or if only the header or a damaged line
+   * contained it.
+   */
   readonly entryIds: readonly string[];
 }
 
-/** A place where the text still stands. */
+/** Place that still contains the text. */
 export interface StandingText {
   readonly kind: PlaceKind;
-  /** Path of the file; the id of a session in a store. */
+  /** Path of the file, or id of a session in a store. */
   readonly path: string;
-  /** Why, and what to do. */
+  /** Cause, and what to do. */
   readonly reason: string;
 }
 
-/** The result of a redaction of a text. */
+/** Result of redacting a text. */
 export interface TextRedaction {
-  /** What was changed; with `dryRun` what would be. */
+  /** Places that were changed or, with `dryRun`, would be. */
   readonly changed: readonly RedactedPlace[];
-  /** Where the text still stands, counted after the work; with `dryRun`, where it would. */
+  /** Places that still contain the text after the work or, with `dryRun`, would. */
   readonly standing: readonly StandingText[];
 }
 
 /**
- * Redacts a text for good, wherever this library keeps it: in sessions, the sessions they were forked from and into, backups, the
- * trash, caches, leftovers of killed processes, and pages in the folder for temporary files.
+ * Redacts a text permanently wherever this library keeps it: in sessions, the sessions they were forked from and into,
+ * backups, the trash, caches, leftovers of killed processes, and pages in the folder for temporary files.
  *
- * Each changed session gets one record of the entries that held the text. Files of other programs, such as the transcript that a
- * session was imported from, are not changed: the result names them. Nothing brings the text back. If it ends early, run it again.
+ * Each changed session gets one record of the entries that contained the text. Files of other programs, such as the
+ * transcript that a session was imported from, are not changed: the result lists them. The text cannot be restored. If
+ * the work ends early, run it again.
  *
- * @param matching - A text, or an expression. Compared as `SessionManager.redactEverywhere` does.
- * @throws {TypeError} If it matches the empty text or the replacement, takes exponential time, or an option is invalid.
+ * @param matching - A string, or a regular expression. Compared as in `SessionManager.redactEverywhere`.
+ * @throws {TypeError} If it matches the empty string or the replacement, takes exponential time, or an option is
+ *   invalid.
  * @throws {SessionError} `NOT_A_SESSION` or `SESSION_NOT_FOUND` for one of `paths`, `ABORTED`, or `STORE_UNAVAILABLE`.
  * @remarks Cost: O(bytes of all these), three times.
  */
@@ -144,7 +149,7 @@ export function redactEverywhere(
   return redactTextInScopes([scope], matching, options);
 }
 
-/** Does the same in several scopes. */
+/** Works like `redactEverywhere`, in several scopes. */
 export async function redactTextInScopes(
   scopes: readonly CatalogScope[],
   matching: string | RegExp,
@@ -155,21 +160,21 @@ export async function redactTextInScopes(
   const found = await work.look();
   if (options.dryRun) return found;
   await work.change(found.changed);
-  // Also of sessions that were redacted by a process which was killed before it could do this.
+  // This includes sessions redacted by a process that was killed before it could do this.
   if (options.store === undefined) forgetReplaced();
   return { changed: work.done, standing: (await work.look()).standing };
 }
 
 class TextWork {
-  /** What was changed. */
+  /** Places that were changed. */
   readonly done: RedactedPlace[] = [];
   readonly #query: PlaceQuery;
   readonly #matching: string | RegExp;
   readonly #options: RedactEverywhereOptions;
   readonly #redactor: TextRedactor;
-  /** Why places could not be changed. */
+  /** Reasons why places could not be changed. */
   readonly #refusals = new Map<string, string>();
-  /** Files of other programs from which sessions were imported that held the text. */
+  /** Other programs' files from which sessions with the text were imported. */
   readonly #suspects = new Set<string>();
   #isChanged = false;
 
@@ -181,7 +186,7 @@ class TextWork {
     this.#redactor = makeRedactor(matching, options.replacement);
   }
 
-  /** Finds where the text stands: what can be changed, and what cannot. */
+  /** Finds the places of the text: those that can be changed, and those that cannot. */
   async look(): Promise<TextRedaction> {
     const changed: RedactedPlace[] = [];
     const standing: StandingText[] = [];
@@ -190,7 +195,7 @@ class TextWork {
     const places = await findPlaces(this.#query);
     const sources = new Set<string>();
     for (const place of places) {
-      refuseAborted(this.#options.signal, "The redaction was ended; run it again to go on.");
+      refuseAborted(this.#options.signal, "The redaction was aborted; run it again to continue.");
       const { sourcePath, isFound } = this.#lookAt(place, changed, standing) ?? {};
       if (sourcePath === undefined) continue;
       sources.add(sourcePath);
@@ -209,7 +214,7 @@ class TextWork {
     } catch (error) {
       if (error instanceof NotAPlainFileError) return undefined;
       if (!isSystemError(error)) throw error;
-      stands(`It may stand there: the file cannot be read (${getErrorMessage(error)}).`);
+      stands(`It may contain the text: the file cannot be read (${getErrorMessage(error)}).`);
     }
     if (sight === undefined) return undefined;
     const { isFound, entryIds, standing: fields, isOverlong } = sight;
@@ -222,28 +227,28 @@ class TextWork {
       if (fields.size > 0) stands(joinStructural(fields));
     }
     if (isOverlong)
-      stands("It may stand there: the file is compressed, or a line is too long to be searched.");
+      stands("It may contain the text: the file is compressed, or a line is too long to search.");
     return sight;
   }
 
-  /** Looks at the file of another program: a text in a database may be split, and in its log alone. */
+  /** Searches another program's file: a text in a database may be split, or only in its log. */
   #lookAtSource(path: string, standing: StandingText[]): void {
     const before = standing.length;
     const isDatabase = this.#lookAt({ kind: "other", path }, [], standing)?.isDatabase;
     if (isDatabase !== true) return;
     for (const suffix of BESIDE_DATABASE) this.#lookAt({ kind: "other", path: path + suffix }, [], standing);
     if (standing.length > before || !this.#suspects.has(path)) return;
-    const reason = "It may stand there: a session that held it was imported from this database.";
+    const reason = "It may contain the text: a session that contained it was imported from this database.";
     standing.push({ kind: "other", path, reason });
   }
 
-  /** Changes what was found, and goes on if one place refuses. */
+  /** Changes the found places, and continues if one of them cannot be changed. */
   async change(found: readonly RedactedPlace[]): Promise<void> {
     this.#isChanged = true;
-    // Old files first: their last lines go into the sessions.
+    // Old files first, because their last lines are merged into the sessions.
     const retired = found.filter(({ path }) => findSessionOfOld(path) !== undefined);
     for (const place of [...retired, ...found.filter((one) => !retired.includes(one))]) {
-      refuseAborted(this.#options.signal, "The redaction was ended; run it again to go on.");
+      refuseAborted(this.#options.signal, "The redaction was aborted; run it again to continue.");
       try {
         await this.#changeOne(place);
         this.done.push(place);
@@ -279,7 +284,7 @@ class TextWork {
 
   async #changeBackup(path: string, clock: { readonly now?: () => number }): Promise<void> {
     const session = findSessionOfOld(path);
-    // Opening it finishes the replacement that left the old file; the session may hold the text only then.
+    // Opening the session finishes the replacement that left the old file; only then may the session contain the text.
     if (session !== undefined && isThere(session))
       await this.#redactSession(SessionManager.open(session, clock));
     const redact = () => replaceExclusively(realFileSystem, path, () => redactIdleFile(path, this.#redactor));
@@ -293,7 +298,7 @@ class TextWork {
   ): Promise<void> {
     const { signal } = this.#options;
     for (const id of await this.#storedIds(store)) {
-      refuseAborted(signal, "The redaction was ended; run it again to go on.");
+      refuseAborted(signal, "The redaction was aborted; run it again to continue.");
       try {
         const session = await store.open(id, { mode: "read-only", ...(signal && { signal }) });
         const found = await session.redactText(this.#matching, { ...this.#replacing, dryRun: true });
@@ -305,7 +310,7 @@ class TextWork {
         if (found.standing.length > 0)
           standing.push({ ...place, reason: joinStructural(new Set(found.standing)) });
       } catch (error) {
-        // Deleted since it was listed.
+        // The session was deleted after it was listed.
         if (!isSessionError(error, "SESSION_NOT_FOUND")) throw error;
       }
     }
@@ -321,7 +326,7 @@ class TextWork {
     const rows: SessionRow[] = [];
     for await (const row of store.list(cwd === undefined || ids !== undefined ? {} : { cwd })) rows.push(row);
     if (ids === undefined) return rows.map(({ id }) => id);
-    // A store has no paths: ids stand for them.
+    // A store has no paths, so ids take their place.
     const all = rows.map(({ id, parentSession }) => ({
       path: id,
       id,
@@ -331,7 +336,7 @@ class TextWork {
   }
 }
 
-/** Removes a temporary file unless a process may still be writing it. */
+/** Removes a temporary file, unless a process may still be writing it. */
 function removeLeftover(path: string): void {
   removeLeftovers(realFileSystem, dirname(path));
   const changedMs = callIfPresent(() => realFileSystem.statSync(path))?.mtimeMs;
@@ -340,7 +345,7 @@ function removeLeftover(path: string): void {
   callIfPresent(() => realFileSystem.unlinkSync(path));
 }
 
-/** How long a temporary file may be unchanged before it counts as a leftover. */
+/** Time in milliseconds without a change after which a temporary file counts as a leftover. */
 const LEFT_OVER_AFTER_MS = 60 * 60 * 1000;
 
 const WRITTEN_MEANWHILE = "It was written while the redaction ran; run it again.";
@@ -354,7 +359,7 @@ interface Edit extends RawSpan {
 }
 
 /**
- * Redacts a text in a file to which nobody appends, line by line; all else stays byte for byte.
+ * Redacts a text, line by line, in a file to which no process appends; everything else stays byte for byte.
  *
  * Keeps the version of an old session, and adds no record.
  *
@@ -374,7 +379,9 @@ function redactIdleFile(path: string, redactor: TextRedactor): void {
   syncFolder(fs, dirname(path));
 }
 
-/** Writes the redacted file beside the old one, which is closed afterwards: Windows replaces no open file. */
+/**
+ * Writes the redacted file next to the old one, and closes the old one, because Windows cannot replace an open file.
+ */
 function writeRedacted(path: string, redactor: TextRedactor): { temporary: string; before: FileState } {
   const mode = getPlainFileMode(fs, path);
   const fd = openForReading(fs, path);

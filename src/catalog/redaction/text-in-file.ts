@@ -19,28 +19,28 @@ import { eachRawLine, scanRawLines } from "../../session/log/raw-lines.ts";
 import { readCallNames } from "../list/session-calls.ts";
 import type { TextPlace } from "./text-places.ts";
 
-/** What a search for a text found in a file. */
+/** Result of searching a file for a text. */
 export interface Sight {
-  /** Whether a redaction changes anything. */
+  /** Whether a redaction would change the file. */
   isFound: boolean;
-  /** Ids of entries that hold the text. */
+  /** Ids of entries that contain the text. */
   readonly entryIds: string[];
-  /** Fields that hold it and must stay. */
+  /** Fields that contain the text and must stay. */
   readonly standing: Set<string>;
-  /** Whether a line is too long to be searched. */
+  /** Whether a line is too long to search. */
   isOverlong: boolean;
-  /** Whether it is a database, in which a text may be split. */
+  /** Whether the file is a database, in which a text may be split. */
   isDatabase?: boolean;
-  /** The file of another program that the session was imported from. */
+  /** Other program's file from which the session was imported. */
   sourcePath?: string;
 }
 
 const PAGE_DATA = /<script type="application\/json"[^>]*>([\s\S]*?)<\/script>/;
 
-/** A part of the session in a page: compressed, in base64. */
+/** Part of the session in a page: compressed, in base64. */
 const PAGE_BLOCK = /<script type="application\/gzip">([^<]*)<\/script>/g;
 
-/** Beginnings of compressed files, which hold their text in no spelling: zstd and gzip. */
+/** Names of compressed files, which contain no searchable text: zstd and gzip. */
 const COMPRESSED = /\.(?:zst|gz)$/;
 
 /**
@@ -61,7 +61,7 @@ export function lookAtFile({ kind, path }: TextPlace, redactor: TextRedactor): S
     try {
       scanRawLines(decodeBlocks(page), take);
     } catch (error) {
-      // What cannot be decompressed cannot be searched.
+      // A block that cannot be decompressed cannot be searched.
       if (!(error instanceof Error)) throw error;
       sight.isOverlong = true;
     }
@@ -69,7 +69,7 @@ export function lookAtFile({ kind, path }: TextPlace, redactor: TextRedactor): S
   }
   if (COMPRESSED.test(path)) return { ...sight, isOverlong: true };
   const front = readFileFront(path);
-  // Unfinished files, copies of databases and parts of pages cannot be searched reliably, and are of no use.
+  // Unfinished files, copies of databases, and parts of pages cannot be searched reliably, and are not needed.
   const isOpaque = kind === "temporary" && !/^(?:\{|$)/.test(front);
   if (isOpaque || parseCacheName(basename(path)) === "unfinished") return { ...sight, isFound: true };
   eachRawLine(realFileSystem, path, take);
@@ -102,12 +102,12 @@ function lookAtLine(line: string, redactor: TextRedactor, sight: Sight): void {
   if (typeof id === "string" && !isHeader) sight.entryIds.push(id);
 }
 
-/** Yields the bytes of the session in a page. */
+/** Yields the session's bytes in a page. */
 function* decodeBlocks(page: string): Generator<Uint8Array, void> {
   for (const [, base64 = ""] of page.matchAll(PAGE_BLOCK)) yield gunzipSync(Buffer.from(base64, "base64"));
 }
 
-/** Returns what a cache file keeps of sessions, text by text; nothing if this version does not understand it. */
+/** Returns the texts of sessions in a cache file; empty if this version does not support its format. */
 function readCachedTexts(path: string): string[] {
   const isOfFolder = parseCacheName(basename(path)) === "folder";
   const rows = isOfFolder ? readCached(path, SUMMARIES)?.files : undefined;

@@ -13,31 +13,32 @@ import { listSessions } from "../list/list-sessions.ts";
 import { listTrashed, listTrashedBackups, listTrashFolders, type TrashedSession } from "../trash/restore.ts";
 
 /**
- * What holds text of sessions.
+ * Kind of a place with text of sessions.
  *
- * `session`: a session file; `stored`: a session in a store; `trash`: a session in the trash; `backup`: what an upgrade, a repair or
- * an interrupted replacement left; `temporary`: what a killed process left; `cache`: cached rows of lists and imports; `page`: a
- * page that `view` wrote for the browser; `other`: a file of another program, which is never changed.
+ * `session`: a session file; `stored`: a session in a store; `trash`: a session in the trash; `backup`: a file left by
+ * an upgrade, a repair, or an interrupted replacement; `temporary`: a file left by a killed process; `cache`: cached
+ * rows of lists and imports; `page`: a page that `view` wrote for the browser; `other`: a file of another program,
+ * which is never changed.
  */
 export type PlaceKind = "session" | "stored" | "trash" | "backup" | "temporary" | "cache" | "page" | "other";
 
-/** A file that may hold text of sessions. */
+/** File that may contain text of sessions. */
 export interface TextPlace {
   readonly kind: PlaceKind;
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
 }
 
-/** Which sessions a redaction is about. */
+/** Sessions that a redaction concerns. */
 export interface PlaceQuery {
-  /** All sessions of these scopes, and what else is in their folders. */
+  /** All sessions of these scopes, and other files in their folders. */
   readonly scopes: readonly CatalogScope[];
-  /** Only these session files, those they were forked from, and all that were forked from those. */
+  /** Only these session files, their ancestors by fork, and all forks of those. */
   readonly paths?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Finds everything that may hold text of some sessions. */
+/** Finds all files that may contain text of some sessions. */
 export async function findPlaces(query: PlaceQuery): Promise<TextPlace[]> {
   const { scopes, paths, signal } = query;
   const sessions = new Map<string, SessionLineage>();
@@ -70,7 +71,7 @@ export async function findPlaces(query: PlaceQuery): Promise<TextPlace[]> {
   return [...places.values()];
 }
 
-/** Tells whether all in a folder is of a scope. */
+/** Returns whether everything in a folder belongs to a scope. */
 function isOnlyOfScope(scope: CatalogScope, folder: string): boolean {
   if (scope.sessionDir !== undefined && scope.cwd !== undefined) return false;
   return getScopeFolders(scope, ignoreSkipped).includes(folder);
@@ -83,7 +84,7 @@ function isInScopes({ path, session }: TrashedSession, scopes: readonly CatalogS
   });
 }
 
-/** Returns sessions, those that they descend from, and all that descend from those, by path. */
+/** Returns sessions, their ancestors, and all descendants of those, by path. */
 function findFamily(
   paths: readonly string[],
   sessions: readonly SessionLineage[],
@@ -98,7 +99,7 @@ function findFamily(
   return new Set([...paths, ...[...family].map(({ path }) => path)]);
 }
 
-/** Yields what is in a folder next to sessions, and the path of the session that it belongs to. */
+/** Yields the files next to sessions in a folder, each with the path of its session. */
 function* findBeside(
   folder: string,
   sessions: Pick<ReadonlySet<string>, "has">,
@@ -116,7 +117,7 @@ function* findBeside(
   }
 }
 
-/** Systems whose trash no program can read have none to look through. */
+/** On systems whose trash programs cannot read, the trash is not searched. */
 async function findTrashed(folders: readonly string[]): Promise<TrashedSession[]> {
   try {
     return await listTrashed(folders.length > 0 ? { folders } : {});
@@ -126,7 +127,7 @@ async function findTrashed(folders: readonly string[]): Promise<TrashedSession[]
   }
 }
 
-/** Yields backups in the trash, what killed processes left there, and the path that the session of each had before. */
+/** Yields backups in the trash, and leftovers of killed processes there, each with its session's former path. */
 function* findBesideTrashed(
   trashed: readonly TrashedSession[],
   folders: readonly string[],
@@ -162,7 +163,7 @@ function isFile(path: string): boolean {
   return callIfPresent(() => statSync(path))?.isFile() === true;
 }
 
-/** Returns the path of the session whose old file this is; undefined if it is something else. */
+/** Returns the path of the session whose old file this is; undefined for other files. */
 export function findSessionOfOld(path: string): string | undefined {
   const { kind, session } = parseWrittenName(basename(path), () => true) ?? {};
   return kind === "old" && session !== undefined ? join(dirname(path), session) : undefined;

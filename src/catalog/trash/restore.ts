@@ -28,41 +28,41 @@ import { isPartialAnswerName, parseWrittenName, partialAnswerPath } from "../../
 import { markDeletedImport, readMarkedOrigins, unmarkDeletedImport } from "../list/deleted-imports.ts";
 import { makeFileRow, summarizeFile } from "../list/file-summary.ts";
 
-/** A session in the system's trash. */
+/** Session in the system's trash. */
 export interface TrashedSession {
-  /** Absolute path before it was deleted. */
+  /** Absolute path before deletion. */
   readonly path: string;
-  /** Where its file is now. */
+  /** Path of the file in the trash. */
   readonly trashPath: string;
-  /** The trash's note of the original path. */
+  /** Path of the trash's note on the original path. */
   readonly infoPath: string;
-  /** When it was deleted, to the second; undefined if the trash does not say. */
+  /** Time of deletion, to the second; undefined if the trash does not record it. */
   readonly deleted: Date | undefined;
-  /** Bytes of its file. */
+  /** Size of the file, in bytes. */
   readonly size: number;
-  /** Its row; `path` is the one in the trash. */
+  /** The session's row; its `path` is the one in the trash. */
   readonly session: FileRow;
 }
 
-/** Where trashed sessions are looked for. */
+/** Options for listing trashed sessions. */
 export interface TrashOptions {
   /**
-   * Folders where sessions were: each file system has its own trash. Default: where sessions are kept. The home folder's
-   * trash is always searched.
+   * Folders in which sessions were: each file system has its own trash. Default: the folders in which sessions are
+   * kept. The home folder's trash is always searched.
    */
   readonly folders?: readonly string[];
-  /** Called with `.jsonl` files in the trash that are no sessions or cannot be read. */
+  /** Called with `.jsonl` files in the trash that are not sessions or cannot be read. */
   readonly onSkipped?: SkipReport;
-  /** Ends the work with `ABORTED`. */
+  /** Stops the work with `ABORTED`. */
   readonly signal?: AbortSignal;
 }
 
-/** A note of the trash: what it is about, and when it was written. */
+/** Note in the trash: the file it describes, and when it was written. */
 interface Note extends Omit<TrashedSession, "size" | "session"> {
   readonly notedMs: number;
 }
 
-/** A session in the trash, and when its note was written, which is more exact than the time in the note. */
+/** Session in the trash, and the time of writing of its note, which is more exact than the time in the note. */
 interface Found {
   readonly trashed: TrashedSession;
   readonly notedMs: number;
@@ -71,17 +71,17 @@ interface Found {
 const INFO_SUFFIX = ".trashinfo";
 const SESSION_SUFFIX = ".jsonl";
 
-/** Longer than any path: a larger file is no note of the trash. */
+/** Longer than any path: a larger file is not a note of the trash. */
 const MAX_INFO_BYTES = 64 * 1024;
 
 /**
  * Lists the sessions in the trash, most recently deleted first.
  *
- * Reads the freedesktop.org trash, as Linux desktops use it, and changes nothing.
+ * Reads the freedesktop.org trash of Linux desktops, and changes nothing.
  *
- * @returns Empty if there are none, or nothing was ever deleted.
- * @throws {SessionError} `SESSION_NOT_FOUND` on macOS and Windows, whose trash programs cannot list; the message says how
- *   to restore a file by hand. `ABORTED`.
+ * @returns Empty if the trash has none, or nothing was ever deleted.
+ * @throws {SessionError} `SESSION_NOT_FOUND` on macOS and Windows, whose trash programs cannot list; the message says
+ *   how to restore a file by hand. `ABORTED`.
  * @remarks Cost: O(notes in the trash + bytes of the sessions).
  */
 export async function listTrashed(options: TrashOptions = {}): Promise<TrashedSession[]> {
@@ -100,7 +100,7 @@ export async function listTrashed(options: TrashOptions = {}): Promise<TrashedSe
   return found.sort(compareLatestFirst).map(({ trashed }) => trashed);
 }
 
-/** Lists backups and partial answers of sessions in the trash, by the path that each had before. */
+/** Lists backups and partial answers of sessions in the trash, with their former paths. */
 export function listTrashedBackups(folders: readonly string[]): Omit<Note, "notedMs">[] {
   return listTrashFolders(folders)
     .flatMap((folder) => [...readNotes(folder, ignoreSkipped)])
@@ -111,10 +111,10 @@ export function listTrashedBackups(folders: readonly string[]): Omit<Note, "note
  * Restores a session from the trash to its original path.
  *
  * @param trashed - From `listTrashed`.
- * @param options - `to` is another path for it, which may be relative, start with `~`, or be a `file://` URL.
+ * @param options - `to`: another path, which may be relative, start with `~`, or be a `file://` URL.
  * @returns The absolute path of the restored file.
- * @throws {SessionError} `SESSION_EXISTS` if the path is taken, `SESSION_NOT_FOUND` if it is no longer in the trash,
- *   `WRITE_FAILED`; it is then still in the trash.
+ * @throws {SessionError} `SESSION_EXISTS` if a file exists at the path, `SESSION_NOT_FOUND` if the session is no longer
+ *   in the trash, `WRITE_FAILED`; it is then still in the trash.
  */
 export async function restoreSession(
   trashed: Pick<TrashedSession, "path" | "trashPath" | "infoPath">,
@@ -126,7 +126,7 @@ export async function restoreSession(
   if (!isFile(trashPath)) throw notInTrash(trashPath);
   try {
     prepareFolder(dirname(path));
-    // A redaction replaces the file in the trash.
+    // A redaction may replace the file in the trash at the same time.
     replaceExclusively(realFileSystem, trashPath, () => {
       placeFile(trashPath, path);
       unmarkDeleted(realFileSystem, path);
@@ -138,7 +138,7 @@ export async function restoreSession(
   }
   for (const origin of readMarkedOrigins(path)) {
     unmarkDeletedImport(origin);
-    // Deleted once more before that.
+    // The session was deleted again before that.
     if (!isThere(path)) markDeletedImport(origin);
   }
   // Without its file, the note is not listed.
@@ -176,12 +176,12 @@ function prepareFolder(folder: string): void {
   } catch (cause) {
     if (!hasErrorCode(cause, "EEXIST")) throw cause;
     // The file itself does not exist, so something else stands in place of the folder.
-    const message = `${folder} is no folder. Move what stands there, or restore the session to another place.`;
+    const message = `${folder} is not a folder. Move the file that is there, or restore the session to another place.`;
     throw new SessionError("WRITE_FAILED", message, { details: { path: folder }, cause });
   }
 }
 
-/** Gives the file a second name, since that overwrites nothing; on another file system it is copied. */
+/** Creates a second name for the file, because that overwrites nothing; on another file system, copies the file. */
 function placeFile(trashPath: string, path: string): void {
   try {
     realFileSystem.linkSync(trashPath, path);
@@ -199,7 +199,7 @@ function placeFile(trashPath: string, path: string): void {
   }
 }
 
-/** Yields the notes of a trash about files that are in it. */
+/** Yields the notes of a trash whose files are in it. */
 function* readNotes(folder: TrashFolder, report: SkipReport): Generator<Note, void> {
   for (const name of listNames(join(folder.path, "info"), report)) {
     const note = name.endsWith(INFO_SUFFIX) ? readNote(folder, name, report) : undefined;
@@ -222,7 +222,7 @@ function readNote(folder: TrashFolder, name: string, report: SkipReport): Note |
   }
 }
 
-/** Reads the session that a note is about; undefined if it is none. */
+/** Reads the session that a note describes; undefined if it is not a session. */
 async function lookAt(note: Note, pace: Pace, report: SkipReport): Promise<Found | undefined> {
   const { notedMs, ...trashed } = note;
   const { trashPath } = trashed;
@@ -241,7 +241,7 @@ function isFile(path: string): boolean {
   return callIfPresent(() => lstatSync(path))?.isFile() ?? false;
 }
 
-/** Reads a note: where the file was, and when it was deleted. */
+/** Parses a note: the original path, and the time of deletion. */
 function parseNote(
   text: string,
   top: string | undefined,
@@ -251,7 +251,7 @@ function parseNote(
   const given = decodePath(valueAt("Path") ?? "");
   const isUsable = !given.includes("\0");
   const isPlaced = isAbsolute(given) || (top !== undefined && !given.split("/").includes(".."));
-  // By the specification, local time.
+  // Local time, by the specification.
   const deleted = new Date(valueAt("DeletionDate")?.trim() ?? "");
   return {
     path: isUsable && isPlaced ? resolve(top ?? "/", given) : undefined,
@@ -275,7 +275,7 @@ function compareLatestFirst(a: Found, b: Found): number {
   return byTime || (a.trashed.trashPath < b.trashed.trashPath ? -1 : 1);
 }
 
-/** A freedesktop.org trash: a folder with `files/` and `info/` in it. */
+/** A freedesktop.org trash: a folder that contains `files/` and `info/`. */
 interface TrashFolder {
   readonly path: string;
   /** Base of its relative paths: the top of its file system; undefined for the home folder's trash. */
@@ -287,10 +287,10 @@ const BY_HAND: { readonly [platform: string]: string } = {
   win32: "Open the Recycle Bin, select the file, and choose Restore from its menu",
 };
 
-/** The sticky bit: everybody may create files in the folder, and remove only their own. */
+/** Sticky bit: all users may create files in the folder, and remove only their own. */
 const STICKY = 0o1000;
 
-/** Checks that this system has a trash that programs can read; else the error says how to restore a file by hand. */
+/** Throws unless this system has a trash that programs can read; the error explains how to restore a file by hand. */
 export function assertReadableTrash(platform: string = process.platform): void {
   const advice = BY_HAND[platform];
   if (advice === undefined) return;
@@ -298,7 +298,7 @@ export function assertReadableTrash(platform: string = process.platform): void {
   throw new SessionError("SESSION_NOT_FOUND", message, { details: { platform } });
 }
 
-/** Returns the trash folders that this user has: the home folder's, then those on the file systems of some folders. */
+/** Returns the user's trash folders: the home folder's, then those on the file systems of some folders. */
 export function listTrashFolders(folders: readonly string[]): TrashFolder[] {
   const { XDG_DATA_HOME: xdg } = process.env;
   // The specification says to ignore relative paths.
@@ -316,13 +316,13 @@ function listFoldersAtTop(top: string): TrashFolder[] {
   return paths.filter((path) => isTrusted(path, (stats) => stats.uid === uid)).map((path) => ({ path, top }));
 }
 
-/** Whether a folder, which must not be a link, passes a check. */
+/** Returns whether a folder, which must not be a link, passes a check. */
 function isTrusted(path: string, isRight: (stats: Stats) => boolean): boolean {
   const stats = callIfPresent(() => lstatSync(path));
   return stats?.isDirectory() === true && isRight(stats);
 }
 
-/** The top of the file system that a folder is on, or would be. */
+/** Returns the top of the file system that a folder is on, or would be on. */
 function findTop(folder: string): string | undefined {
   let top: string | undefined;
   let device: number | undefined;

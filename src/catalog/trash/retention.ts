@@ -2,7 +2,7 @@ import { assertOptions, FLAG, makeNumberRule, type OptionRules } from "../../cor
 import type { FileRow } from "../../session/files/session-row.ts";
 import { Descent, type SessionLineage } from "../list/lineage.ts";
 
-/** Which sessions are kept. */
+/** Policy that selects the sessions to keep. */
 export interface RetentionPolicy {
   /** Milliseconds without a user or assistant message after which a session may be deleted. */
   readonly olderThanMs: number;
@@ -21,36 +21,40 @@ const RETENTION_RULES: OptionRules<RetentionPolicy> = {
   includeParents: FLAG,
 };
 
-/** What the plan needs to know of a session. */
+/** Facts of a session that the plan uses. */
 export interface RetentionCandidate
   extends Pick<FileRow, "path" | "id" | "name" | "parentSession" | "modified"> {
   /** Whether any of its entries has a label; absent if unknown. */
   readonly isLabeled?: boolean;
 }
 
-/** What becomes of sessions. */
+/** Plan of the sessions to delete and to keep. */
 export interface RetentionPlan<S> {
   /** Sessions to delete, in the given order. */
   readonly toDelete: readonly S[];
-  /** Sessions to keep, in the order of the input, and why: `parent` means that a kept session was forked from it. */
+  /**
+   * Sessions to keep, in the order of the input, each with a reason: `parent` means that a kept session was forked from
+   * it.
+   */
   readonly kept: readonly {
     readonly session: S;
     readonly reason: "recent" | "named" | "labeled" | "parent";
   }[];
 }
 
-/** Why a session is kept. */
+/** Reason for keeping a session. */
 export type KeepReason = RetentionPlan<unknown>["kept"][number]["reason"];
 
 /**
- * Decides which sessions are old enough to be deleted. Deletes nothing.
+ * Selects the sessions that are old enough to be deleted. Deletes nothing.
  *
- * A session's age counts from its latest user or assistant message; one whose time is unknown or in the future is recent.
+ * A session's age counts from its latest user or assistant message; one whose time is unknown or in the future is
+ * recent.
  *
  * @param sessions - The sessions that the policy applies to.
  * @param nowMs - Unix milliseconds.
- * @param others - Sessions that are kept whatever the policy says, and whose parents count as such.
- * @throws {TypeError} If a time is no number.
+ * @param others - Sessions that are kept regardless of the policy, and whose parents are kept as well.
+ * @throws {TypeError} If a time is not a number.
  * @remarks Cost: O(sessions + others).
  */
 export function planRetention<S extends RetentionCandidate>(
@@ -95,7 +99,7 @@ function keepParents(
 ): void {
   const descent = new Descent<SessionLineage>([...sessions, ...others]);
   const staying = new Set<SessionLineage>([...reasons.keys(), ...others]);
-  // Elements added during the walk are walked as well.
+  // Elements added during the loop are visited as well.
   for (const session of staying) {
     for (const parent of descent.findParents(session)) {
       if (staying.has(parent)) continue;

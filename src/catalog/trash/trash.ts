@@ -24,34 +24,35 @@ import {
 import { toAbsolutePath } from "../../session/log/session-paths.ts";
 import { deleteMarked, readMarkedOrigins } from "../list/deleted-imports.ts";
 
-/** How a session is deleted. */
+/** Options for deleting a session. */
 export interface DeleteOptions {
-  /** Whether to remove it for good instead of moving it to the trash. Default false. */
+  /** Whether to remove it permanently instead of moving it to the trash. Default false. */
   readonly permanent?: boolean;
-  /** Whether to delete even a file that is no session or has a lease. Default false. */
+  /** Whether to delete even a file that is not a session or has a lease. Default false. */
   readonly force?: boolean;
-  /** Ends the work with `ABORTED`, unless the deletion has already begun. */
+  /** Stops the work with `ABORTED`, unless the deletion has already begun. */
   readonly signal?: AbortSignal;
 }
 
-/** The result of a deletion. */
+/** Result of a deletion. */
 export interface DeletedSession {
-  /** Absolute path before it was deleted. */
+  /** Absolute path before deletion. */
   readonly path: string;
-  /** Whether it is in the system's trash or removed for good. */
+  /** Whether it was moved to the system's trash or removed permanently. */
   readonly method: "trash" | "permanent";
 }
 
 /**
- * Deletes a session file: moves it to the system's trash, from which it can be restored, or removes it for good.
+ * Deletes a session file: moves it to the system's trash, from which it can be restored, or removes it permanently.
  *
- * Its lease file and its partial answers are deleted with it; its backups stay. A symbolic link is not followed. A session that was imported
- * from another program is not imported again.
+ * Its lease file and its partial answers are deleted with it; its backups stay. A symbolic link is not followed. A
+ * session that was imported from another program is not imported again.
  *
  * @param path - May be relative, start with `~`, or be a `file://` URL.
- * @throws {SessionError} `SESSION_NOT_FOUND` if no plain file stands at the path, `NOT_A_SESSION` if it is another
- *   program's, or would be removed for good and is no session, `LEASE_HELD` if a process has its lease, `WRITE_FAILED` if the system has no
- *   trash or refuses, or the file is being replaced, `ABORTED`; the file is then where it was.
+ * @throws {SessionError} `SESSION_NOT_FOUND` if the path is not a plain file, `NOT_A_SESSION` if it is another
+ *   program's, or would be removed permanently and is not a session, `LEASE_HELD` if a process has its lease,
+ *   `WRITE_FAILED` if the system has no trash or refuses, or the file is being replaced, `ABORTED`; the file is then
+ *   still in its place.
  */
 export async function deleteSession(path: string, options: DeleteOptions = {}): Promise<DeletedSession> {
   assertOptions(options, { permanent: FLAG, force: FLAG, signal: SIGNAL });
@@ -70,7 +71,7 @@ export async function deleteSession(path: string, options: DeleteOptions = {}): 
   let release: (() => void) | undefined;
   try {
     release = takeUnlessFull(() => reserveFile(realFileSystem, absolute));
-    // Another process may have deleted it meanwhile.
+    // Another process may have deleted it in the meantime.
     assertPlainFile(absolute);
     const partials = findPartialAnswers(absolute);
     await deleteMarked(callUnlessRefused(() => readMarkedOrigins(absolute)) ?? [], () =>
@@ -85,7 +86,10 @@ export async function deleteSession(path: string, options: DeleteOptions = {}): 
   return { path: absolute, method: permanent ? "permanent" : "trash" };
 }
 
-/** Refuses what is no session: for good, anything; into the trash, what is known to be another program's. */
+/**
+ * Rejects files that are not sessions: for permanent removal, all such files; for the trash, only those known to be
+ * another program's.
+ */
 function assertSession(path: string, isForGood: boolean): void {
   if (isForGood) {
     if (readFileHeader(path) === undefined) throw notASessionAt(path);
@@ -95,7 +99,10 @@ function assertSession(path: string, isForGood: boolean): void {
   if (isSessionError(error) && error.details["source"] !== undefined) throw error;
 }
 
-/** Takes a lease or lock, or does without on a full disk, unless its file is there: or nothing could be deleted there. */
+/**
+ * Acquires a lease or lock. On a full disk, continues without it if its file does not exist: otherwise no session could
+ * be deleted there.
+ */
 function takeUnlessFull<T>(take: () => T, file?: string): T | undefined {
   try {
     return take();
@@ -106,7 +113,7 @@ function takeUnlessFull<T>(take: () => T, file?: string): T | undefined {
   }
 }
 
-/** Checks that a path is a plain file, and neither a link to one nor anything else. */
+/** Throws unless a path is a plain file; a link to one is not. */
 export function assertPlainFile(path: string): void {
   const stats = callIfPresent(() => lstatSync(path));
   if (stats?.isFile()) return;
@@ -116,9 +123,9 @@ export function assertPlainFile(path: string): void {
   throw new SessionError("SESSION_NOT_FOUND", message, { details: { path } });
 }
 
-/** Removes a file, or puts it into the trash; sessions that hold it open do not recreate it. */
+/** Removes a file, or moves it to the trash; sessions that have it open do not recreate it. */
 async function deleteFile(path: string, trash: Trash | undefined): Promise<void> {
-  // Or the old content that a killed process left would come back.
+  // Otherwise the old content left by a killed process would return.
   if (trash !== undefined) finishInterrupted(realFileSystem, path);
   markDeleted(realFileSystem, path);
   try {
@@ -140,14 +147,17 @@ function removeForGood(path: string): void {
   }
 }
 
-/** Returns the partial answers of a session, also if its file has got another name. */
+/** Returns the partial answers of a session, even if its file was renamed. */
 function findPartialAnswers(path: string): string[] {
   const id = callUnlessRefused(() => readFileHeader(path))?.id;
   const listed = listPartialAnswers(path, id).map((partial) => partial.path);
   return [...new Set([...listed, ...partialAnswersNextTo(path)])];
 }
 
-/** Deletes a partial answer like its session. If it cannot go into the trash, it goes for good with what else is made of the session. */
+/**
+ * Deletes a partial answer like its session. If it cannot be moved to the trash, it is removed permanently with the
+ * session's other derived files.
+ */
 async function deletePartial(path: string, trash: Trash | undefined): Promise<void> {
   try {
     if (trash === undefined) removeFile(realFileSystem, path);
@@ -161,10 +171,10 @@ async function deletePartial(path: string, trash: Trash | undefined): Promise<vo
 type Trash = typeof import("trash").default;
 
 /**
- * Loads the package that knows the systems' trashes: late, since it brings many others along, and most programs delete
+ * Loads the package for the systems' trashes lazily, because it has many dependencies, and most programs delete
  * nothing.
  *
- * Found by the running program, not by a bundler: bundled, parts of it fail, after the file is in the trash.
+ * Resolved at run time, not by a bundler: bundled, parts of it fail after the file is in the trash.
  */
 async function loadTrash(path: string): Promise<Trash> {
   try {
@@ -175,7 +185,7 @@ async function loadTrash(path: string): Promise<Trash> {
     throw makeRefusedError(
       path,
       "put it into the trash without the package trash",
-      "Install that beside the program, also beside a bundle, or remove the session for good.",
+      "Install it next to the program or bundle, or delete the session permanently.",
       cause,
     );
   }
@@ -183,10 +193,10 @@ async function loadTrash(path: string): Promise<Trash> {
 
 async function putIntoTrash(path: string, trash: Trash): Promise<void> {
   try {
-    // Without glob: a name such as `a[1].jsonl` would be a pattern that matches other files.
+    // Without glob, because a name such as `a[1].jsonl` would be a pattern that matches other files.
     await trash(path, { glob: false });
   } catch (cause) {
-    throw makeRefusedError(path, "put it into the trash", "Remove it for good if it must go.", cause);
+    throw makeRefusedError(path, "put it into the trash", "Delete it permanently instead.", cause);
   }
 }
 

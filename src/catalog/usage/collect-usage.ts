@@ -11,16 +11,16 @@ import {
   type UsageGroup,
 } from "./usage-groups.ts";
 
-/** Which sessions are counted, and how. */
+/** Options for the sessions to count, and for grouping. */
 export interface UsageOptions extends CatalogOptions, GroupOptions {}
 
-/** What calls of models in many sessions used. */
+/** Usage of model calls in many sessions. */
 export interface UsageReport {
-  /** By time if that is a key, else the most expensive first; each session's subagents follow it. */
+  /** By time if that is a key, else the most expensive first; each session is followed by its subagents. */
   readonly groups: readonly UsageGroup[];
   /** The sum of all calls, each counted once. */
   readonly total: UsageGroup;
-  /** Sessions with damaged lines; calls that are recorded on such lines are missing in the sums. */
+  /** Sessions with damaged lines; calls recorded on such lines are missing from the sums. */
   readonly damaged: readonly string[];
 }
 
@@ -30,14 +30,14 @@ const KEYS: OptionRule = {
 };
 
 /**
- * Adds up what models used and cost in the sessions of a scope: answers, summaries, titles and whatever else is recorded.
+ * Totals the usage and cost of models in the sessions of a scope: answers, summaries, titles, and other recorded calls.
  *
- * Each call counts once: what a fork or a copy has inherited counts in the session where it was made. Costs that the records
- * state and costs by prices stand apart.
+ * Each call counts once: a call inherited by a fork or a copy counts in its original session. Costs stated in records
+ * and costs estimated from prices are separate.
  *
  * @throws {SessionError} `PRICE_FAILED` or `ABORTED`
  * @throws {TypeError} If an option is invalid.
- * @remarks Cost: that of a list, once the sessions have been counted before; else O(bytes) of what is new.
+ * @remarks Cost: that of a list if the sessions were counted before; else O(new bytes).
  */
 export async function collectUsage(options: UsageOptions = {}): Promise<UsageReport> {
   assertOptions<UsageOptions>(options, {
@@ -54,9 +54,9 @@ export async function collectUsage(options: UsageOptions = {}): Promise<UsageRep
 }
 
 /**
- * Gathers the calls of the sessions of a scope, and of parents outside it from which forks have inherited calls.
+ * Collects the calls of the sessions in a scope, and of parents outside it from which forks have inherited calls.
  *
- * @param onProgress - Called after each file with the number of files read, and of all.
+ * @param onProgress - Called after each file with the number of files read, and the total.
  */
 export async function collectCalls(
   options: CatalogOptions,
@@ -80,7 +80,7 @@ export async function collectCalls(
   return { sessions: [...sessions, ...(await readParentsOutside(sessions, run))], damaged };
 }
 
-/** Reads the parents of forks that are not in the scope, to know which calls the forks have inherited. */
+/** Reads parents of forks outside the scope, to determine which calls the forks have inherited. */
 async function readParentsOutside(
   sessions: readonly CallsOfSession[],
   run: CatalogRun,
@@ -100,7 +100,7 @@ async function readParentsOutside(
       const [row, recorded] = [makeFileRow(path, summary), decodeSummaryCalls(summary)];
       if (row !== undefined && recorded !== undefined) found.push({ row, recorded, isOutside: true });
     } catch (error) {
-      // What a fork has of a parent that is gone counts in the fork.
+      // Calls inherited from a parent that no longer exists count in the fork.
       reportSkipped(path, error, run.report);
     }
   }

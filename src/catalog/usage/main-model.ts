@@ -3,13 +3,13 @@ import type { SessionCalls } from "../list/session-calls.ts";
 /** Returns the model that made most calls of a session, of several the one that made the last; null if none is named. */
 export function findMainModel({ calls }: SessionCalls): string | null {
   const counts = new Map<string, number>();
-  let [main, most]: [string | null, number] = [null, 0];
+  let [main, mainCount]: [string | null, number] = [null, 0];
   for (let i = 0; i < calls.size; i++) {
     const { model } = calls.getModel(i);
     if (model === null) continue;
     const count = (counts.get(model) ?? 0) + 1;
     counts.set(model, count);
-    if (count >= most) [main, most] = [model, count];
+    if (count >= mainCount) [main, mainCount] = [model, count];
   }
   return main;
 }

@@ -3,15 +3,15 @@ import type { SessionEntry } from "../../core/format/entry.ts";
 import { CallRecorder } from "../list/session-calls.ts";
 import { groupCalls, type PriceFunction, type UsageGroup } from "./usage-groups.ts";
 
-/** What calls used and cost. */
+/** Usage and cost of calls. */
 export interface ModelCosts {
-  /** A group for each model, the most expensive first. */
+  /** One group per model, the most expensive first. */
   readonly byModel: readonly UsageGroup[];
   readonly total: UsageGroup;
 }
 
 /**
- * Adds up what the calls of some entries used, by model.
+ * Totals the usage of the calls in some entries, by model.
  *
  * @throws {SessionError} `PRICE_FAILED`
  */

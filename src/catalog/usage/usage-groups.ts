@@ -8,18 +8,18 @@ import type { CallTable } from "../list/call-table.ts";
 import { Descent } from "../list/lineage.ts";
 import type { SessionCalls } from "../list/session-calls.ts";
 
-/** One of the things by which usage can be grouped: a time, a model, a project, a program, or a session. */
+/** Key by which usage can be grouped: a time, a model, a project, a program, or a session. */
 export type UsageKey = "day" | "week" | "month" | "model" | "project" | "source" | "session";
 
 const TIMES = ["day", "week", "month"] as const;
 
-/** All of them. */
+/** All keys. */
 export const USAGE_KEYS: readonly UsageKey[] = [...TIMES, "model", "project", "source", "session"];
 
 /**
- * Returns the price of one call in US dollars; undefined if it is not known.
+ * Returns the price of one call in US dollars; undefined if unknown.
  *
- * @param model - As the record names it.
+ * @param model - As named in the record.
  * @param time - Null if no time is recorded.
  */
 export type PriceFunction = (
@@ -29,9 +29,9 @@ export type PriceFunction = (
   time: Date | null,
 ) => number | undefined;
 
-/** What calls of models used, added up. */
+/** Total usage of model calls. */
 export interface UsageGroup extends Readonly<Spent> {
-  /** The keys that were asked for; null where the records do not say. */
+  /** The requested keys; null if the records do not contain the value. */
   readonly by: {
     /** `2026-11-23` */
     readonly day?: string | null;
@@ -39,45 +39,48 @@ export interface UsageGroup extends Readonly<Spent> {
     readonly week?: string | null;
     /** `2026-11` */
     readonly month?: string | null;
-    /** `provider/model`, or what is known of it. */
+    /** `provider/model`, or the known part of it. */
     readonly model?: string | null;
     /** Working directory. */
     readonly project?: string | null;
-    /** The program that the session was imported from; null for one that was not. */
+    /** Program that the session was imported from; null if it was not imported. */
     readonly source?: string | null;
     readonly session?: SessionRow;
   };
-  /** By session only: the session whose group has these calls, too, because it started this one as a subagent. */
+  /**
+   * Only when grouped by session: the session that started this one as a subagent, and whose group includes these
+   * calls.
+   */
   readonly subagentOf?: SessionRow;
-  /** Sessions with such calls, each subagent's counted as one. */
+  /** Number of sessions with such calls; each subagent's session counts as one. */
   readonly sessions: number;
 }
 
-/** Which calls are added up, and how. */
+/** Options for the calls to total, and for grouping. */
 export interface GroupOptions {
-  /** By what calls are grouped; default: all are one group. */
+  /** Keys to group by. Default: all calls are one group. */
   readonly by?: readonly UsageKey[];
-  /** Only calls from then on. Those without a time are then left out. */
+  /** Only calls at or after this time. Excludes calls without a time. */
   readonly since?: Date;
-  /** Only calls before. Those without a time are then left out. */
+  /** Only calls before this time. Excludes calls without a time. */
   readonly until?: Date;
-  /** Only sessions imported from this program, or from any of them with "any". */
+  /** Only sessions imported from this program, or from any program with "any". */
   readonly source?: string;
-  /** Whether days are those of UTC rather than of this system. Default false. */
+  /** Whether days are in UTC rather than in this system's time zone. Default false. */
   readonly utc?: boolean;
-  /** Prices calls whose records state no cost. Default: they are unpriced. */
+  /** Returns prices of calls whose records state no cost. Default: these are unpriced. */
   readonly prices?: PriceFunction;
 }
 
-/** A session with its calls. */
+/** Session with its calls. */
 export interface CallsOfSession {
   readonly row: SessionRow;
   readonly recorded: SessionCalls;
-  /** Whether it only says which calls a fork has inherited, and is not counted itself. */
+  /** Whether it only shows which calls a fork has inherited, and is not counted itself. */
   readonly isOutside?: boolean;
 }
 
-/** A session of which it is known what it descends from. */
+/** Session with the names of its ancestors. */
 interface Node extends CallsOfSession {
   readonly path: string;
   readonly id: string;
@@ -85,9 +88,10 @@ interface Node extends CallsOfSession {
 }
 
 /**
- * Adds up the calls of sessions, each once: what a fork or a copy has inherited counts where it was made.
+ * Totals the calls of sessions, each once: a call inherited by a fork or a copy counts in its original session.
  *
- * @returns The groups, by time, else the most expensive first, each session's subagents behind it; and the sum of all.
+ * @returns The groups, by time, else the most expensive first, each session followed by its subagents; and the sum of
+ *   all.
  * @throws {SessionError} `PRICE_FAILED`
  */
 export function groupCalls(
@@ -106,7 +110,9 @@ export function groupCalls(
   return { groups, total };
 }
 
-/** Returns the session that started each subagent's, by the row of the latter, where both are among some sessions. */
+/**
+ * Returns the session that started each subagent's session, by the latter's row, if both are among the given sessions.
+ */
 export function findStarters(sessions: readonly CallsOfSession[]): Map<SessionRow, SessionRow> {
   const nodes = sessions.map(makeNode);
   const descent = new Descent(nodes);
@@ -136,7 +142,7 @@ function isWanted({ recorded: { source } }: Node, wanted: string | undefined): b
   return wanted === undefined || (wanted === "any" ? source !== null : source === wanted);
 }
 
-/** Orders sessions so that each comes after those it descends from, of equals the oldest first. */
+/** Orders sessions so that each comes after its ancestors; otherwise oldest first. */
 function orderParentsFirst(nodes: readonly Node[], descent: Descent<Node>): Node[] {
   const oldest = [...nodes].sort(
     (a, b) => a.row.created.getTime() - b.row.created.getTime() || (a.path < b.path ? -1 : 1),
@@ -147,7 +153,7 @@ function orderParentsFirst(nodes: readonly Node[], descent: Descent<Node>): Node
       ordered.add(node);
       continue;
     }
-    // Elements added during the walk are walked as well, so that headers in a cycle end it.
+    // Elements added during the loop are visited as well, and a set ends cycles of headers.
     const line = new Set([node]);
     for (const one of line) for (const parent of descent.findParents(one)) line.add(parent);
     for (const one of [...line].reverse()) ordered.add(one);
@@ -168,7 +174,7 @@ function makeGroup(by: UsageGroup["by"] = {}, subagentOf?: SessionRow, parentKey
   return { by, subagentOf, parentKey, sessions: new Set(), sum: makeEmptySpent() };
 }
 
-/** Puts calls into their groups. */
+/** Adds calls to their groups. */
 class Grouping {
   readonly #options: GroupOptions;
   readonly #by: readonly UsageKey[];
@@ -185,7 +191,9 @@ class Grouping {
     this.#calendar = new Calendar(options.utc === true);
   }
 
-  /** @param own - Which of its calls count. */
+  /**
+   * @param own - Indexes of its calls that count.
+   */
   add(node: Node, own: readonly number[]): void {
     const { since, until, prices } = this.#options;
     const { calls } = node.recorded;
@@ -204,7 +212,10 @@ class Grouping {
     }
   }
 
-  /** Makes the function that returns the groups of a session's call. Calls of one day and model are in the same ones. */
+  /**
+   * Creates a function that returns the groups of a session's call. Calls with the same day and model have the same
+   * groups.
+   */
   #makeFinder(node: Node, line: readonly Node[]): (i: number) => readonly GrowingGroup[] {
     const { calls } = node.recorded;
     const hasTime = TIMES.some((name) => this.#by.includes(name));
@@ -236,10 +247,10 @@ class Grouping {
     return withChildren(undefined);
   }
 
-  /** Returns the session, and those that started it as a subagent, each behind the one that it started. */
+  /** Returns the session and those that started it as a subagent, each after the session it started. */
   #getLine(node: Node): Node[] {
     const line = new Set([node]);
-    // Elements added during the walk are walked as well.
+    // Elements added during the loop are visited as well.
     for (const one of line) {
       const starter = findStarter(one, this.#descent);
       if (starter !== undefined) line.add(starter);
@@ -279,7 +290,7 @@ class Grouping {
 
 interface CallKeys {
   readonly node: Node;
-  /** Undefined if its time is not known, or does not matter. */
+  /** Undefined if the time is unknown or not needed. */
   readonly times: CalendarNames | undefined;
   readonly model: ModelNames;
 }
@@ -291,10 +302,10 @@ function getKeyValue(name: Exclude<UsageKey, "session">, { node, times, model }:
   return times?.[name] ?? null;
 }
 
-/** Calls without a time come behind the others. */
+/** Sort key of calls without a time, which come last. */
 const LAST = "\uffff";
 
-/** An estimate; undefined without a price. */
+/** Estimated dollars; undefined without a price. */
 type Price = number | "stated" | undefined;
 
 function addCall({ sessions, sum }: GrowingGroup, node: Node, i: number, price: Price): void {
@@ -305,7 +316,9 @@ function addCall({ sessions, sum }: GrowingGroup, node: Node, i: number, price: 
   else if (price !== "stated") sum.estimated = (sum.estimated ?? 0) + price;
 }
 
-/** When each model was last billed for earlier calls: programs such as Claude Code record dollars apart from tokens. */
+/**
+ * Time of the last bill for each model's earlier calls: programs such as Claude Code record dollars apart from tokens.
+ */
 type Bills = ReadonlyMap<string, number>;
 
 function countBills(calls: CallTable): Bills {
@@ -323,13 +336,13 @@ function isBilled(calls: CallTable, i: number, bills: Bills): boolean {
   return calls.timeAt(i) <= (bills.get(formatModelName(calls.getModel(i))) ?? Number.NEGATIVE_INFINITY);
 }
 
-/** Whether a call has a cost of its own, or a bill holds it. */
+/** Returns whether a call has its own cost, or a bill includes it. */
 function isStated(calls: CallTable, i: number, bills: readonly Bills[]): boolean {
   return !Number.isNaN(calls.costAt(i)) || bills.some((bill) => isBilled(calls, i, bill));
 }
 
 /**
- * Returns what prices say of the calls of a session for which no record states a cost, by the ids of their entries.
+ * Returns the estimated prices of a session's calls for which no record states a cost, by the ids of their entries.
  *
  * @throws {SessionError} `PRICE_FAILED`
  */
@@ -356,7 +369,7 @@ function estimatePrice(calls: CallTable, i: number, prices: PriceFunction | unde
   const { input, output, cacheRead, cacheWrite, cacheWrite1h, reasoning } = call;
   const usage = { input, output, cacheRead, cacheWrite, cacheWrite1h, reasoning, totalTokens };
   const failed = (why: string, cause?: unknown) => {
-    const message = `The price of ${formatModelName(call)} cannot be computed: ${why}. Mend the prices, or leave them out to count tokens alone.`;
+    const message = `The price of ${formatModelName(call)} cannot be computed: ${why}. Fix the prices, or omit them to count tokens only.`;
     return new SessionError("PRICE_FAILED", message, { details: { provider, model, usage, timeMs }, cause });
   };
   let price: unknown;
@@ -370,7 +383,7 @@ function estimatePrice(calls: CallTable, i: number, prices: PriceFunction | unde
   throw failed(`the function returns ${String(price)}, and not a number of dollars or undefined`);
 }
 
-/** Returns the times at which several calls are recorded: no other can be a copy. */
+/** Returns the times of more than one recorded call: only such calls can be copies. */
 function findRepeatedTimes(tables: readonly CallTable[]): ReadonlySet<number> {
   const times = new Float64Array(tables.reduce((sum, { size }) => sum + size, 0));
   let count = 0;
@@ -379,16 +392,16 @@ function findRepeatedTimes(tables: readonly CallTable[]): ReadonlySet<number> {
   const repeated = new Set<number>();
   for (let i = 1; i < count; i++) {
     const time = times[i];
-    // Unknown times equal none.
+    // Unknown times are not equal to any other.
     if (time !== undefined && time === times[i - 1]) repeated.add(time);
   }
   return repeated;
 }
 
-/** The calls of the sessions so far, to know copies of them. */
+/** Calls of the sessions so far, to recognize copies of them. */
 class SeenCalls {
   readonly #repeated: ReadonlySet<number>;
-  /** By time, those that may have copies. */
+  /** Calls that may have copies, by time. */
   readonly #byTime = new Map<number, { readonly calls: CallTable; readonly i: number }[]>();
 
   /** @param tables - All calls that will be added. */
@@ -406,7 +419,7 @@ class SeenCalls {
       own.push(i);
       if (mayBeCopied) added.push(i);
     }
-    // Only now: two calls of one moment in a session are two.
+    // Only now, because two calls of the same moment in one session are not copies.
     for (const i of added) addTo(this.#byTime, calls.timeAt(i), { calls, i });
     return own;
   }
@@ -417,7 +430,7 @@ class SeenCalls {
   }
 }
 
-/** The names of days, weeks and months. */
+/** Names of a day, its week, and its month. */
 interface CalendarNames {
   readonly day: string;
   readonly week: string;
@@ -428,7 +441,7 @@ interface CalendarNames {
 const QUARTER_MS = 15 * 60_000;
 const DAY_MS = 24 * 3600 * 1000;
 
-/** Names days, weeks and months, of this system or of UTC: each day by one object. */
+/** Names of days, weeks, and months in this system's time zone or in UTC; each day has one object. */
 class Calendar {
   readonly #isUtc: boolean;
   readonly #byQuarter = new Map<number, CalendarNames>();
@@ -453,7 +466,9 @@ class Calendar {
   }
 }
 
-/** @param dateMs - Midnight, as if it were of UTC. */
+/**
+ * @param dateMs - Midnight of the date as if in UTC.
+ */
 function getCalendarNames(dateMs: number): CalendarNames {
   const day = new Date(dateMs).toISOString().slice(0, 10);
   // A week belongs to the year of its Thursday.

@@ -20,30 +20,30 @@ import type { CompactOptions } from "./summarize.ts";
 import { estimateAll, type TokenCounter } from "./tokens.ts";
 import { serializeConversation, shortenText } from "./transcript.ts";
 
-/** What comparing branches needs of a session; a `SessionManager` has it. */
+/** Methods of a session that comparing branches requires; implemented by `SessionManager`. */
 export interface BranchSource {
-  /** The entries root → `fromId`; empty if the id is unknown. */
+  /** Returns the entries root → `fromId`; empty if the id is unknown. */
   getBranch(fromId?: string): SessionEntry[];
 }
 
-/** The entries that a navigation leaves behind. */
+/** Entries that a navigation leaves, and where they branched off. */
 export interface CollectEntriesResult {
   /** Oldest first. */
   entries: SessionEntry[];
-  /** The deepest common entry of both paths; null if there is none. */
+  /** Deepest common entry of both paths; null if there is none. */
   commonAncestorId: string | null;
 }
 
-/** The input of a branch summary. */
+/** Input of a branch summary. */
 export interface BranchPreparation {
   /** Oldest first. */
   messages: AgentMessage[];
   fileOps: FileOperations;
-  /** Estimate of `messages`. */
+  /** Estimated tokens of `messages`. */
   totalTokens: number;
 }
 
-/** The outcome of a branch summary, in the shape that hosts and extensions exchange. */
+/** Outcome of a branch summary, in the shape that hosts and extensions exchange. */
 export interface BranchSummaryResult {
   summary?: string;
   readFiles?: string[];
@@ -53,7 +53,7 @@ export interface BranchSummaryResult {
   error?: string;
 }
 
-/** A branch summary that was written; `generateBranchSummary` throws if it fails. */
+/** Successful branch summary; on failure, `generateBranchSummary` throws. */
 export interface WrittenBranchSummary extends BranchSummaryResult {
   /** Empty if the branch has nothing to summarize. */
   summary: string;
@@ -61,12 +61,12 @@ export interface WrittenBranchSummary extends BranchSummaryResult {
   modifiedFiles: string[];
 }
 
-/** How a branch summary is to be written. */
+/** Options for generating a branch summary. */
 export interface GenerateBranchSummaryOptions extends CompactOptions {
   summarize: Summarize;
-  /** Context window of the summarizing model, in tokens. Default 128,000. */
+  /** Context window of the summarizing model, in tokens. Default: 128,000. */
   contextWindow?: number | undefined;
-  /** Part of it that stays free for prompt and reply, in tokens. Default 16,384. */
+  /** Tokens of the context window that stay free for prompt and reply. Default: 16,384. */
   reserveTokens?: number | undefined;
   counter?: TokenCounter | undefined;
 }
@@ -75,15 +75,15 @@ const DEFAULT_CONTEXT_WINDOW = 128_000;
 const DEFAULT_RESERVE_TOKENS = 16_384;
 const SQUEEZE_IN_BELOW = 0.9;
 
-/** Shorter than in a transcript, which must not shorten it again. */
+/** Shorter than the transcript's limit, so that the transcript does not shorten it again. */
 const TOOL_RESULT_LENGTH = 1000;
 
 /**
  * Collects the entries that a navigation leaves: those after the deepest common ancestor, up to the old leaf.
  *
  * @param session - The session.
- * @param oldLeafId - The leaf before; null if there was none.
- * @param targetId - The entry to navigate to.
+ * @param oldLeafId - Leaf before the navigation; null if there was none.
+ * @param targetId - Entry to navigate to.
  * @returns No entries if the target is the old leaf or comes after it.
  * @remarks Cost: O(both paths).
  */
@@ -100,13 +100,13 @@ export function collectEntriesForBranchSummary(
 }
 
 /**
- * Makes messages of the newest entries that fit a budget, and collects the files of all entries.
+ * Converts the newest entries that fit a budget to messages, and collects the files of all entries.
  *
- * Applies context edits, shortens tool results and omits system messages. The first entry that does not fit ends the
- * selection, except that a summary is still added while less than 90 % of the budget is used.
+ * Applies context edits, shortens tool results and omits system messages. The selection ends at the first entry that does not
+ * fit; if that entry is a summary and less than 90% of the budget is used, it is still added.
  *
  * @param entries - Entries of a branch, oldest first.
- * @param tokenBudget - In tokens; 0 means no limit.
+ * @param tokenBudget - Budget in tokens; 0 means no limit.
  * @remarks Cost: O(size of the entries).
  */
 export function prepareBranchEntries(
@@ -153,7 +153,7 @@ function withShortResult(message: AgentMessage): AgentMessage {
   if (message.role !== "toolResult") return message;
   const text = getTexts(message.content).join("");
   const isShort = text.length <= TOOL_RESULT_LENGTH;
-  // Transcripts have no images, so images must not use up the budget.
+  // Transcripts contain no images, so images must not use up the budget.
   if (isShort && !hasImage(message.content)) return message;
   return { ...message, content: [{ type: "text", text: shortenText(text, TOOL_RESULT_LENGTH) }] };
 }
@@ -172,13 +172,11 @@ function collectFiles(entries: readonly AnySessionEntry[]): FileOperations {
 }
 
 /**
- * Asks a model to summarize a branch that is being left.
+ * Requests a summary of an abandoned branch from a model.
  *
  * @param entries - As `collectEntriesForBranchSummary` returns them.
- * @returns The summary with the file lists at its end. Empty, without asking a model, if the branch has no
- *   conversation.
- * @throws {SessionError} `ABORTED`, with the message "Branch summary cancelled"; `SUMMARY_FAILED` if the reply is not
- *   a summary.
+ * @returns The summary, followed by the file lists. Empty, without a model call, if the branch has no conversation.
+ * @throws {SessionError} `ABORTED`, with the message `Branch summary cancelled`; `SUMMARY_FAILED` if the reply is not a summary.
  * @remarks Source: docs/compaction.md#branch-summaries
  */
 export async function generateBranchSummary(
@@ -189,7 +187,7 @@ export async function generateBranchSummary(
   refuseCancelled("branch", signal);
   const window = options.contextWindow ?? DEFAULT_CONTEXT_WINDOW;
   const budget = window - (options.reserveTokens ?? DEFAULT_RESERVE_TOKENS);
-  // A budget of 0 would be no limit.
+  // A budget of 0 would mean no limit.
   const { messages, fileOps } = prepareBranchEntries(entries, Math.max(budget, 1), counter);
   const { readFiles, modifiedFiles } = computeFileLists(fileOps);
   const conversation = serializeConversation(convertToLlm(messages));
@@ -203,7 +201,7 @@ export async function generateBranchSummary(
   return { summary, readFiles, modifiedFiles, ...(usage === undefined ? {} : { usage }) };
 }
 
-/** Fails if the newest message alone is too long: the branch must not seem empty. */
+/** Throws if the newest message alone exceeds the budget, because the branch must not seem empty. */
 function assertNothingLeftOut(
   entries: readonly AnySessionEntry[],
   messages: readonly AgentMessage[],

@@ -28,14 +28,14 @@ const GAP = "- …";
 const GLUE = "\n\n";
 
 /**
- * Makes a summary without a model: the user's requests, the last steps, the previous summary, and the files.
+ * Builds a summary without a model: the user's requests, the last steps, the previous summary, and the files.
  *
- * Only quotes, and never exceeds the size that `planCompaction` expects of a summary, so that a host can always
- * compact. The same preparation gives the same summary.
+ * Only quotes, and never exceeds the summary size that `planCompaction` expects, so that a host can always compact.
+ * Deterministic: the same preparation produces the same summary.
  *
  * @param preparation - As `prepareCompaction` returns it.
- * @param maxTokens - The most tokens of the text, without the file lists.
- * @param counter - Counts these tokens instead of estimating them.
+ * @param maxTokens - Maximum number of tokens of the text, without the file lists.
+ * @param counter - Counts these tokens; default: an estimate.
  * @returns A result whose `details.withoutModel` is true.
  * @throws {SessionError} `NOTHING_TO_COMPACT` if the preparation has neither messages nor a summary.
  * @remarks Cost: O(size of the messages). Source: docs/compaction.md#without-a-model
@@ -58,7 +58,7 @@ export function compactWithoutModel(
   return { ...result, details: { ...result.details, withoutModel: true } };
 }
 
-/** The parts of an extract; each line begins with `- ` and has no line break. */
+/** Parts of an extract. Each line begins with `- ` and contains no line break. */
 interface Extract {
   readonly goals: readonly string[];
   readonly steps: readonly string[];
@@ -79,7 +79,7 @@ function extractSummary(preparation: CompactionPreparation, length: number): str
   return takeStart(sections.filter((text) => text !== "").join(GLUE), length).trimEnd();
 }
 
-/** Parses the previous summary if it was extracted as well, so that extracts do not nest. */
+/** Parses the previous summary if it was also extracted, so that extracts do not nest. */
 function parseExtract(previous: string): Extract {
   if (!previous.startsWith(INTRODUCTION)) return { goals: [], steps: [], notes: previous };
   const notesAt = previous.indexOf(NOTES_HEADING);
@@ -94,7 +94,7 @@ function splitLines(text: string): string[] {
   return text.split("\n").filter((line) => line.startsWith("- ") && line !== GAP);
 }
 
-/** Writes a heading and the lines that fit: the first one, and the newest. */
+/** Formats a heading and the lines that fit: the first, and the newest. */
 function formatLineSection(heading: string, lines: readonly string[], length: number): string {
   const [first, ...others] = lines;
   if (first === undefined) return "";
@@ -137,7 +137,7 @@ function extractSteps(message: AgentMessage): string[] {
 }
 
 function formatLine(text: string): string[] {
-  // Only the beginning can fit; the rest may be megabytes.
+  // Only the beginning can fit; the remainder may be megabytes.
   const words = takeStart(text, LINE_LENGTH * 4)
     .replaceAll(/\s+/g, " ")
     .trim();
@@ -145,24 +145,24 @@ function formatLine(text: string): string[] {
   return [words.length <= LINE_LENGTH ? `- ${words}` : `- ${takeStart(words, LINE_LENGTH)}…`];
 }
 
-/** What a summary must fit. */
+/** Limits of a summary. */
 interface SummaryFit {
   readonly contextWindow: number;
-  /** The most tokens that the text of the summary may have; see `getSummaryRoom`. */
+  /** Maximum number of tokens in the text of the summary; see `getSummaryRoom`. */
   readonly room: number;
   readonly counter?: TokenCounter | undefined;
 }
 
-/** Tokens of a prompt beside the conversation and the previous summary. */
+/** Tokens of a prompt in addition to the conversation and the previous summary. */
 const INSTRUCTION_TOKENS = 1000;
-/** Fewer than a token holds on average, because models count badly. */
+/** Lower than the average, because models count words inaccurately. */
 const WORDS_PER_TOKEN = 0.5;
 
 /**
- * Asks a model for the summary of a planned compaction, so that prompt and summary fit the context window.
+ * Requests the summary of a planned compaction from a model, so that prompt and summary fit the context window.
  *
- * A summary that is too long is requested once more, with a bound; if that is too long as well, it is extracted without a
- * model.
+ * A summary that is too long is requested again, with a word limit; if the second one is also too long, the summary is extracted
+ * without a model.
  */
 export async function compactToFit(
   preparation: CompactionPreparation,

@@ -5,17 +5,17 @@ import type { AnySessionEntry } from "../format/entry.ts";
 import type { AgentMessage } from "../format/message.ts";
 import { estimateAll, type TokenCounter } from "./tokens.ts";
 
-/** Where a compaction cuts. */
+/** Position of a compaction's cut. */
 export interface CutPointResult {
-  /** First entry that is kept. */
+  /** Index of the first entry that is kept. */
   firstKeptEntryIndex: number;
-  /** Start of the turn that the cut splits; -1 if it splits none. */
+  /** Index of the entry that starts the split turn; -1 if the cut does not split a turn. */
   turnStartIndex: number;
   /** Whether the cut splits a turn. */
   isSplitTurn: boolean;
 }
 
-/** An entry and the messages that it contributes. */
+/** Entry and the messages that it contributes. */
 export interface CutEntry {
   readonly sourceEntry: AnySessionEntry;
   readonly messages: readonly AgentMessage[];
@@ -32,15 +32,15 @@ const TURN_STARTING_ROLES: ReadonlySet<unknown> = new Set([
 /**
  * Finds where to cut so that the newest messages of about `keepRecentTokens` stay.
  *
- * Cuts at the nearest legal position at or after the entry that reaches the budget, else at the last legal one; at the
- * first one if nothing reaches the budget. Legal are messages that begin a turn and assistant messages, but
- * not between a tool call and its result. Keeps metadata directly before the cut.
+ * Cuts at the nearest legal position at or after the entry that reaches the budget, else at the last legal position; if no entry
+ * reaches the budget, at the first. A position is legal at a message that begins a turn and at an assistant message, but not
+ * between a tool call and its result. Keeps metadata directly before the cut.
  *
  * @param entries - Entries of a branch, root first, each counted as it is stored.
- * @param startIndex - First entry that may be cut off.
- * @param endIndex - One past the last entry.
+ * @param startIndex - Index of the first entry that may be cut off.
+ * @param endIndex - Index after the last entry.
  * @param keepRecentTokens - Budget, in tokens.
- * @returns `startIndex` and no turn if no position is legal.
+ * @returns `startIndex` without a split turn if no position is legal.
  * @remarks Cost: O(entries). Source: docs/compaction.md#cut-point
  */
 export function findCutPoint(
@@ -59,8 +59,8 @@ export function findCutPoint(
  * Finds the start of an entry's turn: the nearest user-like message at or before it.
  *
  * @param entries - Entries of a branch, root first.
- * @param entryIndex - The entry.
- * @param startIndex - The search ends here.
+ * @param entryIndex - Index of the entry.
+ * @param startIndex - Index at which the search stops.
  * @returns Its index, or -1 if there is none.
  */
 export function findTurnStartIndex(
@@ -73,13 +73,19 @@ export function findTurnStartIndex(
   );
 }
 
-/** A compaction contributes nothing: the new one replaces it, whether it is summarized or kept. */
+/**
+ * Returns an entry and its messages. A compaction contributes none: the new compaction replaces it, whether it is summarized or
+ * kept.
+ */
 function onItsOwn(sourceEntry: AnySessionEntry): CutEntry {
   const messages = sourceEntry.type === "compaction" ? [] : sessionEntryToContextMessages(sourceEntry);
   return { sourceEntry, messages };
 }
 
-/** Does the same as `findCutPoint`, with entries and their contributions; undefined if no position from `startIndex` on is legal. */
+/**
+ * Finds the cut as `findCutPoint` does, for entries and their contributions; undefined if no position from `startIndex` on is
+ * legal.
+ */
 export function cutContributions(
   entries: readonly CutEntry[],
   startIndex: number,
@@ -99,7 +105,10 @@ export function cutContributions(
   };
 }
 
-/** Returns the newest entry that reaches the budget; -1 if none does. System messages do not count: they are replayed. */
+/**
+ * Returns the index of the newest entry that reaches the budget; -1 if none does. System messages do not count, because they are
+ * replayed.
+ */
 function findBudgetStart(
   entries: readonly CutEntry[],
   startIndex: number,
@@ -126,7 +135,7 @@ function findLegalPositions(entries: readonly CutEntry[], startIndex: number): n
   return positions;
 }
 
-/** Counts for each index the earlier tool calls whose results are at or after it. */
+/** Returns for each index the number of earlier tool calls whose results are at or after it. */
 function countTornPairs(entries: readonly CutEntry[]): number[] {
   const changes = new Array<number>(entries.length + 1).fill(0);
   const open = new Map<string, number>();

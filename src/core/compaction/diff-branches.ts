@@ -8,40 +8,40 @@ import {
   type FileLists,
 } from "./file-operations.ts";
 
-/** What comparing branches needs of a session; `SessionManager` and `ReadonlySessionManager` have it. */
+/** Method of a session that comparing branches requires; implemented by `SessionManager` and `ReadonlySessionManager`. */
 export interface EntrySource {
   /** Returns an entry by id. */
   getEntry(id: string): SessionEntry | undefined;
 }
 
-/** What only one of two branches has. */
+/** Entries and files that only one of two branches has. */
 export interface BranchSide extends FileLists {
-  /** From below the common ancestor to the end of the branch; empty if the other branch continues it. */
+  /** Entries after the common ancestor, up to the end of the branch; empty if the other branch continues this one. */
   readonly entries: SessionEntry[];
 }
 
-/** Where two branches diverge, and what each has since. */
+/** Point at which two branches diverge, and the content of each branch after it. */
 export interface BranchDiff {
-  /** The deepest common entry; null if there is none. */
+  /** Deepest common entry; null if there is none. */
   readonly commonAncestorId: string | null;
   readonly x: BranchSide;
   readonly y: BranchSide;
 }
 
 /**
- * Compares two branches of a session: where they diverge, what only one has, and the files that its tool calls read
- * and modified.
+ * Compares two branches of a session: returns the point at which they diverge, the entries of each branch after it, and the files
+ * that their tool calls read and modified.
  *
  * @param session - The session.
  * @param x - Id of the entry at which one branch ends.
- * @param y - The same of the other.
+ * @param y - Id of the entry at which the other branch ends.
  * @throws {SessionError} `ENTRY_NOT_FOUND`
  * @remarks Cost: O(result): reads at most twice as many entries as the longer side has.
  */
 export function diffBranches(session: EntrySource, x: string, y: string): BranchDiff {
   const climbs = [new Climb(session, x), new Climb(session, y)] as const;
   const [one, other] = climbs;
-  // Alternates, because either may be deeper.
+  // Alternates, because either branch may be deeper.
   let meeting = other.has(x) ? x : undefined;
   while (meeting === undefined && !(one.isDone && other.isDone)) {
     meeting = one.step(other) ?? other.step(one);
@@ -74,7 +74,7 @@ class Climb {
     return this.#passed.has(id);
   }
 
-  /** Climbs one entry; returns its id if the other climb has passed it. */
+  /** Climbs to the parent entry; returns its id if the other climb has passed it. */
   step(other: Climb): string | undefined {
     const id = this.#next;
     if (id === null) return undefined;
@@ -85,7 +85,7 @@ class Climb {
     return undefined;
   }
 
-  /** Returns the entries passed before one, oldest first. */
+  /** Returns the entries passed before the given one, oldest first. */
   below(id: string | undefined): SessionEntry[] {
     const entries: SessionEntry[] = [];
     for (const [passed, entry] of this.#passed) {

@@ -1,14 +1,14 @@
 import { toRecord } from "../context/entry-fields.ts";
 import { getMessageParts, toText } from "../context/message-parts.ts";
 
-/** Paths that tools were called with. */
+/** Paths passed to tools. */
 export interface FileOperations {
   read: Set<string>;
   written: Set<string>;
   edited: Set<string>;
 }
 
-/** Paths as a summary's `details` name them. */
+/** Paths in the form of a summary's `details`. */
 export interface FileLists {
   /** Read and never modified; sorted. */
   readFiles: string[];
@@ -19,12 +19,14 @@ export interface FileLists {
 const READ_TAG = "read-files";
 const MODIFIED_TAG = "modified-files";
 
-/** Makes empty file operations. */
+/** Creates empty file operations. */
 export function createFileOps(): FileOperations {
   return { read: new Set(), written: new Set(), edited: new Set() };
 }
 
-/** Adds the paths of a message's tool calls named `read`, `write` and `edit`, nested ones too; what is malformed counts as nothing. */
+/**
+ * Adds the paths of a message's tool calls named `read`, `write`, and `edit`, including nested calls; ignores malformed values.
+ */
 export function extractFileOpsFromMessage(message: unknown, fileOps: FileOperations): void {
   for (const part of getMessageParts(message)) if (part.kind === "toolCall") addCall(part, fileOps);
   const { calls } = toRecord(toRecord(message)["nestedCalls"]);
@@ -53,7 +55,7 @@ function findToolPaths(name: unknown, fileOps: FileOperations): Set<string> | un
   }
 }
 
-/** Adds the lists of an earlier summary, unless an extension wrote it; its modified files count as edited. */
+/** Adds the file lists of an earlier summary, unless an extension wrote it; its modified files count as edited. */
 export function addFilesOfSummary(summary: unknown, fileOps: FileOperations): void {
   const { details, fromHook } = toRecord(summary);
   if (fromHook === true) return;
@@ -66,7 +68,7 @@ function readPaths(list: unknown): string[] {
   return Array.isArray(list) ? list.filter((path) => typeof path === "string" && path !== "") : [];
 }
 
-/** Tells which files were only read, and which were modified; both sorted by UTF-16 units. */
+/** Returns which files were only read and which were modified, both sorted by UTF-16 units. */
 export function computeFileLists(fileOps: FileOperations): FileLists {
   const modified = new Set([...fileOps.written, ...fileOps.edited]);
   const readFiles = [...fileOps.read].filter((path) => !modified.has(path));
@@ -74,9 +76,9 @@ export function computeFileLists(fileOps: FileOperations): FileLists {
 }
 
 /**
- * Writes file lists as the end of a summary.
+ * Formats file lists as the end of a summary.
  *
- * @returns `""` if both are empty; else a blank line and the sections, one path a line; an empty one is left out.
+ * @returns `""` if both lists are empty; else a blank line and the sections, one path per line, without empty sections.
  */
 export function formatFileOperations(readFiles: readonly string[], modifiedFiles: readonly string[]): string {
   const sections = [formatFileSection(READ_TAG, readFiles), formatFileSection(MODIFIED_TAG, modifiedFiles)];
@@ -91,10 +93,10 @@ function formatFileSection(tag: string, paths: readonly string[]): string {
 }
 
 /**
- * Takes the file lists off the end of a summary, so that they do not pile up when they are put there again.
+ * Removes the file lists from the end of a summary, so that they do not accumulate when they are appended again.
  *
  * @param summary - An earlier summary.
- * @param fileOps - What will be listed anew. A section that names anything else stays.
+ * @param fileOps - Files that will be listed again. A section that names any other file is kept.
  */
 export function withoutFileOperations(summary: string, fileOps: FileOperations): string {
   return withoutSection(withoutSection(summary, MODIFIED_TAG, fileOps), READ_TAG, fileOps);

@@ -21,61 +21,61 @@ import { assertSettings, type CompactionSettings, settingsForModel } from "./set
 import { expectSummarySize } from "./summary-size.ts";
 import { estimateAll, estimateProjectedContextTokens, estimateTokens, type TokenCounter } from "./tokens.ts";
 
-/** What a compaction of a branch will summarize, and what it will keep. */
+/** Content of a planned compaction: the messages to summarize, and the first entry to keep. */
 export interface CompactionPreparation {
-  /** First entry that stays in the context. */
+  /** Id of the first entry that stays in the context. */
   firstKeptEntryId: string;
-  /** Messages of the context up to the cut, or up to the turn that it splits; no system messages. */
+  /** Messages of the context before the cut, or before the turn that it splits; no system messages. */
   messagesToSummarize: AgentMessage[];
-  /** Messages of a split turn up to the cut. */
+  /** Messages of a split turn before the cut. */
   turnPrefixMessages: AgentMessage[];
   /** Whether the cut splits a turn. */
   isSplitTurn: boolean;
   /** Current size of the context, in tokens; the provider's count if that still applies. */
   tokensBefore: number;
-  /** The summary that the context begins with, to be updated. */
+  /** Summary at the start of the context, to be updated. */
   previousSummary?: string | undefined;
   /** Files that the summarized messages and the previous summary touched. */
   fileOps: FileOperations;
-  /** The settings for the model in use. */
+  /** Settings for the current model. */
   settings: CompactionSettings;
-  /** Estimated size of the context afterwards, in tokens, with a summary of the expected length. */
+  /** Estimated size of the context after compaction, in tokens, with a summary of the expected length. */
   estimatedTokensAfter: number;
-  /** Whether a summary of the expected length is shorter than what it replaces. */
+  /** Whether a summary of the expected length is shorter than the content that it replaces. */
   wouldShrink: boolean;
 }
 
 /**
- * Why there is nothing to compact.
+ * Reason for having nothing to compact.
  *
  * - `empty`: the context has no messages.
  * - `justCompacted`: the last entry is a compaction.
- * - `noCutPoint`: nowhere can it be cut without tearing a tool result from its call.
- * - `nothingToSummarize`: everything before the cut is summarized already; all the rest is recent.
+ * - `noCutPoint`: every possible cut would separate a tool result from its call.
+ * - `nothingToSummarize`: everything before the cut is summarized already; the remainder is recent.
  */
 export type CompactionSkipReason = "empty" | "justCompacted" | "noCutPoint" | "nothingToSummarize";
 
-/** A compaction, or why there is none. */
+/** Planned compaction, or the reason for skipping it. */
 export type CompactionPlan =
   | { kind: "compact"; preparation: CompactionPreparation }
   | { kind: "skip"; reason: CompactionSkipReason };
 
-/** Options of a plan beside the settings. */
+/** Options for a plan, in addition to the settings. */
 export interface PlanOptions {
   /** Counts tokens instead of estimating them. */
   readonly counter?: TokenCounter | undefined;
-  /** The model in use; null if unknown. Default: the one that the branch names, which excludes a header's. */
+  /** Current model; null if unknown. Default: the model that the branch names, excluding the header's. */
   readonly model?: ModelChoice | null | undefined;
 }
 
 /**
- * Plans the compaction of a branch: where to cut its context, what to summarize, what to keep.
+ * Plans the compaction of a branch: selects the cut point, the messages to summarize, and the entries to keep.
  *
- * Uses the effective context: with edits, without what an earlier compaction left out. Every message except system
- * messages is either summarized or kept. The same branch gives the same plan.
+ * Uses the effective context: edits are applied, and entries omitted by an earlier compaction stay omitted. Every message except
+ * system messages is either summarized or kept. The same branch results in the same plan.
  *
  * @param pathEntries - The branch, root first.
- * @param settings - How much to keep, with overrides by model.
+ * @param settings - Amount to keep, with overrides by model.
  * @remarks Cost: O(branch) in heads, O(size of the context). Source: docs/compaction.md#plan
  */
 export function planCompaction(
@@ -146,7 +146,7 @@ function splitParts(entries: readonly ProjectedSessionEntry[], boundary: number,
   };
 }
 
-/** Returns the messages in a compaction's `retainedTail`. They cannot be kept again, because they are no entries. */
+/** Returns the messages in a compaction's `retainedTail`. They cannot be kept again, because they are not entries. */
 function getRetained(compaction: ProjectedSessionEntry | undefined): AgentMessage[] {
   const messages = compaction?.messages ?? [];
   const summaryAt = messages.findIndex(({ role }) => role === "compactionSummary");

@@ -6,34 +6,34 @@ import type { Usage } from "../format/content.ts";
 import { isSessionError, SessionError } from "../format/errors.ts";
 import { SUMMARY_SYSTEM_PROMPT, type SummaryKind } from "./prompts.ts";
 
-/** One text to be written by a model. */
+/** Request for one text from a model. */
 export interface SummarizeRequest {
   systemPrompt: string;
   prompt: string;
   kind: "history" | "turnPrefix" | "branch";
-  /** Aborted when the text is no longer wanted. */
+  /** Aborted when the text is no longer needed. */
   signal?: AbortSignal;
 }
 
-/** What a model wrote. */
+/** Text that a model wrote. */
 export interface SummarizeReply {
   text: string;
   usage?: Usage | undefined;
-  /** Why the model stopped, in its provider's words. */
+  /** Stop reason, as the provider names it. */
   stopReason?: string | undefined;
 }
 
-/** Asks a model for a text. The host implements it: this library calls no model. */
+/** Requests a text from a model. Implemented by the host, because this library does not call models. */
 export type Summarize = (request: SummarizeRequest) => Promise<SummarizeReply>;
 
-/** A requested text, without the system prompt. */
+/** Requested text, without the system prompt. */
 export interface WantedSummary {
   readonly kind: SummaryKind;
   readonly prompt: string;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Stop reasons of several providers for an incomplete reply, in lower case and without `-` and `_`. */
+/** Providers' stop reasons for an incomplete reply, in lower case and without `-` and `_`. */
 const UNFINISHED: ReadonlySet<string> = new Set([
   ...["length", "maxtokens", "maxoutputtokens", "modelcontextwindowexceeded"],
   ...["incomplete", "pending", "pauseturn", "deferred", "tooluse", "toolcalls", "functioncall"],
@@ -47,13 +47,13 @@ const CANCELLED: { readonly [kind in SummaryKind]: string } = {
 };
 
 /**
- * Asks for one text, and rejects replies that are not a summary.
+ * Requests one text, and rejects replies that are not a summary.
  *
- * An abort takes effect at once, even if the summarizer ignores the signal.
+ * An abort takes effect immediately, even if the summarizer ignores the signal.
  *
  * @returns The trimmed text and its usage.
- * @throws {SessionError} `ABORTED` if the signal was aborted or the reply says so; `SUMMARY_FAILED` if the summarizer
- *   threw, or the reply is empty or incomplete.
+ * @throws {SessionError} `ABORTED` if the signal was aborted or the reply's stop reason is `aborted`; `SUMMARY_FAILED` if the
+ *   summarizer threw, or the reply is empty or incomplete.
  */
 export async function requestSummary(
   summarize: Summarize,
@@ -78,7 +78,7 @@ async function requestReply(summarize: Summarize, wanted: WantedSummary): Promis
   refuseCancelled(kind, signal);
   try {
     const request = { systemPrompt: SUMMARY_SYSTEM_PROMPT, prompt, kind, ...(signal && { signal }) };
-    // A summarizer that throws at once rejects like any other.
+    // Converts a synchronous throw of the summarizer to a rejection.
     const asked = (async () => summarize(request))();
     return await waitUnlessAborted(asked, signal, CANCELLED[kind]);
   } catch (error) {
@@ -102,11 +102,7 @@ function makeFailedError(
   return new SessionError("SUMMARY_FAILED", message, { details: { kind, ...details }, cause });
 }
 
-/**
- * Refuses to start if the signal was aborted.
- *
- * @throws {SessionError} `ABORTED`
- */
+/** Throws if the signal is aborted. */
 export function refuseCancelled(kind: SummaryKind, signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw makeCancelledError(kind, signal.reason);
 }

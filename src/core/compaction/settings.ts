@@ -1,7 +1,7 @@
 import type { ModelChoice } from "../context/path-settings.ts";
 import { assertOptions, FLAG, makeNumberRule, OBJECT, type OptionRules } from "../format/options.ts";
 
-/** Settings that may differ by model. */
+/** Settings that can differ by model. */
 export interface CompactionLimits {
   /** Whether to compact automatically. */
   enabled: boolean;
@@ -11,7 +11,7 @@ export interface CompactionLimits {
   keepRecentTokens: number;
 }
 
-/** When to compact, and how much to keep. */
+/** Settings for when to compact and how much to keep. */
 export interface CompactionSettings extends CompactionLimits {
   /** Overrides by `provider/modelId`. */
   models?: { [providerAndModelId: string]: Partial<CompactionLimits> };
@@ -23,13 +23,13 @@ const LIMIT_RULES: OptionRules<CompactionLimits> = {
   keepRecentTokens: makeNumberRule(0, "tokens"),
 };
 
-/** Refuses invalid settings: comparisons with NaN are never true. */
+/** Rejects invalid settings, because comparisons with NaN are always false. */
 export function assertSettings(settings: CompactionSettings): void {
   assertOptions<CompactionSettings>(settings, { ...LIMIT_RULES, models: OBJECT });
   for (const own of Object.values(settings.models ?? {})) assertOptions(own, LIMIT_RULES);
 }
 
-/** The defaults; frozen. */
+/** Default settings; frozen. */
 export const DEFAULT_COMPACTION_SETTINGS: CompactionSettings = Object.freeze({
   enabled: true,
   reserveTokens: 16384,
@@ -37,11 +37,11 @@ export const DEFAULT_COMPACTION_SETTINGS: CompactionSettings = Object.freeze({
 });
 
 /**
- * Returns the settings to use in a context window.
+ * Returns the settings for a context window.
  *
- * @param settings - Settings of the host, which stay as they are. Undefined: the defaults; where these would take more
- *   than half of the window, `reserveTokens` and `keepRecentTokens` are a quarter of it each.
- * @param contextWindow - In tokens; undefined if unknown.
+ * @param settings - Settings of the host, returned unchanged. Undefined: the defaults; if `reserveTokens` and `keepRecentTokens`
+ *   together would exceed half of the window, each is a quarter of it.
+ * @param contextWindow - Size in tokens; undefined if unknown.
  */
 export function fitSettingsToWindow(
   settings: CompactionSettings | undefined,
@@ -58,9 +58,9 @@ export function fitSettingsToWindow(
 /**
  * Returns the settings for one model.
  *
- * @param settings - Settings, with or without overrides by model.
- * @param model - The model in use; null or undefined if none is known.
- * @returns A copy without `models`; the very same object if it has no overrides.
+ * @param settings - Settings with or without overrides by model.
+ * @param model - Current model; null or undefined if unknown.
+ * @returns A copy without `models`; the same object if it has no overrides.
  */
 export function settingsForModel(
   settings: CompactionSettings,

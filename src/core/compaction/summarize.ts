@@ -15,63 +15,63 @@ import { refuseCancelled, requestSummary, type Summarize } from "./request-summa
 import type { TokenCounter } from "./tokens.ts";
 import { fitTokens, serializeConversation } from "./transcript.ts";
 
-/** A compaction, ready to be appended. */
+/** Compaction that is ready to be appended. */
 export interface CompactionResult<T = unknown> {
   summary: string;
   firstKeptEntryId: string;
-  /** Size of the context before, in tokens. */
+  /** Size of the context before compaction, in tokens. */
   tokensBefore: number;
-  /** Stored beside the summary. */
+  /** Stored with the summary. */
   details?: T;
-  /** What the model calls used. */
+  /** Usage of the model calls. */
   usage?: Usage;
 }
 
-/** What a compaction of this library stores beside its summary. */
+/** Details that this library stores with a compaction's summary. */
 export interface CompactionDetails extends FileLists {
   /** Whether the summary was extracted without a model. */
   withoutModel?: true;
 }
 
-/** Options of a summary. */
+/** Options for summarizing. */
 export interface CompactOptions {
-  /** The user's instructions: a focus, unless `replaceInstructions` is set. */
+  /** User's instructions: a focus, unless `replaceInstructions` is set. */
   customInstructions?: string | undefined;
-  /** Whether `customInstructions` replace the prompt's own. */
+  /** Whether `customInstructions` replace the prompt's instructions. */
   replaceInstructions?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** Sizes of what a model reads and writes for each text of a summary. */
+/** Limits on the input and output of a model for each text of a summary. */
 export interface SummaryBounds {
-  /** The most tokens of the conversation; its middle is left out beyond that. */
+  /** Maximum number of tokens of the conversation; a longer one is cut in the middle. */
   readonly maxConversationTokens?: number | undefined;
   readonly counter?: TokenCounter | undefined;
-  /** The most words that the model is asked to write. */
+  /** Maximum number of words requested from the model. */
   readonly maxWords?: number | undefined;
 }
 
-/** Summary of messages that held nothing for a model. */
+/** Summary of messages without content for a model. */
 const NOTHING_SAID = "(Nothing before this point needs to be remembered.)";
 
 const TURN_PREFIX_HEADING = "## Beginning of the Current Turn";
 
-/** A text of a summary and its usage; the text is empty if there is nothing to summarize. */
+/** Text of a summary and its usage; the text is empty if there is nothing to summarize. */
 interface Text {
   readonly text: string;
   readonly usage?: Usage | undefined;
 }
 
 /**
- * Asks a model for the summary of a planned compaction.
+ * Requests the summary of a planned compaction from a model.
  *
- * A split turn takes two calls in sequence: for the history and for the beginning of the turn. Does not retry, and
- * changes nothing on failure.
+ * A split turn requires two sequential calls: one for the history, one for the beginning of the turn. Does not retry, and changes
+ * nothing on failure.
  *
  * @param preparation - As `prepareCompaction` returns it.
- * @param summarize - Asks a model for a text.
- * @throws {SessionError} `ABORTED`, with the message "Compaction cancelled"; `SUMMARY_FAILED` if a reply is not a
- *   summary; `NOTHING_TO_COMPACT` if the preparation has neither messages nor a summary.
+ * @param summarize - Requests a text from a model.
+ * @throws {SessionError} `ABORTED`, with the message `Compaction cancelled`; `SUMMARY_FAILED` if a reply is not a summary;
+ *   `NOTHING_TO_COMPACT` if the preparation has neither messages nor a summary.
  * @remarks Source: docs/compaction.md#summary-text
  */
 export async function compact(
@@ -83,9 +83,9 @@ export async function compact(
 }
 
 /**
- * Does what `compact` does, within bounds.
+ * Summarizes as `compact` does, within limits.
  *
- * @throws {SessionError} As `compact`.
+ * @throws {SessionError} As `compact` does.
  */
 export async function writeSummary(
   preparation: CompactionPreparation,
@@ -103,7 +103,7 @@ export async function writeSummary(
   return { ...result, ...(usage === undefined ? {} : { usage }) };
 }
 
-/** Has one text written; without messages, the previous summary stays. */
+/** Requests one text; without messages, returns the previous summary. */
 async function writeText(
   { summarize, options }: { readonly summarize: Summarize; readonly options: CompactOptions & SummaryBounds },
   kind: SummaryKind,
@@ -124,7 +124,7 @@ function joinTexts(history: string, turnPrefix: string): string {
   return [history, prefix].filter((text) => text !== "").join("\n\n") || NOTHING_SAID;
 }
 
-/** Returns the summary to update, without the file lists, which the new one gets at its end. */
+/** Returns the summary to update, without the file lists, which are appended to the new one. */
 export function getPreviousText(
   planned: Pick<CompactionPreparation, "previousSummary" | "fileOps">,
 ): string | undefined {
@@ -132,7 +132,7 @@ export function getPreviousText(
   return previousSummary === undefined ? undefined : withoutFileOperations(previousSummary, fileOps);
 }
 
-/** Makes the result from a preparation and its text, and appends the file lists. */
+/** Creates the result from a preparation and its text, and appends the file lists. */
 export function makeCompactionResult(
   { firstKeptEntryId, tokensBefore, fileOps }: CompactionPreparation,
   text: string,
@@ -147,7 +147,7 @@ export function makeCompactionResult(
 }
 
 /**
- * Refuses a preparation without content.
+ * Throws if a preparation has no content.
  *
  * @throws {SessionError} `NOTHING_TO_COMPACT`
  */
@@ -160,7 +160,7 @@ export function assertSomethingToCompact(preparation: CompactionPreparation): vo
   );
 }
 
-/** Adds the usage of two model calls as an adapter returned it: missing numbers count as 0. */
+/** Adds the usages of two model calls as an adapter returned them; missing numbers count as 0. */
 export function addUsage(first: Usage | undefined, second: Usage | undefined): Usage | undefined {
   if (first === undefined || second === undefined) return first ?? second;
   const sum = (name: keyof Usage) => toNumber(toRecord(first)[name]) + toNumber(toRecord(second)[name]);

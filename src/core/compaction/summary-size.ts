@@ -3,7 +3,7 @@ import { computeFileLists, type FileOperations, formatFileOperations } from "./f
 import type { CompactionLimits } from "./settings.ts";
 import { estimateAll, estimateTextTokens, type TokenCounter } from "./tokens.ts";
 
-/** What a summary replaces. */
+/** Content that a summary replaces. */
 export interface Replaced {
   readonly messagesToSummarize: readonly AgentMessage[];
   readonly turnPrefixMessages: readonly AgentMessage[];
@@ -11,7 +11,7 @@ export interface Replaced {
   readonly fileOps: FileOperations;
 }
 
-/** Sizes of a summary and of what it replaces, in tokens. */
+/** Sizes of a summary and of the content that it replaces, in tokens. */
 export interface SummarySize {
   readonly replacedTokens: number;
   readonly textTokens: number;
@@ -22,14 +22,14 @@ const MIN_TEXT_TOKENS = 256;
 const MAX_TEXT_TOKENS = 2048;
 const REPLACED_PER_TEXT_TOKEN = 8;
 
-/** The fewest tokens in which a summary says anything. */
+/** Minimum number of tokens of a useful summary. */
 const MIN_SUMMARY_TOKENS = 64;
 
 /**
- * Estimates the length of a summary before it is written: an eighth of what it replaces, between 256 and 2,048
+ * Estimates the length of a summary before it is written: an eighth of the content that it replaces, between 256 and 2,048
  * tokens, plus the file lists, whose length is known.
  *
- * `compactWithoutModel` stays within this; a model may not.
+ * `compactWithoutModel` stays within this estimate; a model may exceed it.
  */
 export function expectSummarySize(replaced: Replaced, counter?: TokenCounter): SummarySize {
   const { messagesToSummarize, turnPrefixMessages, previousSummary = "", fileOps } = replaced;
@@ -47,11 +47,11 @@ export function expectSummarySize(replaced: Replaced, counter?: TokenCounter): S
 }
 
 /**
- * Returns the most tokens that the text of a planned summary may have in a context window.
+ * Returns the maximum number of tokens that the text of a planned summary may have in a context window.
  *
- * The reserve stays free if it can; else the request must fit, at least.
+ * Keeps the reserve free if possible; otherwise, the request must at least fit.
  *
- * @returns Undefined if what is kept leaves no room for a summary.
+ * @returns Undefined if the kept messages leave no room for a summary.
  */
 export function getSummaryRoom(
   planned: Replaced & { readonly estimatedTokensAfter: number; readonly settings: CompactionLimits },

@@ -10,16 +10,16 @@ import type { JsonRecord } from "../format/json.ts";
 import type { AgentMessage } from "../format/message.ts";
 import type { CompactionLimits } from "./settings.ts";
 
-/** Counts the tokens of a text, like a tokenizer. Must not return a negative number. */
+/** Counts the tokens of a text, as a tokenizer does. Must not return a negative number. */
 export type TokenCounter = (text: string) => number;
 
-/** The size of a context, and how it was determined. */
+/** Size of a context, and how it was determined. */
 export interface ContextUsageEstimate {
-  /** `usageTokens` and `trailingTokens` together. */
+  /** Sum of `usageTokens` and `trailingTokens`. */
   tokens: number;
-  /** The provider's count up to `lastUsageIndex`; 0 if none applies. */
+  /** Provider's count up to `lastUsageIndex`; 0 if none applies. */
   usageTokens: number;
-  /** Estimate for what the provider did not count. */
+  /** Estimate for the messages that the provider did not count. */
   trailingTokens: number;
   /** Index of the assistant message whose usage was used; null if none was. */
   lastUsageIndex: number | null;
@@ -28,7 +28,7 @@ export interface ContextUsageEstimate {
 const CHARACTERS_PER_TOKEN = 4;
 const CHARACTERS_PER_IMAGE = 4800;
 
-/** What counts in a message: its texts and the number of its images. */
+/** Content that counts in a message: its texts and the number of its images. */
 interface Weight {
   readonly texts: readonly string[];
   readonly images: number;
@@ -37,9 +37,9 @@ interface Weight {
 /**
  * Estimates the tokens of one message: a quarter of its characters, rounded up; an image counts as 4,800 characters.
  *
- * Ignores what is never sent to a model (details, nested calls), and what is malformed.
+ * Ignores fields that are never sent to a model (details, nested calls), and malformed values.
  *
- * @param message - A message of any role.
+ * @param message - Message of any role.
  * @param counter - Counts the tokens of each text instead; images stay at 1,200 tokens.
  * @throws {TypeError} If `counter` does not return a number of at least 0.
  * @remarks Cost: O(size of the message). Source: docs/compaction.md#tokens
@@ -48,12 +48,12 @@ export function estimateTokens(message: AgentMessage, counter?: TokenCounter): n
   return countTokens(weighMessage(message), counter);
 }
 
-/** Estimates the tokens of a text, as `estimateTokens` does for a message that holds nothing else. */
+/** Estimates the tokens of a text, as `estimateTokens` does for a message with no other content. */
 export function estimateTextTokens(text: string, counter?: TokenCounter): number {
   return countTokens({ texts: [text], images: 0 }, counter);
 }
 
-/** Adds up the estimates of messages. */
+/** Returns the sum of the estimates of messages. */
 export function estimateAll(messages: readonly AgentMessage[], counter?: TokenCounter): number {
   return messages.reduce((sum, message) => sum + estimateTokens(message, counter), 0);
 }
@@ -70,15 +70,15 @@ function countTokens({ texts, images }: Weight, counter: TokenCounter | undefine
   );
 }
 
-/** First UTF-16 units of other alphabets than the Latin one, and of scripts with more signs. */
+/** First UTF-16 unit after the Latin alphabet, and first unit of scripts with more characters. */
 const OTHER_ALPHABETS = 0x370;
 const MANY_SIGNS = 0x800;
 
 /**
- * Counts a token for four characters of Latin text, two of another alphabet (Greek, Cyrillic, Hebrew, Arabic), and one of
- * any other script, such as Chinese.
+ * Counts one token for four characters of Latin text, for two of another alphabet (Greek, Cyrillic, Hebrew, Arabic), and for one
+ * of any other script, such as Chinese.
  *
- * Does not undercount: tokenizers take 0.5 to 1.0 tokens for a Chinese, Japanese, or Korean character.
+ * Does not undercount: tokenizers use 0.5 to 1.0 tokens for a Chinese, Japanese, or Korean character.
  */
 export function countByScript(text: string): number {
   if (!/[\u0370-\uffff]/.test(text)) return text.length / CHARACTERS_PER_TOKEN;
@@ -141,7 +141,7 @@ export function getLastAssistantUsage(entries: readonly AnySessionEntry[]): Usag
   return undefined;
 }
 
-/** Returns the usage of a message if it tells the size of its context. */
+/** Returns the usage of a message if it describes the size of its context. */
 function findCountedUsage(message: unknown): Usage | undefined {
   const { role, usage } = toRecord(message);
   if (role !== "assistant" || isUnfinished(message)) return undefined;
@@ -149,7 +149,7 @@ function findCountedUsage(message: unknown): Usage | undefined {
 }
 
 /**
- * Estimates the size of a context: the last usage in it, plus an estimate of the messages after that.
+ * Estimates the size of a context: its last usage, plus an estimate of the messages after that.
  *
  * The usage may describe other messages: after a compaction or an edit, use `estimateProjectedContextTokens`.
  *
@@ -225,7 +225,7 @@ function withoutUsage(
   return { tokens, usageTokens: 0, trailingTokens: tokens, lastUsageIndex: null };
 }
 
-/** Tells whether a context leaves fewer tokens free than its settings reserve. */
+/** Returns whether a context leaves fewer tokens free than its settings reserve. */
 export function shouldCompact(
   contextTokens: number,
   contextWindow: number,

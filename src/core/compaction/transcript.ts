@@ -8,12 +8,12 @@ import { estimateTextTokens, type TokenCounter } from "./tokens.ts";
 const TRANSCRIPT_TOOL_RESULT_LENGTH = 2000;
 
 /**
- * Writes a conversation as text, for a model to summarize rather than to continue.
+ * Formats a conversation as text that a model summarizes instead of continuing.
  *
- * Omits thinking, images and system messages; cuts tool results at 2,000 UTF-16 units.
+ * Omits thinking, images, and system messages; cuts tool results at 2,000 UTF-16 units.
  *
  * @param messages - As `convertToLlm` returns them.
- * @returns The parts, joined by a blank line; `""` if no message has text or calls.
+ * @returns The parts, joined by blank lines; `""` if no message has text or calls.
  * @remarks Cost: O(size of the messages). Source: docs/compaction.md#summary-text
  */
 export function serializeConversation(messages: readonly Message[]): string {
@@ -48,7 +48,9 @@ function formatCalls(message: Message): string[] {
   return getMessageParts(message).flatMap((part) => (part.kind === "toolCall" ? describeCall(part) : []));
 }
 
-/** Writes a call as `name(key=json, …)`; omits keys without a JSON value. Arguments that are no object are written as JSON. */
+/**
+ * Formats a call as `name(key=json, …)`; omits keys without a JSON value. Arguments that are not an object are formatted as JSON.
+ */
 export function describeCall(call: { readonly name: string; readonly arguments: unknown }): string {
   if (!isJsonRecord(call.arguments)) return `${call.name}(${toJson(call.arguments ?? undefined)})`;
   const described = Object.entries(call.arguments).flatMap(([key, value]) => {
@@ -58,19 +60,22 @@ export function describeCall(call: { readonly name: string; readonly arguments: 
   return `${call.name}(${described.join(", ")})`;
 }
 
-/** Cuts a text after some UTF-16 units, no surrogate pair in two, and says how much was cut off: `[... N more characters truncated]`. */
+/**
+ * Truncates a text to a number of UTF-16 units without splitting a surrogate pair, and appends the truncated length: `[... N more
+ * characters truncated]`.
+ */
 export function shortenText(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const head = takeStart(text, limit);
   return `${head}\n\n[... ${text.length - head.length} more characters truncated]`;
 }
 
-/** Shortens a text to a number of tokens: a marker in its middle says how much was left out. */
+/** Shortens a text to a number of tokens; a marker in the middle states the omitted length. */
 export function fitTokens(text: string, maxTokens: number, counter?: TokenCounter): string {
   if (maxTokens === Number.POSITIVE_INFINITY) return text;
   let limit = text.length;
   let fitting = text;
-  // Both ends may hold more tokens than the middle, so that one guess may not do.
+  // Repeats the estimate, because both ends may contain more tokens than the middle.
   for (let used = estimateTextTokens(text, counter); used > maxTokens && limit > 0; ) {
     limit = Math.floor((limit * maxTokens) / used);
     fitting = withoutMiddle(text, limit);
@@ -79,7 +84,7 @@ export function fitTokens(text: string, maxTokens: number, counter?: TokenCounte
   return fitting;
 }
 
-/** Leaves out the middle of a text, no surrogate pair in two, and says how much that is. */
+/** Omits the middle of a text without splitting a surrogate pair, and states the omitted length. */
 function withoutMiddle(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const half = Math.max(0, Math.floor(limit / 2));

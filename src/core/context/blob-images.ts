@@ -2,7 +2,7 @@ import type { ImageContent, TextContent } from "../format/content.ts";
 import type { AgentMessage, Message } from "../format/message.ts";
 import { toRecord } from "./entry-fields.ts";
 
-/** Reference to an image that oh-my-pi stores beside the sessions, by the digest of its bytes. */
+/** Reference to an image that oh-my-pi stores next to the sessions, by the digest of its bytes. */
 const BLOB = /^blob:sha256:([0-9a-f]{64})$/i;
 
 const BLOB_PREFIX = "blob:";
@@ -11,14 +11,14 @@ const BLOB_PREFIX = "blob:";
  * Returns an image as Base64.
  *
  * @param digest - SHA-256 of its bytes, 64 lower-case hex characters.
- * @returns Undefined if it is not there.
+ * @returns Undefined if the image does not exist.
  */
 export type ReadBlob = (digest: string) => string | undefined;
 
 /**
  * Replaces references with their images, and references to missing images with a note.
  *
- * @returns The same object if it refers to none.
+ * @returns The same object if it contains no references.
  * @remarks Cost: O(blocks), plus reading the images.
  */
 export function withBlobImages(message: Message, readBlob?: ReadBlob): Message;
@@ -38,7 +38,7 @@ export function withBlobImages(message: AgentMessage, readBlob?: ReadBlob): Agen
 }
 
 /**
- * Lists the digests of the images that content refers to; undefined for a damaged reference.
+ * Lists the digests of the images that content references; undefined for a damaged reference.
  *
  * @returns Empty for content without references.
  */

@@ -5,7 +5,7 @@ import { toRecord } from "./entry-fields.ts";
 import { projectSelectedEntry } from "./project-entry.ts";
 import type { ProjectEntry } from "./session-context.ts";
 
-/** The messages of an entry, and what they were made with. */
+/** Messages of an entry, and the options used to build them. */
 interface MadeMessages {
   readonly messages: AgentMessage[];
   readonly edit: ContextEditEntry | undefined;
@@ -13,10 +13,10 @@ interface MadeMessages {
 }
 
 /**
- * Makes a version of `projectSelectedEntry` that returns the same messages for the same entry and edit, for as long as the entry is held,
- * however often a context is built.
+ * Returns a version of `projectSelectedEntry` that caches: it returns the same messages for the same entry and edit, in every
+ * context, as long as the entry is referenced.
  *
- * @param readBlob - Reads images that entries refer to. Default: finds none.
+ * @param readBlob - Reads images that entries reference. Default: finds none.
  */
 export function cachedProjection(readBlob?: ReadBlob): ProjectEntry {
   const made = new WeakMap<AnySessionEntry, MadeMessages>();

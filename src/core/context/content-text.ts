@@ -3,8 +3,8 @@ import { toRecord } from "./entry-fields.ts";
 /**
  * Returns the texts of a message's content, one for each text block.
  *
- * @param content - As stored: a text, a list of blocks, or anything else.
- * @returns Empty if there is no text. Skips other kinds of blocks.
+ * @param content - As stored: a string, an array of blocks, or any other value.
+ * @returns Empty without text blocks. Skips other kinds of blocks.
  */
 export function getTexts(content: unknown): string[] {
   if (typeof content === "string") return [content];

@@ -14,14 +14,14 @@ const COMPACTION_SUMMARY_SENTENCE =
   "The conversation before this point was compacted. This is a summary of the history that was left out:";
 
 /**
- * Converts the messages of a context to roles that model providers understand.
+ * Converts the messages of a context to roles that model providers support.
  *
- * Commands, messages of extensions and summaries become user messages. Omits unknown roles.
+ * Commands, extension messages, and summaries become user messages. Omits unknown roles.
  *
  * @param messages - The messages of a context.
- * @param options - `repairToolPairs`: whether to give every call a result and drop results without a call.
- * @returns A new array. Messages with a provider's role are the same objects, unless their content must be brought
- *   into the form of that role, such as a text into a text block.
+ * @param options - `repairToolPairs`: whether to add a result to every call without one and drop results without a call.
+ * @returns A new array. Messages with a provider's role are the same objects, unless their content must be converted to the form
+ *   of that role, such as a string to a text block.
  * @remarks Cost: O(messages). Source: docs/format.md#context
  */
 export function convertToLlm(
@@ -34,7 +34,7 @@ export function convertToLlm(
 }
 
 function convertMessage(message: AgentMessage): Message | undefined {
-  // A list of another program may hold anything; only messages have a role.
+  // An array from another program may contain any value; only messages have a role.
   if (typeof toRecord(message)["role"] !== "string") return undefined;
   switch (message.role) {
     case "system":

@@ -6,7 +6,7 @@ const NO_FIELDS: JsonRecord = Object.freeze({});
 /**
  * Returns the fields of a stored value, all of type unknown.
  *
- * A session file can hold anything under any name, whatever the interfaces say.
+ * A session file can contain any value in any field, regardless of the interfaces.
  *
  * @returns The value itself; an empty record if it is not an object.
  */
@@ -14,13 +14,13 @@ export function toRecord(value: unknown): JsonRecord {
   return isJsonRecord(value) ? value : NO_FIELDS;
 }
 
-/** Returns the fields of the message of an entry; none if it is no message. */
+/** Returns the fields of an entry's message; none if the entry is not a message. */
 export function getMessageFields(entry: unknown): JsonRecord {
   const { type, message } = toRecord(entry);
   return toRecord(type === "message" ? message : undefined);
 }
 
-/** Returns a stored value if it is a list, else an empty one. */
+/** Returns a stored value if it is an array, else an empty array. */
 export function toArray(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
@@ -30,17 +30,17 @@ export function toNumber(value: unknown): number {
   return typeof value === "number" && Number.isFinite(value) ? value : 0;
 }
 
-/** Returns the blocks of stored content: a text as one block; none for what is neither text nor list. */
+/** Returns the blocks of stored content: a string as one block; empty for a value that is neither a string nor an array. */
 export function toContentBlocks(content: unknown): readonly unknown[] {
   return typeof content === "string" ? [{ type: "text", text: content }] : toArray(content);
 }
 
-/** Tells whether a stored value is a message: an object with a role. Its other fields may hold anything. */
+/** Returns whether a stored value is a message: an object with a role. Its other fields may have any value. */
 export function isStoredMessage(value: unknown): value is AgentMessage {
   return typeof toRecord(value)["role"] === "string";
 }
 
-/** Tells whether a stored value can be a message's content: a text, or a list of blocks. */
+/** Returns whether a stored value can be a message's content: a string, or an array of blocks. */
 export function isContent(value: unknown): value is string | unknown[] {
   return typeof value === "string" || Array.isArray(value);
 }

@@ -4,12 +4,12 @@ import type { AgentMessage } from "../format/message.ts";
 import { toRecord } from "./entry-fields.ts";
 
 /**
- * `customType` of an entry that adds `data.details` to those of the message of `data.targetId`, an earlier entry of the
- * branch. The latest one per target counts. No model gets `details`, so no request changes.
+ * `customType` of an entry that adds `data.details` to the details of the message of `data.targetId`, an earlier entry of the
+ * branch. The latest entry per target applies. Models never receive `details`, so requests do not change.
  */
 export const DETAILS_CUSTOM_TYPE = "sessiontree.details";
 
-/** Details that were added to a message after it was written. */
+/** Details added to a message after it was written. */
 interface LateDetails {
   readonly targetId: string;
   readonly details: JsonRecord;
@@ -23,7 +23,7 @@ export function readLateDetails(entry: AnySessionEntry): LateDetails | undefined
   return typeof targetId === "string" && isJsonRecord(details) ? { targetId, details } : undefined;
 }
 
-/** Returns a copy of a message with details that were added to it. */
+/** Returns a copy of a message with added details. */
 export function withLateDetails(message: AgentMessage, details: JsonRecord): AgentMessage {
   return Object.assign({}, message, { details: { ...toRecord(toRecord(message)["details"]), ...details } });
 }

@@ -1,6 +1,6 @@
 import { toContentBlocks, toRecord } from "./entry-fields.ts";
 
-/** One validated part of a message's content. */
+/** Validated part of a message's content. */
 export type MessagePart =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "thinking"; readonly text: string }
@@ -8,11 +8,11 @@ export type MessagePart =
   | { readonly kind: "toolCall"; readonly id: string; readonly name: string; readonly arguments: unknown };
 
 /**
- * Returns the parts of a message's content, whatever is stored there.
+ * Returns the parts of a message's content, for any stored value.
  *
- * A string counts as one text; missing content, unknown blocks and fields of the wrong type count as nothing.
+ * A string counts as one text; missing content and unknown blocks are skipped, and text fields of the wrong type become empty.
  *
- * @param message - A message, or anything else.
+ * @param message - A message, or any other value.
  * @returns A new array, in the order of the content.
  * @remarks Cost: O(blocks).
  */
@@ -48,9 +48,10 @@ export function toText(value: unknown): string {
 }
 
 /**
- * Writes a value as JSON; never throws.
+ * Serializes a value as JSON; never throws.
  *
- * @returns `""` for what JSON leaves out, such as undefined; `"[not JSON]"` for a cycle, a BigInt, or a nesting deeper than the stack.
+ * @returns `""` for values that JSON omits, such as undefined; `"[not JSON]"` for a cycle, a BigInt, or nesting deeper than the
+ *   stack.
  */
 export function toJson(value: unknown): string {
   try {
@@ -63,10 +64,10 @@ export function toJson(value: unknown): string {
 }
 
 /**
- * Returns the beginning of a text.
+ * Returns the beginning of a string.
  *
- * @param text - Any text.
- * @param limit - Greatest length, in UTF-16 units.
+ * @param text - Any string.
+ * @param limit - Maximum length, in UTF-16 units.
  * @returns At most `limit` units; one less if the cut would split a surrogate pair.
  */
 export function takeStart(text: string, limit: number): string {

@@ -3,14 +3,14 @@ import { toArray, toRecord } from "./entry-fields.ts";
 import type { ProjectedSessionEntry } from "./session-context.ts";
 import { isUnfinished } from "./unfinished-answer.ts";
 
-/** A call without a result. */
+/** Tool call without a result. */
 export interface OpenToolCall {
-  /** Entry of the answer that calls. */
+  /** Id of the assistant message's entry. */
   readonly entryId: string;
   readonly call: ToolCall;
 }
 
-/** Finds the calls of a context that have no result, in order. A result belongs to the nearest earlier call of its id. */
+/** Finds the calls of a context without a result, in order. A result belongs to the nearest earlier call with its id. */
 export function findOpenToolCalls(entries: readonly ProjectedSessionEntry[]): OpenToolCall[] {
   const open: OpenToolCall[] = [];
   for (const { sourceEntry, messages } of entries) {

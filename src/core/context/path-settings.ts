@@ -3,19 +3,19 @@ import type { JsonRecord } from "../format/json.ts";
 import { toRecord } from "./entry-fields.ts";
 import type { EntryPath } from "./entry-path.ts";
 
-/** A model and its provider. */
+/** Model and its provider. */
 export interface ModelChoice {
   provider: string;
   modelId: string;
 }
 
-/** The settings that a path names; undefined if it names none. */
+/** Settings that a path specifies; undefined if it specifies none. */
 export interface PathSettings {
   readonly thinkingLevel: string | undefined;
   readonly model: ModelChoice | undefined;
 }
 
-/** Settings that apply if a path names none, such as those of a header. */
+/** Settings that apply if a path specifies none, such as those of a header. */
 export interface SettingsFallback {
   readonly thinkingLevel?: string | undefined;
   readonly model?: ModelChoice | null | undefined;
@@ -26,9 +26,9 @@ const LEVEL_TYPES = [LEVEL_TYPE];
 const MODEL_TYPES = ["model_change", "message"];
 
 /**
- * Finds the settings in force at the end of a path: the latest of each on the whole path.
+ * Finds the settings in effect at the end of a path: the latest of each on the whole path.
  *
- * @remarks Cost: O(path) in heads at worst; parses bodies from the leaf back until one names the setting.
+ * @remarks Cost: O(path) in heads at worst; parses bodies from the leaf back until one specifies the setting.
  */
 export function findSettings(path: EntryPath): PathSettings {
   const setsLevel = path.mayHold(LEVEL_TYPE);
@@ -46,8 +46,8 @@ export function findThinkingLevel(entry: AnySessionEntry): string | undefined {
 }
 
 /**
- * Returns the model that an entry sets, as a model change or an answer; undefined if it does not name provider and
- * model.
+ * Returns the model that an entry sets, as a model change or an assistant message; undefined if it does not name both provider
+ * and model.
  */
 export function findModel(entry: AnySessionEntry): ModelChoice | undefined {
   if (entry.type === "model_change") {
@@ -84,7 +84,7 @@ function findLast<T>(
   return undefined;
 }
 
-/** Returns the settings that some headers have; they apply if nothing on the path sets more. */
+/** Returns the settings that some headers have; they apply if no entry on the path sets them. */
 export function readHeaderSettings(header: object | undefined): PathSettings {
   const { thinkingLevel, provider, modelId }: JsonRecord = { ...header };
   return {

@@ -12,17 +12,17 @@ import { isContent, isStoredMessage, toRecord } from "./entry-fields.ts";
 import { toText } from "./message-parts.ts";
 import { withContent } from "./well-formed.ts";
 
-/** The messages whose content a context edit can replace. */
+/** Messages whose content a context edit can replace. */
 type EditableMessage = UserMessage | AssistantMessage | ToolResultMessage | CustomMessage;
 
 /**
  * Returns the messages that one entry contributes to a context.
  *
- * Never throws; missing content counts as empty. Returns a stored message with content as the same object, except
- * that an assistant's text becomes a block.
+ * Never throws; missing content counts as empty. A stored message with content is returned as the same object, except that an
+ * assistant's string becomes a block.
  *
- * @param entry - The entry; a compaction is treated as the one that the context begins with.
- * @param edit - The context edit to apply, whatever its target; a malformed one is ignored.
+ * @param entry - The entry; a compaction is treated as the first entry of the context.
+ * @param edit - Context edit to apply, regardless of its target; a malformed one is ignored.
  * @returns The messages in order; empty if the entry contributes nothing.
  * @remarks Cost: O(1); O(retained tail) for a compaction that has one. Source: docs/format.md#context
  */
@@ -31,9 +31,10 @@ export function projectContextEntry(entry: AnySessionEntry, edit?: ContextEditEn
 }
 
 /**
- * Does the same as `projectContextEntry` for an entry that `selectEntries` chose.
+ * Returns the messages of an entry that `selectEntries` selected, as `projectContextEntry` does.
  *
- * @param keepsTail - Whether a compaction's `retainedTail` counts. Default: if the compaction names no kept entry.
+ * @param keepsTail - Whether a compaction's `retainedTail` is included. Default: true if the compaction does not name a kept
+ *   entry.
  */
 export function projectSelectedEntry(
   entry: AnySessionEntry,
@@ -58,9 +59,9 @@ export function projectSelectedEntry(
 }
 
 /**
- * Returns the message of an entry if a context without edits has it as it is stored, which nearly all are.
+ * Returns the message of an entry if a context without edits contains it as stored, which is true of nearly all messages.
  *
- * @returns Undefined if `projectSelectedEntry` must decide, or if an image may be beside the session.
+ * @returns Undefined if `projectSelectedEntry` must decide, or if an image may be stored outside the session.
  */
 export function getStoredMessage(entry: AnySessionEntry): AgentMessage | undefined {
   const message = entry.type === "message" && "message" in entry ? entry.message : undefined;
@@ -87,7 +88,7 @@ export function sessionEntryToContextMessages(entry: AnySessionEntry): AgentMess
   return projectContextEntry(entry);
 }
 
-/** Tells whether an entry is a well-formed context edit. */
+/** Returns whether an entry is a well-formed context edit. */
 export function isContextEdit(entry: AnySessionEntry): entry is ContextEditEntry {
   const { targetId, replacement } = toRecord(entry);
   if (entry.type !== "context_edit" || typeof targetId !== "string") return false;
@@ -132,7 +133,7 @@ function isValidContent<M extends EditableMessage>(content: unknown): content is
   return isContent(content);
 }
 
-/** Makes the message of a `custom_message`, only with fields that the entry has. */
+/** Creates the message of a `custom_message`, with only the fields that the entry has. */
 function makeCustomMessage(fields: JsonRecord): AgentMessage | undefined {
   const message: JsonRecord = { role: "custom" };
   for (const name of ["customType", "content", "display", "details"]) {

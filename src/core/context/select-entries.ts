@@ -2,34 +2,34 @@ import type { AnySessionEntry } from "../format/entry.ts";
 import { toRecord } from "./entry-fields.ts";
 import type { EntryPath } from "./entry-path.ts";
 
-/** Type of the entry with which oh-my-pi clears the context. */
+/** Type of the entry that oh-my-pi appends to clear the context. */
 export const RESET_TYPE = "reset_boundary";
 
-/** A compaction whose first kept entry is not before it on the path. */
+/** Issue of a compaction whose first kept entry is not before it on the path. */
 export interface SelectionIssue {
   readonly code: "KEPT_ENTRY_MISSING";
   /** Index of the compaction on the path. */
   readonly index: number;
   /** Id of the compaction. */
   readonly entryId: string;
-  /** What is wrong, for a person. */
+  /** Human-readable description of the issue. */
   readonly message: string;
 }
 
-/** Which entries of a path a context is made of. */
+/** Entries of a path that form a context. */
 export interface SelectedEntries {
-  /** Their indices on the path, in the order of the context: the compaction, what it keeps, what follows it. */
+  /** Indices on the path, in the order of the context: the compaction, the entries that it keeps, the entries after it. */
   readonly indices: readonly number[];
-  /** Index of the compaction that the context begins with; -1 if there is none. */
+  /** Index of the compaction at the start of the context; -1 if there is none. */
   readonly compactionIndex: number;
   /** Whether the compaction's `retainedTail` replaces entries before it. */
   readonly keepsTail: boolean;
-  /** Bodies that choosing has read, by index, so that they are not read twice; undefined if damaged. */
+  /** Bodies parsed during selection, by index, so that they are not read twice; undefined if damaged. */
   readonly parsed: ReadonlyMap<number, AnySessionEntry | undefined>;
   readonly issue: SelectionIssue | undefined;
 }
 
-/** What a compaction keeps: the entries `[from, compaction)`, or the messages in its `retainedTail`. */
+/** Kept part of a compaction: the entries `[from, compaction)`, or the messages in its `retainedTail`. */
 interface KeptPart {
   readonly from: number;
   readonly keepsTail: boolean;
@@ -37,11 +37,11 @@ interface KeptPart {
 }
 
 /**
- * Chooses the entries that a context is made of.
+ * Selects the entries that form a context.
  *
- * Without a compaction, those are all entries. Otherwise: the latest compaction with a readable body, the entries
- * that it keeps (except system messages, which it replays), and everything after it. Omits oh-my-pi's
- * `reset_boundary` and what is before it.
+ * Without a compaction, selects all entries. Otherwise: the latest compaction with a readable body, the entries that it keeps
+ * (except system messages, which it replays), and all entries after it. Omits oh-my-pi's `reset_boundary` and the entries before
+ * it.
  *
  * @remarks Cost: O(path) in heads, plus the bodies of the compaction and of the messages that it keeps. Source:
  *   docs/format.md#context
@@ -75,7 +75,7 @@ function findLatestReset(path: EntryPath): number {
   return -1;
 }
 
-/** Returns the index of the latest compaction; skips damaged ones, since what they keep is unknown. */
+/** Returns the index of the latest compaction; skips damaged ones, because their kept entries are unknown. */
 function findLatestCompaction(
   path: EntryPath,
   parsed: Map<number, AnySessionEntry | undefined>,
@@ -93,7 +93,7 @@ function findLatestCompaction(
 
 function selectKeptPart(path: EntryPath, compaction: AnySessionEntry, compactionIndex: number): KeptPart {
   const { firstKeptEntryId: keptId, retainedTail } = toRecord(compaction);
-  // oh-my-pi writes an empty id where others write the compaction's own.
+  // oh-my-pi writes an empty id where other programs write the compaction's own id.
   if (keptId === compaction.id || keptId === "")
     return { from: compactionIndex, keepsTail: true, issue: undefined };
   const from = typeof keptId === "string" ? path.indexOf(keptId) : -1;
@@ -110,7 +110,7 @@ function makeMissingIssue(entryId: string, index: number, keptId: unknown): Sele
   return { code: "KEPT_ENTRY_MISSING", index, entryId, message };
 }
 
-/** Reads the message entries in `[from, to)`, together. */
+/** Reads the message entries in `[from, to)` in one call. */
 function readMessages(
   path: EntryPath,
   from: number,

@@ -23,67 +23,65 @@ import {
 import { getStoredMessage, isContextEdit, projectSelectedEntry } from "./project-entry.ts";
 import { RESET_TYPE, type SelectedEntries, type SelectionIssue, selectEntries } from "./select-entries.ts";
 
-/** What a model sees at a leaf, and the model. */
+/** Context of a model at a leaf, and the settings in effect. */
 export interface SessionContext {
   messages: AgentMessage[];
   /** `"off"` if nothing on the path sets it. */
   thinkingLevel: string;
-  /** Null if nothing on the path names a model. */
+  /** Null if the path does not name a model. */
   model: ModelChoice | null;
 }
 
-/** What one entry contributes to a context. */
+/** Entry and the messages that it contributes to a context. */
 export interface ProjectedSessionEntry {
   sourceEntry: SessionEntry;
-  /** Empty if the entry is selected and contributes nothing. */
+  /** Empty if the entry is selected but contributes no messages. */
   messages: AgentMessage[];
 }
 
-/** A context together with the entries that its messages come from. */
+/** Context with the entries that its messages come from. */
 export interface SessionProjection extends SessionContext {
-  /** The selected entries in the order of the context. */
+  /** Selected entries, in the order of the context. */
   entries: ProjectedSessionEntry[];
 }
 
 type Settings = Pick<SessionContext, "thinkingLevel" | "model">;
 
-/**
- * Number of messages up to which a copy is cheap. A plain object is easier to inspect than one that copies on demand.
- */
+/** Maximum number of messages that are copied immediately. A plain object is easier to inspect than one that copies on demand. */
 const COPIED_AT_ONCE = 1000;
 
 /** Returns the messages of one entry: `projectSelectedEntry`, or a caching version of it. */
 export type ProjectEntry = typeof projectSelectedEntry;
 
 /**
- * The projection of one path, which grows with the path.
+ * Projection of one path, extended as the path grows.
  *
  * The same code builds and extends it, so that the results cannot differ. Returns snapshots.
  */
 export class PathProjection {
-  /** What is wrong with the compaction of the path, if anything. */
+  /** Issue of the path's compaction, if any. */
   readonly issue: SelectionIssue | undefined;
   readonly #selected: AnySessionEntry[] = [];
   readonly #messages: AgentMessage[] = [];
-  /** For each selected entry, how many messages there are up to it and with it. */
+  /** For each selected entry, the number of messages up to and including its own. */
   readonly #ends: number[] = [];
-  /** The selected entries with their messages; made when they are asked for. */
+  /** Selected entries with their messages, created on demand. */
   readonly #projected: ProjectedSessionEntry[] = [];
   readonly #edits = new Map<string, ContextEditEntry>();
-  /** Details that later entries add to messages, by the ids of their entries. */
+  /** Details that later entries add to messages, by the id of the message's entry. */
   readonly #lateDetails = new Map<string, JsonRecord>();
   readonly #project: ProjectEntry;
   #thinkingLevel: string;
   #model: ModelChoice | null;
 
-  /** @param fallback - Settings if the path names none. Default: `"off"` and null. */
+  /** @param fallback - Settings if the path specifies none. Default: `"off"` and null. */
   constructor(
     path: EntryPath,
     fallback: SettingsFallback = {},
     project: ProjectEntry = projectSelectedEntry,
   ) {
     this.#project = project;
-    // Nearly all paths hold neither, and then all entries are selected.
+    // Nearly all paths contain neither type; then all entries are selected.
     const isSelective = path.mayHold("compaction") || path.mayHold(RESET_TYPE);
     const selected = isSelective ? selectEntries(path) : undefined;
     this.issue = selected?.issue;
@@ -99,7 +97,7 @@ export class PathProjection {
   /**
    * Adds an entry that was appended at the end of the path.
    *
-   * @returns False if the entry changes what is before it; then build a new projection.
+   * @returns False if the entry changes earlier content; then build a new projection.
    * @remarks Cost: O(1).
    */
   extend(entry: AnySessionEntry): boolean {
@@ -107,7 +105,7 @@ export class PathProjection {
       return false;
     if (entry.type === "custom" && readLateDetails(entry) !== undefined) return false;
     const { role } = this.#add(entry, this.#edits.size === 0 ? undefined : this.#edits.get(entry.id)) ?? {};
-    // They set neither.
+    // These roles set neither thinking level nor model.
     if (role === "user" || role === "toolResult") return true;
     this.#thinkingLevel = findThinkingLevel(entry) ?? this.#thinkingLevel;
     this.#model = findModel(entry) ?? this.#model;
@@ -186,7 +184,7 @@ export class PathProjection {
     return { sourceEntry: asSessionEntry(entry), messages: this.#messages.slice(from, end) };
   }
 
-  /** Adds an entry that is no compaction; returns its message if that is added as it is stored. */
+  /** Adds an entry that is not a compaction; returns its message if it is added as stored. */
   #add(entry: AnySessionEntry, edit: ContextEditEntry | undefined): AgentMessage | undefined {
     const message = edit === undefined ? getStoredMessage(entry) : undefined;
     if (message === undefined) {
@@ -205,7 +203,7 @@ export class PathProjection {
   }
 }
 
-/** Reads together the selected entries that choosing has not read. */
+/** Reads in one call the selected entries that were not parsed during selection. */
 function readSelected(
   path: EntryPath,
   { indices, parsed }: SelectedEntries,
@@ -217,7 +215,7 @@ function readSelected(
 }
 
 /**
- * Makes a context that copies its messages on first access. Because the array only grows, they are those of now.
+ * Returns a context that copies its messages on first access. The copy is a snapshot of this call, because the array only grows.
  *
  * Copying 100,000 messages takes far longer than an append, and some callers only need the settings.
  */
@@ -237,10 +235,10 @@ function copyOnDemand(growing: readonly AgentMessage[], settings: Settings): Ses
 }
 
 /**
- * Returns the messages that a model sees at the end of a path, and the entries that they come from.
+ * Returns the messages of the context at the end of a path, with the entries that they come from.
  *
- * @param path - The path root → leaf; empty for the place before the first entry.
- * @param fallback - Settings if the path names none. Default: `"off"` and null.
+ * @param path - The path root → leaf; empty for the position before the first entry.
+ * @param fallback - Settings if the path specifies none. Default: `"off"` and null.
  * @remarks Cost: O(path) in heads, plus the selected bodies. Source: docs/format.md#context
  */
 export function projectPath(path: EntryPath, fallback?: SettingsFallback): SessionProjection {
@@ -248,10 +246,10 @@ export function projectPath(path: EntryPath, fallback?: SettingsFallback): Sessi
 }
 
 /**
- * Returns the entries that make up the context at a leaf, in the order of the context.
+ * Returns the entries that form the context at a leaf, in the order of the context.
  *
- * @param entries - A session's entries in file order; a header among them is passed over.
- * @param leafId - Undefined or unknown: the last entry; null: before the first.
+ * @param entries - A session's entries in file order; a header among them is skipped.
+ * @param leafId - Undefined or unknown: the last entry; null: the position before the first.
  * @param byId - The entries by id, if the caller has them.
  * @returns A new array; empty before the first entry.
  * @remarks Cost: O(entries), or O(path) with `byId`. Source: docs/format.md#context
@@ -265,10 +263,10 @@ export function buildContextEntries(
 }
 
 /**
- * Returns the messages that a model sees at a leaf, and for each the entry that it comes from.
+ * Returns the messages of the context at a leaf, with the entry that each comes from.
  *
- * @param entries - A session's entries in file order; a header among them is passed over.
- * @param leafId - Undefined or unknown: the last entry; null: before the first.
+ * @param entries - A session's entries in file order; a header among them is skipped.
+ * @param leafId - Undefined or unknown: the last entry; null: the position before the first.
  * @param byId - The entries by id, if the caller has them.
  * @remarks Cost: O(entries), or O(path) with `byId`. Source: docs/format.md#context
  */
@@ -281,10 +279,10 @@ export function buildSessionProjection(
 }
 
 /**
- * Returns the messages, thinking level and model at a leaf.
+ * Returns the messages, thinking level, and model at a leaf.
  *
- * @param entries - A session's entries in file order; a header among them is passed over.
- * @param leafId - Undefined or unknown: the last entry; null: before the first.
+ * @param entries - A session's entries in file order; a header among them is skipped.
+ * @param leafId - Undefined or unknown: the last entry; null: the position before the first.
  * @param byId - The entries by id, if the caller has them.
  * @remarks Cost: O(entries), or O(path) with `byId`. Source: docs/format.md#context
  */
@@ -296,7 +294,7 @@ export function buildSessionContext(
   return projectLeaf(entries, leafId, byId).context();
 }
 
-/** Returns the last compaction in an array of entries, or null if it holds none. */
+/** Returns the last compaction in an array of entries, or null without one. */
 export function getLatestCompactionEntry(
   entries: readonly (AnySessionEntry | SessionHeader)[],
 ): CompactionEntry | null {

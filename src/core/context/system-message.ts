@@ -2,17 +2,17 @@ import type { AgentMessage, SystemMessage, ToolDeclaration } from "../format/mes
 import { getTexts } from "./content-text.ts";
 import { toRecord } from "./entry-fields.ts";
 
-/** Section of the instructions; the latest one applies. */
+/** Name of the section for instructions; the latest one applies. */
 export const INSTRUCTIONS_SECTION = "instructions";
 
 /**
  * Folds the system messages of a context into one, which a compaction replays.
  *
- * Joins contents with a blank line, and merges sections and tools by name, in order. Ignores what is malformed.
+ * Joins contents with a blank line, and merges sections and tools by name, in order. Ignores malformed values.
  *
- * @param messages - The messages of the context; others than system messages are skipped.
+ * @param messages - Messages of the context; all except system messages are skipped.
  * @param timestamp - Time of the compaction, Unix milliseconds.
- * @returns The message, with an empty `content` if nothing is left; undefined if there is no system message.
+ * @returns The message, with an empty `content` if all content was removed; undefined without a system message.
  * @remarks Cost: O(messages). Source: docs/format.md#context
  */
 export function foldSystemMessages(
@@ -36,14 +36,14 @@ export function foldSystemMessages(
   return {
     role: "system",
     content: contents.join("\n\n"),
-    // Object.fromEntries defines what it is given, so a section named __proto__ stays a section.
+    // Object.fromEntries defines properties, so a section named __proto__ remains a section.
     ...(sections.size === 0 ? {} : { sections: Object.fromEntries(sections) }),
     ...(tools.size === 0 ? {} : { toolsAdded: [...tools.values()] }),
     timestamp,
   };
 }
 
-/** Returns the texts of one system message: its content, then the sections that it sets. */
+/** Returns the texts of a system message: its content, then the sections that it sets. */
 export function getSystemTexts(message: unknown): string[] {
   const { content, sections } = toRecord(message);
   const set = Object.values(toRecord(sections)).filter((text) => typeof text === "string");
@@ -63,17 +63,17 @@ function patchTools(tools: Map<unknown, ToolDeclaration>, removed: unknown, adde
   for (const tool of added) if (isToolDeclaration(tool)) tools.set(tool.name, tool);
 }
 
-/** Returns the name of a removed tool: in an object, or bare as in old files. */
+/** Returns the name of a removed tool, given as an object or, in old files, as a bare string. */
 function getRemovedName(tool: unknown): unknown {
   return typeof tool === "string" ? tool : toRecord(tool)["name"];
 }
 
-/** Tells whether a value is a tool declaration: it has a name. The rest is the host's, and is not changed. */
+/** Returns whether a value is a tool declaration: it has a name. Other fields belong to the host and are not changed. */
 function isToolDeclaration(tool: unknown): tool is ToolDeclaration {
   return typeof toRecord(tool)["name"] === "string";
 }
 
-/** Returns the text of system messages: their contents, then the sections in force. */
+/** Returns the text of system messages: their contents, then the sections in effect. */
 export function joinSystemText(messages: readonly SystemMessage[]): string {
   const folded = foldSystemMessages(messages, 0);
   const parts = [...getTexts(folded?.content), ...Object.values(folded?.sections ?? {})];

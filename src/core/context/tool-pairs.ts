@@ -11,17 +11,16 @@ import { getTexts } from "./content-text.ts";
 import { toRecord } from "./entry-fields.ts";
 import { isUnfinished } from "./unfinished-answer.ts";
 
-/** One repair. */
+/** Repair of a tool call or result. */
 export interface ToolPairRepair {
   /**
-   * What a repair did.
+   * Kind of the repair.
    *
-   * `resultMade`: the call had no result and got one that says so. `resultMoved`: the result did not follow the message
-   * of its call. `resultQuoted`: it stayed where it is as text of the user, since an answer is bound to the result that was
-   * made. `resultDropped`: no earlier call asks for it, the call already had a result, or its message is unfinished.
-   * `callDropped`: another call of its message has the same id, it has none, or its message is unfinished.
-   * `callRenamed`: an earlier message used its id; call and result got a new one. `messageDropped`: it held nothing but
-   * dropped calls.
+   * `resultMade`: the call had no result; one was added that says so. `resultMoved`: the result did not follow the message of its
+   * call. `resultQuoted`: the result remains in its position as user text, because a later answer is bound to the result that was
+   * made. `resultDropped`: no earlier call matches, the call already had a result, or its message is unfinished. `callDropped`:
+   * another call of its message has the same id, the call has no id, or its message is unfinished. `callRenamed`: an earlier
+   * message used its id; call and result got a new one. `messageDropped`: it contained only dropped calls.
    */
   readonly kind:
     | "resultMade"
@@ -31,18 +30,18 @@ export interface ToolPairRepair {
     | "callDropped"
     | "callRenamed"
     | "messageDropped";
-  /** Index of the message in the original list; for a result that was made, of the message with its call. */
+  /** Index of the message in the original array; for a result that was made, index of the message with its call. */
   readonly index: number;
   /** Original id of the call; `""` if it has none. */
   readonly toolCallId: string;
-  /** The new id of a renamed call, also where its result was made. */
+  /** New id of a renamed call; also set on the repair that makes its result. */
   readonly newToolCallId?: string;
 }
 
-/** A list in which calls and results match, and the repairs that were made. */
+/** Messages in which calls and results match, and the repairs that were made. */
 export interface ToolPairsRepaired<M> {
   messages: M[];
-  /** In the order of the original list; empty if nothing was repaired. */
+  /** In the order of the original array; empty if nothing was repaired. */
   repairs: ToolPairRepair[];
 }
 
@@ -50,7 +49,7 @@ interface ToolPairOptions {
   readonly bindsThinking?: ((answer: AssistantMessage) => boolean) | undefined;
 }
 
-/** A result and its position. */
+/** Result and its position. */
 interface Answer {
   readonly index: number;
   readonly message: ToolResultMessage;
@@ -58,7 +57,7 @@ interface Answer {
   readonly isDisplaced: boolean;
 }
 
-/** An assistant message with tool calls, and their results by call id, in order. */
+/** Assistant message with tool calls, and their results by call id, in order. */
 interface Turn {
   readonly index: number;
   readonly message: AssistantMessage;
@@ -68,19 +67,19 @@ interface Turn {
 type Block = AssistantMessage["content"][number];
 
 /**
- * Returns messages that the strictest provider accepts: directly after an assistant message come the results of its
- * calls, one for each. There are no other results, and no id is used twice.
+ * Returns messages that the strictest provider accepts: each assistant message is directly followed by one result per call, other
+ * results do not occur, and ids are unique.
  *
- * A result belongs to the latest earlier message with its call, and is moved there if the user spoke while the tool ran; a
- * further result is dropped. A result that came after an answer whose thinking is bound to a made one stays where it is, as
- * text of the user. A call without a result gets one that says it was interrupted. An unfinished
- * message loses its calls and their results: a call may be incomplete, and clients omit such messages. If a later message
- * reuses an id, it is renamed there, because some providers number the calls of each message anew.
+ * A result belongs to the latest earlier message with its call, and is moved there if the user sent a message while the tool ran;
+ * a second result is dropped. A result remains in its position as user text if it follows an answer whose thinking is bound to a
+ * result that was made. A call without a result gets one that reports the interruption. Calls of an unfinished message and their
+ * results are dropped: a call may be incomplete, and clients omit such messages. If a later message reuses an id, the id is
+ * renamed there, because some providers restart the numbering of calls in each message.
  *
- * @param messages - Any list; not changed, nor are its messages.
- * @param options - `bindsThinking`: whether the model of an answer refuses its thinking if what was before it changes.
- *   Default: none does.
- * @returns A new list, with the same objects where nothing was repaired.
+ * @param messages - Any messages; neither the array nor its messages are changed.
+ * @param options - `bindsThinking`: returns whether the model of an answer rejects its thinking if earlier messages change.
+ *   Default: always false.
+ * @returns A new array, with the same objects where nothing was repaired.
  * @remarks Cost: O(messages and blocks). Idempotent. Source: docs/format.md#context
  */
 export function repairToolPairs(
@@ -102,16 +101,16 @@ export function repairToolPairs(
   return { messages: repaired, repairs: repairs.sort((a, b) => a.index - b.index) };
 }
 
-/** Groups results by their calls; drops results that no earlier call waits for, and quotes those that came too late. */
+/** Groups results by their calls; drops results that match no open call, and quotes results that came too late. */
 function gatherTurns(
   messages: readonly AgentMessage[],
   repairs: ToolPairRepair[],
   bindsThinking: (answer: AssistantMessage) => boolean,
 ): (AgentMessage | Turn)[] {
   const items: (AgentMessage | Turn)[] = [];
-  // The latest answer that refuses its thinking if a result before it changes.
+  // Index of the latest answer whose thinking is rejected if an earlier result changes.
   let boundAt = -1;
-  // For each id the latest message with a call of it that has no result yet.
+  // For each id, the latest message with a call that has no result yet.
   const waiting = new Map<string, Turn>();
   messages.forEach((message, index) => {
     if (isToolResult(message)) {
@@ -121,7 +120,7 @@ function gatherTurns(
         repairs.push({ kind: "resultDropped", index, toolCallId: id ?? "" });
         return;
       }
-      // A second result repeats the first; it answers no older call.
+      // A second result repeats the first; it does not answer an older call.
       waiting.delete(id);
       if (boundAt > turn.index) {
         repairs.push({ kind: "resultQuoted", index, toolCallId: id });
@@ -146,11 +145,11 @@ function gatherTurns(
 /** Writes turns in order, so that each call has one result and a unique id. */
 class TurnWriter {
   readonly #repairs: ToolPairRepair[];
-  /** Ids of all calls; a new id must differ from them. */
+  /** Ids of all calls; a new id must differ from all of them. */
   readonly #taken = new Set<string>();
   /** Ids of the calls that were written. */
   readonly #written = new Set<string>();
-  /** For each reused id, the number in its latest new name. */
+  /** For each reused id, the number in its latest new id. */
   readonly #numbers = new Map<string, number>();
 
   constructor(items: readonly (AgentMessage | Turn)[], repairs: ToolPairRepair[]) {
@@ -159,7 +158,7 @@ class TurnWriter {
       if (isTurn(item)) for (const id of listCallIds(item.message)) this.#taken.add(id);
   }
 
-  /** Returns the assistant message and its results; nothing if nothing is left of it. */
+  /** Returns the assistant message and its results; empty if all its content was dropped. */
   write(turn: Turn): AgentMessage[] {
     const { index, message } = turn;
     const newIds = new Map<string, string>();
@@ -191,7 +190,7 @@ class TurnWriter {
     return [{ ...call, id: newId }];
   }
 
-  /** Returns existing results in order, then those that had to be made. */
+  /** Returns existing results in order, then the results that had to be made. */
   #writeResults(
     turn: Turn,
     content: readonly Block[],
@@ -226,10 +225,10 @@ class TurnWriter {
   }
 }
 
-/** Text of the result that is made for a call without one. */
+/** Text of the result for a call without one. */
 const INTERRUPTED = "The tool call was interrupted: it has no result.";
 
-/** Tells whether a repair made a result. */
+/** Returns whether a repair made a result. */
 export function isMadeResult({ content, isError }: ToolResultMessage): boolean {
   return isError && content.length === 1 && getTexts(content)[0] === INTERRUPTED;
 }
@@ -245,7 +244,7 @@ function makeInterruptedResult(call: ToolCall, timestamp: unknown): ToolResultMe
   };
 }
 
-/** Returns a result as text of the user that names its call, for a place where the call already has another one. */
+/** Returns a result as user text that names its call, for calls that already have another result. */
 export function quoteLateResult(result: ToolResultMessage): UserMessage {
   const { toolCallId, toolName, content, isError, timestamp } = result;
   const text = `Tool call ${toolCallId} (${toolName}) has ${isError ? "failed" : "ended"} after all. Its result:`;
@@ -269,7 +268,7 @@ function isToolResult(message: AgentMessage): message is ToolResultMessage {
   return toRecord(message)["role"] === "toolResult";
 }
 
-/** Tells whether this is an assistant message with at least one tool call. */
+/** Returns whether a message is an assistant message with at least one tool call. */
 function isCaller(message: AgentMessage): message is AssistantMessage {
   const { role, content } = toRecord(message);
   return role === "assistant" && Array.isArray(content) && content.some(isToolCall);
@@ -279,7 +278,7 @@ function isToolCall(block: unknown): block is ToolCall {
   return toRecord(block)["type"] === "toolCall";
 }
 
-/** Thinking alone is no answer, and providers refuse it. */
+/** Returns false for thinking: thinking alone is not an answer, and providers reject it. */
 function isWorthSending(block: Block): boolean {
   return toRecord(block)["type"] !== "thinking";
 }

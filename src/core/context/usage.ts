@@ -2,7 +2,7 @@ import type { Usage } from "../format/content.ts";
 import { isJsonRecord } from "../format/json.ts";
 import { toRecord } from "./entry-fields.ts";
 
-/** Tells whether a stored value is a usage: an object. Its fields may hold anything. */
+/** Returns whether a stored value is a usage: an object. Its fields may have any value. */
 export function isUsage(value: unknown): value is Usage {
   return isJsonRecord(value);
 }
@@ -10,7 +10,7 @@ export function isUsage(value: unknown): value is Usage {
 /**
  * Returns the size of the context that a usage describes: `totalTokens`, else the sum of its four parts.
  *
- * @returns 0 if the usage has none of these.
+ * @returns 0 if the usage has none of these fields.
  */
 export function calculateContextTokens(usage: Usage): number {
   const { totalTokens, input, output, cacheRead, cacheWrite } = toRecord(usage);

@@ -4,9 +4,9 @@ import { withBlobImages } from "./blob-images.ts";
 import { isContent, toRecord } from "./entry-fields.ts";
 
 /**
- * Adds missing content to a stored message, and turns an assistant's text into a block.
+ * Adds missing content to a stored message, and converts an assistant's string to a block.
  *
- * @returns The same object if nothing had to change.
+ * @returns The same object if no change was necessary.
  */
 export function withContent(message: Message): Message;
 export function withContent(message: AgentMessage): AgentMessage;
@@ -27,12 +27,12 @@ export function withContent(message: AgentMessage): AgentMessage {
 }
 
 /**
- * Brings a stored message into the form that its role has in a request, whatever was stored.
+ * Converts a stored message to the form that its role has in a request, regardless of its stored form.
  *
- * Where the role needs blocks, a text becomes one. A bare name in `toolsRemoved` becomes a reference, and an image
- * that is not in the message a note.
+ * If the role requires blocks, a string becomes one. A bare name in `toolsRemoved` becomes a reference, and an image that is not
+ * stored in the message becomes a note.
  *
- * @returns The same object if nothing had to change.
+ * @returns The same object if no change was necessary.
  */
 export function toWellFormed(stored: Message): Message {
   const message = withBlobImages(withContent(stored));
@@ -41,7 +41,7 @@ export function toWellFormed(stored: Message): Message {
   return { ...message, content: toTextBlocks(message.content) };
 }
 
-/** Returns a text as a block; nothing for anything else. */
+/** Returns a string as a block; empty for any other value. */
 function toTextBlocks(content: unknown): TextContent[] {
   return typeof content === "string" ? [{ type: "text", text: content }] : [];
 }

@@ -1,6 +1,6 @@
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 
-/** Returns all entries, each behind its parent: a parent that came late stands behind its children in the file. */
+/** Returns all entries, parents first; in the file, a late parent can come after its children. */
 export function sortParentsFirst(tree: EntryTree): Int32Array {
   const order = new Int32Array(tree.size);
   let filled = 0;
@@ -11,7 +11,7 @@ export function sortParentsFirst(tree: EntryTree): Int32Array {
   return order;
 }
 
-/** Returns for each entry how many entries hang on it, itself included; `order` has all entries, parents first. */
+/** Returns for each entry the size of its subtree, including itself; `order` contains all entries, parents first. */
 export function countSubtrees(tree: EntryTree, order: Int32Array): Int32Array {
   const sizes = new Int32Array(tree.size).fill(1);
   for (let i = order.length - 1; i >= 0; i--) {
@@ -22,20 +22,20 @@ export function countSubtrees(tree: EntryTree, order: Int32Array): Int32Array {
   return sizes;
 }
 
-/** Returns for each entry the tip that came last into the file, of those at and below it; `order` has all entries, parents first. */
+/** Returns for each entry the leaf in its subtree that was appended last; `order` contains all entries, parents first. */
 export function findNewestTips(tree: EntryTree, order: Int32Array): Int32Array {
   const tips = new Int32Array(tree.size).fill(NONE);
   for (let i = order.length - 1; i >= 0; i--) {
     const ordinal = order[i] ?? NONE;
     const parent = tree.parentAt(ordinal);
-    // All its children have told theirs by now.
+    // All children have already reported their leaves.
     if (tree.isLeaf(ordinal)) tips[ordinal] = ordinal;
     if (parent !== NONE) tips[parent] = Math.max(tips[parent] ?? NONE, tips[ordinal] ?? NONE);
   }
   return tips;
 }
 
-/** Yields some entries and all that hangs on them. */
+/** Yields the given entries and all their descendants. */
 export function* walkEntries(tree: EntryTree, heads: readonly number[]): Generator<number, void> {
   const open = [...heads];
   for (let ordinal = open.pop(); ordinal !== undefined; ordinal = open.pop()) {
@@ -44,11 +44,14 @@ export function* walkEntries(tree: EntryTree, heads: readonly number[]): Generat
   }
 }
 
-/** Makes a test whether one entry is another or above it on its path: O(1) for each question, however long the paths are. */
+/**
+ * Creates a function that returns whether an entry is another entry or its ancestor. Cost: O(1) per call, regardless of path
+ * length.
+ */
 export function makeAncestorTest(tree: EntryTree): (ancestor: number, ordinal: number) => boolean {
   const order = sortParentsFirst(tree);
   const sizes = countSubtrees(tree, order);
-  // Numbered so that an entry and all that hangs on it have numbers in a row.
+  // An entry and its descendants have consecutive numbers.
   const numbers = new Int32Array(tree.size);
   const nextNumber = new Int32Array(tree.size);
   let nextRootNumber = 0;

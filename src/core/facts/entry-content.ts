@@ -4,9 +4,9 @@ import type { AnySessionEntry } from "../format/entry.ts";
 import { isJsonRecord, type JsonRecord } from "../format/json.ts";
 import type { EntryOutcome } from "./outcome.ts";
 
-/** A part of what an entry says. Its texts are as they were written: they may hold anything. */
+/** Part of an entry's content. Its strings are as stored and may contain any characters. */
 export type ContentPart =
-  /** Text in Markdown, of a person or a model. */
+  /** Markdown text of a user or a model. */
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "thinking"; readonly text: string; readonly isRedacted: boolean }
   | { readonly kind: "image"; readonly mimeType: string; readonly data: string }
@@ -14,26 +14,26 @@ export type ContentPart =
   | OutputPart
   | { readonly kind: "data"; readonly title: string; readonly value: unknown }
   | { readonly kind: "note"; readonly text: string }
-  /** How an answer failed or was stopped, or that the entry is damaged. */
+  /** Failure or abort of an answer, or a damaged entry. */
   | { readonly kind: "failure"; readonly of: EntryOutcome | "damaged"; readonly text: string };
 
 /** Text as a program wrote it. */
 export interface OutputPart {
   readonly kind: "output";
-  /** Whether a tool or a command of a person wrote it, or it is a section of the instructions. */
+  /** Source of the text: a tool, a user's command, or a section of the instructions. */
   readonly of: "tool" | "command" | "section";
-  /** The tool, the command, or what section it is. */
+  /** Name of the tool, the command, or the section. */
   readonly title: string;
   readonly notes: readonly string[];
   readonly text: string;
   readonly isError: boolean;
 }
 
-/** What an entry holds, in an order for reading. */
+/** Content of an entry, in reading order. */
 export interface EntryContent {
-  /** What it says; empty if it has nothing to say. */
+  /** Parts of the content; empty if there are none. */
   readonly parts: readonly ContentPart[];
-  /** What else is stored in it or in its message, by name; without what the head of an entry holds. */
+  /** Other stored fields of the entry or its message, by name; without the fields of the entry's head. */
   readonly others: readonly (readonly [name: string, value: unknown])[];
 }
 
@@ -41,7 +41,7 @@ const HEAD = ["type", "id", "parentId", "timestamp"];
 
 const UNKNOWN = "Content of an unknown kind";
 
-/** The fields of an entry or a message, and which of them were taken for its parts. */
+/** Fields of an entry or a message, and a record of which were used for its parts. */
 class Fields {
   readonly all: JsonRecord;
   readonly #taken: Set<string>;
@@ -56,7 +56,7 @@ class Fields {
     return this.all[name];
   }
 
-  /** Takes a text; what is none stays for the others. */
+  /** Returns a string and marks it as used; a value that is not a string remains in `others`. */
   text(name: string): string {
     const value = this.all[name];
     return typeof value === "string" ? toText(this.take(name)) : "";
@@ -67,7 +67,7 @@ class Fields {
   }
 }
 
-/** Takes an entry apart for reading; undefined stands for a damaged body. */
+/** Splits an entry into parts for reading; undefined means a damaged body. */
 export function getEntryContent(entry: AnySessionEntry | undefined): EntryContent {
   if (entry === undefined || entry.type === "damaged") {
     const text = "This entry cannot be read. It keeps its position in the tree.";
@@ -81,7 +81,7 @@ export function getEntryContent(entry: AnySessionEntry | undefined): EntryConten
   return { parts, others: [...fields.others, ...message.others] };
 }
 
-/** Returns what a message says, whatever is stored in it, without what a model never gets of it. */
+/** Returns the content of a message, for any stored value, without the fields that a model never receives. */
 export function getMessageContent(message: unknown): ContentPart[] {
   return makeMessageParts(message, new Fields(toRecord(message)));
 }
@@ -135,7 +135,7 @@ function makeMessageParts(message: unknown, fields: Fields): ContentPart[] {
   }
 }
 
-/** The parts of stored content. What is of an unknown kind is shown as it stands. */
+/** Returns the parts of stored content; content of an unknown kind is returned as data. */
 function getContentParts(content: unknown): ContentPart[] {
   return isContent(content)
     ? toContentBlocks(content).flatMap(makeBlockParts)
@@ -179,7 +179,7 @@ function toDataParts(title: string, value: unknown): ContentPart[] {
   return isEmptyData(value) ? [] : [{ kind: "data", title, value }];
 }
 
-/** Tells whether stored data is nothing to look at: null, an empty string, or an array or object without fields. */
+/** Returns whether stored data is empty: undefined, null, an empty string, or an array or object without fields. */
 function isEmptyData(value: unknown): boolean {
   if (value === undefined || value === null || value === "") return true;
   return typeof value === "object" && Object.keys(value).length === 0;
@@ -208,13 +208,13 @@ function makeResultParts(fields: Fields): ContentPart[] {
   return text === "" && others.length > 0 ? others : [output, ...others];
 }
 
-/** Tells whether a part of a result is not text, of whatever type. */
+/** Returns whether a part of a result is not text, whatever its type. */
 function isNoText(part: unknown): boolean {
   const { type, text } = toRecord(part);
   return type !== "text" && (type === "image" || toText(text) === "");
 }
 
-/** What a program keeps with a result, and the model never gets. */
+/** Returns the data that a program stores with a result and that the model never receives. */
 function makeStoredParts(fields: Fields): ContentPart[] {
   if (fields.all["role"] !== "toolResult") return [];
   return [
@@ -253,7 +253,7 @@ function makeSystemParts(fields: Fields): ContentPart[] {
   ];
 }
 
-/** How an answer ended, where it was not finished. */
+/** Returns a part that describes how an unfinished answer ended. */
 function makeEndingParts(fields: Fields): ContentPart[] {
   switch (fields.all["stopReason"]) {
     case "error":
@@ -269,7 +269,7 @@ function makeEndingParts(fields: Fields): ContentPart[] {
   }
 }
 
-/** Writes what an output is of: the tool, or a command and how it ended. */
+/** Formats the title of an output: the tool, or a command and its outcome. */
 export function formatOutputTitle({ of, title, notes }: OutputPart): string {
   if (of !== "command") return title;
   return `$ ${title}${notes.length === 0 ? "" : `  (${notes.join(", ")})`}`;

@@ -9,29 +9,29 @@ import { formatCount, formatCounted, joinNonempty } from "./number-text.ts";
 import { toShortLine, toWholeLine, withoutMarkdown } from "./plain-text.ts";
 import { getTellingArgument } from "./tool-calls.ts";
 
-/** What a line says of an entry. */
+/** One-line description of an entry. */
 export interface Excerpt {
-  /** One harmless line; empty if the entry says nothing. */
+  /** One line without control characters; empty if the entry has no content. */
   readonly text: string;
   readonly isError: boolean;
 }
 
 interface Said extends Excerpt {
-  /** What stands for it where its beginning is enough. */
+  /** Text from which a truncated line is made. */
   readonly brief: string;
 }
 
 /**
- * Returns the line that says most about an entry; undefined stands for a damaged body.
+ * Returns the most informative line about an entry; undefined means a damaged body.
  *
- * @param isWhole - Whether the line holds all that the entry says, however long that is, and as it was written; default:
- *   its beginning, without the marks of Markdown.
+ * @param isWhole - Whether the line contains the whole content, of any length and as written; default: its beginning, without
+ *   Markdown syntax.
  */
 export function getExcerpt(entry: AnySessionEntry | undefined, isWhole = false): Excerpt {
   return onOneLine(describeEntry(entry), isWhole);
 }
 
-/** Returns the line that says most about a message, of whatever role, as `getExcerpt` does of an entry. */
+/** Returns the most informative line about a message of any role, as `getExcerpt` does for an entry. */
 export function getMessageExcerpt(message: unknown, isWhole = false): Excerpt {
   return onOneLine(describeMessage(toRecord(message)), isWhole);
 }
@@ -95,7 +95,7 @@ function makeSuccess(text: string, brief = text): Said {
   return { text, brief, isError: false };
 }
 
-/** What is written in Markdown. */
+/** Returns a description of Markdown text. */
 function makeProse(text: string): Said {
   return makeSuccess(text, withoutMarkdown(text));
 }
@@ -120,36 +120,36 @@ function describeAnswer(message: JsonRecord): Said {
   return { text: `${mark}${text}`, brief: `${mark}${brief}`, isError: mark !== "" };
 }
 
-/** Says in a few words what a tool was called for: `→ bash npm test`. */
+/** Formats a tool call in a few words: `→ bash npm test`. */
 export function formatToolCall(name: string, input: unknown): string {
   return `→ ${formatCallTitle(name, input)}`;
 }
 
-/** Names a call: the tool, and the argument that says most. */
+/** Returns the title of a call: the tool, and its most informative argument. */
 export function formatCallTitle(name: string, input: unknown): string {
   return `${name || "(unnamed tool)"} ${getTellingArgument(input)}`.trimEnd();
 }
 
-/** The text of a message or custom message, with its images mentioned. */
+/** Returns the text of a message or custom message, preceded by the number of its images. */
 function formatContent(fields: JsonRecord): string {
   const images = getMessageParts(fields).filter(({ kind }) => kind === "image").length;
   const text = getTexts(fields["content"]).join(" ");
   return images === 0 ? text : `[${formatCounted(images, "image")}] ${text}`;
 }
 
-/** A text with the name of what it comes from before it, if there is one. */
+/** Returns a text preceded by the name of its source, if there is one. */
 function formatNamed(name: unknown, text: string): string {
   return joinNonempty(": ", toText(name), text);
 }
 
-/** What the data of a program say to a person: a text for people, or for the model, else what a call was made for. */
+/** Returns the most readable text of a program's data: text for people or for the model, else the purpose of a call. */
 function formatState(data: JsonRecord): string {
   return (
     getTexts(data["content"]).join(" ") || getTellingArgument(data) || getTellingArgument(data["action"])
   );
 }
 
-/** What an entry that is no message says, by its type. */
+/** Describes an entry that is not a message, by its type. */
 function formatEntry(type: string, fields: JsonRecord): string {
   const text = (name: string) => toText(fields[name]);
   switch (type) {
@@ -185,7 +185,7 @@ function formatStoredTokens(tokens: unknown): string {
   return typeof tokens === "number" && tokens > 0 ? `${formatCount(tokens)}-token context → ` : "";
 }
 
-/** A summary without the marks of its headings. */
+/** Returns a summary without heading marks. */
 function withoutHeadingMarks(summary: unknown): string {
   return toText(summary).replace(/^#+ /gm, "");
 }

@@ -5,35 +5,35 @@ import { joinNonempty } from "./number-text.ts";
 import { COLOR } from "./plain-text.ts";
 import { getTellingArgument } from "./tool-calls.ts";
 
-/** So much of an output is looked through at a time, from its end. */
+/** Number of characters of an output that are searched at a time, from its end. */
 const PIECE = 64 * 1024;
 
-/** So much of the end of an output is looked through if no line there names an error. */
+/** Maximum number of characters searched from the end of an output if no line there names an error. */
 const MAX_SCANNED = 4 * 1024 * 1024;
 
-/** So much of a line is looked at. */
+/** Maximum number of characters of a line that are searched. */
 const MAX_LINE_LENGTH = 1000;
 
-/** Characters that say what a tool was called for. */
+/** Maximum number of characters of a call's purpose. */
 const MAX_CALL_LENGTH = 80;
 
-/** What stands around an error and tells nothing of it: the ends of wrapping programs, and lines of a stack. */
+/** Lines around an error that do not describe it: exit messages of wrapping programs, and stack frames. */
 const WRAPPING =
   /^(?:command (?:exited|failed)|exit(?:ed)?(?: with)?(?: code| status)?:? \d|\(no output\)|npm (?:err!|error)|make(?:\[\d+\])?: \*\*\*|error: could not compile|error: \(none\)$|at .*:\d+\)?$|file ".*", line \d|node\.js v\d)/i;
 
-/** How a command ended that was stopped. */
+/** Message of a command that was stopped. */
 const STOPPED = /^command (?:aborted|cancelled|killed|timed out)/i;
 
-/** The exit code as tools tell it at the end of an output. */
+/** Exit code as tools report it at the end of an output. */
 const EXIT_CODE = /\bexit(?:ed)?(?: with)?(?: code| status)?:? (-?\d+)\b/i;
 
-/** A bare count of what went wrong, which says least. */
+/** Bare count of failures, which is the least informative line. */
 const BARE_COUNT = /^\W*(?:\w+:? )?\d+ (?:failing|failed|failures?|errors?)\b[^:]*$/i;
 
-/** A count of failures that are none. */
+/** Count of zero failures. */
 const NO_FAILURE = /\b(?:0|no) (?:errors?|fail(?:ed|ures?))\b/i;
 
-/** A line that names an error and says what it is. */
+/** Line that names an error and describes it. */
 const NAMES_ERROR =
   /(?:error|exception|fatal|panic(?:ked)?|conflict)\b[^:]{0,60}:\s*\S|\b(?:no such file|not found|permission denied|assert)/i;
 
@@ -41,22 +41,22 @@ const TELLS_FAILURE =
   /error|fail|fatal|panic|exception|cannot|can't|could not|unable|refused|denied|invalid|unexpected|expected|missing|killed|timed out|timeout|\bnot (?:mergeable|permitted|supported|allowed)|[\u2716\u2717\u00d7]/i;
 
 interface Failure {
-  /** The tool and what it was called for, or the command; empty for an answer of the model. */
+  /** Tool and the purpose of its call, or the command; empty for a model's answer. */
   readonly what: string;
-  /** As `exit code 1`; empty if none is told. */
+  /** Formatted as `exit code 1`; empty if unknown. */
   readonly exitCode: string;
-  /** The line of the output that says most, or the error message of an answer; may be empty. */
+  /** Most informative line of the output, or the error message of an answer; may be empty. */
   readonly line: string;
 }
 
 /**
- * Says in one line what failed: the tool or the command with its exit code, and the line of the output that names the
- * error; of an answer, its error message.
+ * Describes a failure in one line: the tool or the command with its exit code, and the line of the output that names the error;
+ * for an answer, its error message.
  *
- * @param message - A message that failed, as `outcomeOf` tells it.
- * @param input - Arguments of the call of which it is the result, if they are known.
- * @returns May hold control characters of the output.
- * @remarks Cost: O(output), of which at most 4 MB are looked through.
+ * @param message - A message that failed, as determined by `outcomeOf`.
+ * @param input - Arguments of the call that produced the result, if known.
+ * @returns May contain control characters of the output.
+ * @remarks Cost: O(output); searches at most 4 MB.
  */
 export function formatFailure(message: unknown, input?: unknown): string {
   const { what, exitCode, line } = getFailure(message, input);
@@ -64,12 +64,11 @@ export function formatFailure(message: unknown, input?: unknown): string {
 }
 
 /**
- * Says in one line how something failed, beside a call or a command that is shown already: its exit code, and the line
- * that names the error.
+ * Describes a failure in one line, without the call or the command: its exit code, and the line that names the error.
  *
- * @param message - A message that failed, as `outcomeOf` tells it.
- * @returns May hold control characters of the output.
- * @remarks Cost: O(output), of which at most 4 MB are looked through.
+ * @param message - A message that failed, as determined by `outcomeOf`.
+ * @returns May contain control characters of the output.
+ * @remarks Cost: O(output); searches at most 4 MB.
  */
 export function failureLine(message: unknown): string {
   const { what, exitCode, line } = getFailure(message);
@@ -77,12 +76,12 @@ export function failureLine(message: unknown): string {
   return joinNonempty(": ", exitCode, line) || nothing;
 }
 
-/** Returns the line of an output that names the error as it stands there, up to 1,000 characters of it; may be empty. */
+/** Returns the line of an output that names the error, unchanged, at most 1,000 characters; may be empty. */
 export function getErrorLine(message: unknown): string {
   return getFailure(message).line;
 }
 
-/** Returns the last line of an output that names an error or reports a failure; undefined if none of its last 64 KB does. */
+/** Returns the last line of an output that names an error or reports a failure; undefined if there is none in its last 64 KB. */
 export function findFailureLine(output: string): string | undefined {
   const { named, told } = findErrors(getLastLines(output));
   return named ?? told;
@@ -111,7 +110,7 @@ function getFailure(message: unknown, input?: unknown): Failure {
   };
 }
 
-/** What a tool was called for, short enough to stand before an error. */
+/** Returns the purpose of a tool call, short enough to precede an error. */
 function describePurpose(input: unknown): string {
   const [first = "", ...others] = getTellingArgument(input)
     .trim()
@@ -120,7 +119,7 @@ function describePurpose(input: unknown): string {
   return isCut ? `${first.slice(0, MAX_CALL_LENGTH - 1)}…` : first;
 }
 
-/** The last lines before an index of a text that hold anything; one that is cut at their beginning is left out. */
+/** Returns the last nonempty lines before an index of a text; omits a line whose beginning is cut. */
 function getLastLines(text: string, end = text.length): string[] {
   const start = Math.max(0, end - PIECE);
   const cut = start === 0 ? -1 : text.indexOf("\n", start);
@@ -132,7 +131,7 @@ function getLastLines(text: string, end = text.length): string[] {
     .filter(Boolean);
 }
 
-/** The line of an output that says most about an error: the last that names one, else the last that tells anything. */
+/** Returns the most informative line about an error: the last one that names it, else the last one that reports a failure. */
 function findTellingLine(lines: readonly string[], text: string): string {
   const own = lines.filter((line) => !WRAPPING.test(line));
   const last = findErrors(lines);
@@ -142,7 +141,7 @@ function findTellingLine(lines: readonly string[], text: string): string {
   return earlier?.named ?? last.told ?? earlier?.told ?? own.at(-1) ?? lines.at(-1) ?? "";
 }
 
-/** The last line of some that names an error, and the last that tells of a failure. */
+/** Last line that names an error, and last line that reports a failure. */
 interface ErrorLines {
   readonly named: string | undefined;
   readonly told: string | undefined;
@@ -158,10 +157,10 @@ function findErrors(lines: readonly string[]): ErrorLines {
   };
 }
 
-/** Looks through what stands before the last lines, backwards, until one names an error. */
+/** Searches the text before the last lines, backward, until a line names an error. */
 function findEarlierErrors(text: string): ErrorLines {
   let told: string | undefined;
-  // Pieces overlap, so that a line that is cut in one is whole in the one before.
+  // Pieces overlap, so that a line that is cut in one is complete in the one before.
   const step = PIECE - MAX_LINE_LENGTH;
   const min = Math.max(MAX_LINE_LENGTH, text.length - MAX_SCANNED);
   for (let end = text.length - step; end > min; end -= step) {

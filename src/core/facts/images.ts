@@ -1,21 +1,21 @@
-/** An image as an entry holds it. */
+/** Image as stored in an entry. */
 export interface StoredImage {
   readonly mimeType: string;
-  /** In base64. */
+  /** Encoded in Base64. */
   readonly data: string;
 }
 
-/** Kinds of images that a browser draws and that hold nothing but pixels. */
+/** Image types that browsers display and that contain only pixels. */
 const SHOWN_TYPES = /^image\/(?:png|jpeg|gif|webp|avif|bmp)$/;
 
 const NOT_BASE64 = /[^A-Za-z0-9+/]/;
 
-/** Returns an image as a `data:` address; undefined if it holds anything but pixels, or cannot be decoded. */
+/** Returns an image as a `data:` URL; undefined if it may contain more than pixels, or cannot be decoded. */
 export function toImageAddress({ mimeType, data }: StoredImage): string | undefined {
   return SHOWN_TYPES.test(mimeType) && isBase64Data(data) ? `data:${mimeType};base64,${data}` : undefined;
 }
 
-/** Tells whether a browser can decode a text: padding may be left out, and lines may be broken. */
+/** Returns whether a browser can decode a string: padding may be missing, and lines may be broken. */
 function isBase64Data(text: string): boolean {
   const joined = text.replace(/[\r\n]+/g, "");
   const digits = joined.length % 4 === 0 ? joined.replace(/={1,2}$/, "") : joined;

@@ -1,23 +1,23 @@
 const THOUSANDS = /\B(?=(?:\d{3})+$)/g;
 
-/** Writes a number as a whole one, with separators. `Intl` would take longer for the first one than most commands. */
+/** Formats a number as an integer with separators. Avoids `Intl`, whose first use takes longer than most commands. */
 export function formatCount(value: number): string {
   return String(Math.round(value)).replace(THOUSANDS, ",");
 }
 
-/** Returns the texts that are not empty, with something between them. */
+/** Joins the nonempty texts with a separator. */
 export function joinNonempty(between: string, ...texts: readonly string[]): string {
   return texts.filter(Boolean).join(between);
 }
 
-/** Writes a number and the word for what is counted. */
+/** Formats a number and the noun for the counted items. */
 export function formatCounted(value: number, one: string, many = `${one}s`): string {
   return `${formatCount(value)} ${value === 1 ? one : many}`;
 }
 
 const UNKNOWN = "–";
 
-/** Writes US dollars: of small sums four decimal places, of others two; a dash for what is not known. */
+/** Formats US dollars with two decimal places, or four for small amounts; a dash if unknown. */
 export function formatDollars(cost: number | null): string {
   if (cost === null) return UNKNOWN;
   if (cost < 0) return `-${formatDollars(-cost)}`;
@@ -25,12 +25,12 @@ export function formatDollars(cost: number | null): string {
   return `$${cost.toFixed(cost > 0 && cost < 0.1 ? 4 : 2)}`;
 }
 
-/** Writes a round amount in US dollars for the edge of a chart, with no more digits than it needs. */
+/** Formats a round amount in US dollars for a chart axis, with no more digits than necessary. */
 export function roundDollars(value: number): string {
   return `$${Number(value.toPrecision(3))}`;
 }
 
-/** Writes a number of bytes in the unit that fits. */
+/** Formats a number of bytes in a suitable unit. */
 export function formatBytes(value: number): string {
   if (value < 1000) return formatCounted(value, "byte");
   const units = ["kB", "MB", "GB", "TB"];

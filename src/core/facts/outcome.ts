@@ -1,14 +1,14 @@
 import { getMessageFields } from "../context/entry-fields.ts";
 import type { AnySessionEntry } from "../format/entry.ts";
 
-/** How something went wrong: it failed, or was stopped. */
+/** Unsuccessful outcome: a failure or an abort. */
 export type EntryOutcome = "failed" | "aborted";
 
 /**
- * Tells whether a tool, a command or a model failed or was stopped.
+ * Returns whether a tool, a command, or a model failed or was stopped.
  *
- * Failed: a tool result with `isError`, a command with an exit code other than 0, an answer with the stop reason
- * `"error"`. Aborted: a cancelled command, an answer with the stop reason `"aborted"`.
+ * Failed: a tool result with `isError`, a command with an exit code other than 0, an answer with the stop reason `"error"`.
+ * Aborted: a canceled command, an answer with the stop reason `"aborted"`.
  *
  * @returns Undefined for every other entry.
  */

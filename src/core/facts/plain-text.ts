@@ -2,55 +2,54 @@ import { takeStart } from "../context/message-parts.ts";
 import { toTypedCommand } from "./user-text.ts";
 
 /**
- * Sequences that color, and that clear the rest of a line as grep writes behind each color: the output of tools is full of
- * them, and they are removed, because they say nothing.
+ * Escape sequences that set colors or, as grep writes after each color, clear the rest of a line. Tool output often contains
+ * them; they are removed, because they carry no information.
  */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 export const COLOR = /\u001b\[(?:[0-9;:]*m|[0-2]?K)/g;
 
 /**
- * What could drive a terminal or reorder what it shows: control characters, direction marks, invisible separators,
- * tag characters and halves of surrogate pairs.
+ * Characters that could control a terminal or reorder its text: control characters, direction marks, invisible separators, tag
+ * characters, and lone surrogates.
  */
 const HARMFUL =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0001}-\u{e007f}]|\p{Surrogate}/gu;
 
-/** Text that nothing has to be done about, as most is: one look at it costs less than three replacements. */
+/** Text that needs no changes, as most does: one test costs less than three replacements. */
 const HARMLESS = /^[\t\n -~]*$/;
 
-/** Words with a space between them: a line as it should be. */
+/** Words separated by single spaces: a line that needs no changes. */
 const LINE = /^[!-~]+(?: [!-~]+)*$/;
 
-/** Runs of white space that are more than a space. */
+/** White space other than a single space. */
 const WIDE_SPACE = / \s+|[^\S ]\s*/g;
 
 const DELETE = 0x7f;
 
-/** Characters of which a line is made at most, so that a text of megabytes costs no more than a short one. */
+/** Maximum number of characters read for a line, so that a text of megabytes costs no more than a short one. */
 const MAX_READ = 4000;
 
 /**
- * Makes text from a session harmless to a terminal; line breaks and tabs stay.
+ * Makes text from a session safe for a terminal; line breaks and tabs are kept.
  *
- * Colors are taken out; other control characters are shown as pictures of themselves, so that nothing is hidden.
+ * Removes colors; replaces other control characters with visible symbols, so that nothing is hidden.
  */
 export function toPlainText(text: string): string {
   if (HARMLESS.test(text)) return text;
   return text.replace(/\r\n?/g, "\n").replace(COLOR, "").replace(HARMFUL, toPicture);
 }
 
-/** Characters that nobody sees, and that can carry text all the same; those that join letters and emoji stay. */
+/** Invisible characters, which can still carry text; excludes those that join letters and emoji. */
 const INVISIBLE = /(?!\u200c|\u200d|\ufe0f)\p{Default_Ignorable_Code_Point}/gu;
 
-/** Joiners of letters and emoji, where they join neither. */
+/** Joiners of letters and emoji that join neither. */
 const IDLE_JOINERS = /(?<=[\t\n -~])(?:\u200c|\u200d|\ufe0f)+(?=[\t\n -~])/g;
 
 /**
- * Removes from a text the characters that a terminal could obey and those that are invisible, for a reader that is not a terminal;
- * line breaks and tabs stay.
+ * Removes control and invisible characters from a text for a reader that is not a terminal; line breaks and tabs are kept.
  *
- * @param substitute - Put in place of each.
+ * @param substitute - Replaces each removed character.
  */
 export function withoutHarmful(text: string, substitute = ""): string {
   if (HARMLESS.test(text)) return text;
@@ -60,38 +59,38 @@ export function withoutHarmful(text: string, substitute = ""): string {
   );
 }
 
-/** Makes harmless text of one line, of a long text its beginning: each run of white space becomes one space. */
+/** Returns the beginning of a text as one safe line: each run of white space becomes one space. */
 export function toPlainLine(text: string): string {
   return toWholeLine(text.trimStart().slice(0, MAX_READ));
 }
 
-/** Characters of a line that stands for a longer text. */
+/** Maximum number of characters of a shortened line. */
 const LONGEST = 400;
 
-/** Makes one harmless line of the beginning of a text, with an ellipsis where it is longer than the line. */
+/** Returns the beginning of a text as one safe line, with an ellipsis if the text is longer. */
 export function toShortLine(text: string, longest = LONGEST): string {
   const line = toPlainLine(text);
   return line.length > longest ? `${takeStart(line, longest - 1).trimEnd()}…` : line;
 }
 
-/** Makes harmless text of one line, however long: each run of white space becomes one space. */
+/** Returns a whole text as one safe line: each run of white space becomes one space. */
 export function toWholeLine(text: string): string {
   return LINE.test(text) ? text : toPlainText(text).replace(WIDE_SPACE, " ").trim();
 }
 
-/** Writes the fields of a line for programs: whole, with tabs between them and none in them. */
+/** Formats the fields of a line for programs: complete, separated by tabs, and containing none. */
 export function joinTabs(fields: readonly (string | number)[]): string {
   return fields.map((field) => toWholeLine(String(field))).join("\t");
 }
 
-/** Escapes in JSON what a terminal could take for a command; the value that it stands for is the same. */
+/** Escapes characters in JSON that a terminal could interpret as commands; the value does not change. */
 export function toPlainJson(json: string): string {
   return json.replace(HARMFUL, (found) =>
     Array.from({ length: found.length }, (_, i) => `\\u${toHex(found.charCodeAt(i))}`).join(""),
   );
 }
 
-/** A visible stand-in for a character that is not printed. */
+/** Returns a visible substitute for a nonprintable character. */
 function toPicture(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   if (code < 0x20) return String.fromCharCode(0x2400 + code);
@@ -102,7 +101,7 @@ function toHex(code: number): string {
   return code.toString(16).padStart(4, "0");
 }
 
-/** The fences of a block of code, with its language. */
+/** Fence of a code block, with its language. */
 const FENCE = /^ {0,3}(?:```|~~~)[^`\n]*$/gm;
 
 const HEADING = /^ {0,3}#{1,6} +/gm;
@@ -112,10 +111,10 @@ const EMPHASIS = /(?<![\w*])\*(?=[^\s*])([^*\n]*[^\s*])\*(?![\w*])/g;
 const CODE = /(`+)([^`\n]+)\1/g;
 
 /**
- * Takes the marks of headings, links, emphasis and code out of the beginning of a Markdown text: `## **Goal**` becomes
- * `Goal`. A command with a slash loses its tags. What may mean something else stays, such as `*.ts`, `a * b` and `__init__`.
+ * Removes the syntax of headings, links, emphasis, and code from the beginning of a Markdown text: `## **Goal**` becomes `Goal`.
+ * Removes the tags of a slash command. Keeps ambiguous characters, such as those of `*.ts`, `a * b`, and `__init__`.
  *
- * @returns The first 4,000 characters at most.
+ * @returns At most the first 4,000 characters.
  */
 export function withoutMarkdown(text: string): string {
   return toTypedCommand(takeStart(text.trimStart(), MAX_READ))

@@ -5,51 +5,51 @@ import type { JsonRecord } from "../format/json.ts";
 import { findSessionName, isNameType, toSessionName } from "../format/session-name.ts";
 import { toWholeTime } from "../format/timestamps.ts";
 
-/** The facts of a session that lists show and queries use, wherever it is kept. */
+/** Facts of a session that lists and queries use, independent of its storage. */
 export interface SessionFacts {
   /** Id of the header. */
   readonly id: string;
-  /** Working directory of the header; empty if it names none. */
+  /** Working directory of the header; empty if the header names none. */
   readonly cwd: string;
-  /** Display name; null if it has none. */
+  /** Display name; null if the session has none. */
   readonly name: string | null;
-  /** What the header says the session was forked from: a path, or an id. */
+  /** Origin of a fork, as the header states it: a path, or an id. */
   readonly parentSession: string | null;
-  /** Time of the header, in Unix milliseconds; null if it has no readable one. Backends receive 0 instead. */
+  /** Time of the header, in Unix milliseconds; null if unreadable. Backends receive 0 instead. */
   readonly createdMs: number | null;
   /** Time of the latest user or assistant message; null if none has a time. */
   readonly lastMessageMs: number | null;
-  /** Entries of type `message`, of any role. */
+  /** Number of entries of type `message`, of any role. */
   readonly messageCount: number;
-  /** Text of the first user message that has text, in backends its beginning; null if there is none. */
+  /** Text of the first user message with text (in backends, its beginning); null if there is none. */
   readonly firstMessage: string | null;
 }
 
 /**
- * The facts of an entry's line that queries use, all taken from the line.
+ * Facts of an entry that queries use, read only from the entry's line.
  *
- * No text in the facts that backends receive holds U+0000 or half a surrogate pair.
+ * Strings in the facts that backends receive contain neither U+0000 nor lone surrogates.
  */
 export interface EntryFacts {
   readonly id: string;
   /** Null for a root, and for an entry without the field. */
   readonly parentId: string | null;
   readonly type: string;
-  /** Unix milliseconds, a whole number; null if the line has no time. */
+  /** Unix milliseconds, an integer; null if the line has no time. */
   readonly timestampMs: number | null;
-  /** The name that the entry sets, or null if it clears the name. Absent in other entries. */
+  /** Name that the entry sets, or null if it clears the name. Absent in other entries. */
   readonly sessionName?: string | null;
-  /** Time of a user or assistant message, else of its entry, as a whole number. Absent in other entries, and without a time. */
+  /** Time of a user or assistant message, else of its entry; an integer. Absent in other entries, and without a time. */
   readonly messageMs?: number;
-  /** The first 200 characters of a user message with text. Absent in other entries. */
+  /** First 200 characters of a user message with text. Absent in other entries. */
   readonly userText?: string;
-  /** What the line tells of the usage of models, in a form of the library's own. Absent in lines that tell nothing of it. */
+  /** Model usage that the line records, in the library's own format. Absent if the line records none. */
   readonly usage?: string;
-  /** The searched text; only given to backends that support search. */
+  /** Searched text; only passed to backends that support search. */
   readonly searchText?: string;
 }
 
-/** What an entry adds to the facts of its session. */
+/** Facts that an entry adds to those of its session. */
 export type FactsAdded = Pick<EntryFacts, "type" | "sessionName" | "messageMs" | "userText">;
 
 /** Returns the text of a message, its blocks joined by one space; undefined if it has none. */
@@ -58,7 +58,7 @@ export function getMessageText(message: JsonRecord): string | undefined {
   return text.trim() === "" ? undefined : text;
 }
 
-/** Returns the facts of a session that only has its header. */
+/** Returns the facts of a session with a header and no entries. */
 export function makeHeaderFacts({ id, cwd, parentSession, timestamp, title }: SessionHeader): SessionFacts {
   return {
     id,
@@ -72,7 +72,7 @@ export function makeHeaderFacts({ id, cwd, parentSession, timestamp, title }: Se
   };
 }
 
-/** Reads what an entry adds to the facts of its session; a message without a time has that of the entry. */
+/** Reads the facts that an entry adds to those of its session; a message without a time has the time of its entry. */
 export function readAddedFacts(type: string, record: JsonRecord, entryMs: number | undefined): FactsAdded {
   if (isNameType(type)) return { type, sessionName: findSessionName(record) ?? null };
   if (type !== "message") return { type };
@@ -84,7 +84,7 @@ export function readAddedFacts(type: string, record: JsonRecord, entryMs: number
   return { type, ...(messageMs !== undefined && { messageMs }), ...(userText !== undefined && { userText }) };
 }
 
-/** Gathers the facts of a session from its entries, one by one in file order: the one summarizer of all rows. */
+/** Collects the facts of a session from its entries, one by one in file order. All rows are built with this class. */
 export class Summarizer {
   readonly #before: SessionFacts;
   #name: string | null;
@@ -92,7 +92,7 @@ export class Summarizer {
   #firstMessage: string | null;
   messageCount: number;
 
-  /** @param before - The facts of the header, or of all earlier entries. */
+  /** @param before - Facts of the header, or of all earlier entries. */
   constructor(before: SessionFacts) {
     this.#before = before;
     this.#name = before.name;
@@ -106,7 +106,7 @@ export class Summarizer {
     return this.#lastMessageMs;
   }
 
-  /** Whether a user message with text is still to come. */
+  /** Whether no user message with text has been added. */
   get lacksFirstMessage(): boolean {
     return this.#firstMessage === null;
   }
@@ -116,7 +116,7 @@ export class Summarizer {
     this.addContent(entry);
   }
 
-  /** Adds what an entry holds, but does not count it. */
+  /** Adds the facts of an entry without counting it as a message. */
   addContent({ sessionName, messageMs, userText }: FactsAdded): void {
     if (sessionName !== undefined) this.#name = sessionName;
     if (messageMs !== undefined && messageMs > this.#lastMessageMs) this.#lastMessageMs = messageMs;
@@ -141,7 +141,7 @@ export class Summarizer {
 /**
  * Returns the facts of a session after lines were added.
  *
- * @param lines - The lines that were really added, each once, in order.
+ * @param lines - Lines that were actually added, each once, in order.
  * @remarks Cost: O(lines).
  */
 export function factsAfter(

@@ -1,17 +1,17 @@
-/** Characters of an id that are shown at least: the whole id of an entry of ours. */
+/** Minimum number of characters of an id that are displayed: the whole id of a sessiontree entry. */
 const SHORTEST = 8;
 
-/** Longer beginnings of entries' ids are not shown, even if they do not tell all of them apart. */
+/** Maximum number of characters of entry ids that are displayed, even if some remain ambiguous. */
 const LONGEST = 18;
 
-/** As long as an id of a session can be: what is shown of it always tells it from the others. */
+/** Maximum length of a session id: displayed ids are always unambiguous. */
 export const WHOLE_ID = 200;
 
 /**
- * Returns how many characters of ids tell them apart.
+ * Returns the number of characters that make ids unambiguous.
  *
- * @param longest - The most that are shown, even if they do not.
- * @returns 8 for ids of ours, more where there are long ids that begin alike.
+ * @param longest - Maximum number of characters, even if some ids remain ambiguous.
+ * @returns 8 for sessiontree ids, more if longer ids have a common beginning.
  * @remarks Cost: O(1) for ids of 8 characters, else O(n log n).
  */
 export function getShortIdLength(ids: Iterable<string>, longest: number = LONGEST): number {
@@ -21,7 +21,7 @@ export function getShortIdLength(ids: Iterable<string>, longest: number = LONGES
   long.sort();
   for (let i = 1; i < long.length && length < longest; i++) {
     const [one, other] = [long[i - 1] ?? "", long[i] ?? ""];
-    // Two copies of one session cannot be told apart by their ids.
+    // Two copies of one session have the same id.
     if (one !== other) length = Math.max(length, countCommon(one, other) + 1);
   }
   return Math.min(length, longest);

@@ -6,25 +6,25 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Writes a moment in local time, to the minute; empty if it is none. */
+/** Formats a time as local time, to the minute; empty if invalid. */
 export function formatDateAndTime(timeMs: number): string {
   const date = new Date(timeMs);
   return Number.isNaN(date.getTime()) ? "" : `${formatDay(date)} ${formatClock(date)}`;
 }
 
-/** Writes a moment as ISO 8601, in UTC; empty if it is none. */
+/** Formats a time as ISO 8601 in UTC; empty if invalid. */
 export function formatIsoTime(timeMs: number): string {
   const date = new Date(timeMs);
   return Number.isNaN(date.getTime()) ? "" : date.toISOString();
 }
 
-/** How times are written so that they tell apart what is in a list: `formatDateAndTime` shortened by what is common to all. */
+/** Format for a column of times: `formatDateAndTime` without the part that all times share. */
 export interface TimeColumn {
   readonly width: number;
   format(timeMs: number): string;
 }
 
-/** Chooses the shortest writing of times between two moments: the clock for one day, day and clock within about a year. */
+/** Returns the shortest format for times in a range: the clock for one day, date and clock for one calendar year. */
 export function chooseTimeColumn(firstMs: number, lastMs: number): TimeColumn {
   const [first, last] = [formatDateAndTime(firstMs), formatDateAndTime(lastMs)];
   const skipped =
@@ -35,14 +35,14 @@ export function chooseTimeColumn(firstMs: number, lastMs: number): TimeColumn {
   };
 }
 
-/** Writes two moments as a span, the second without what it shares with the first. */
+/** Formats a time span; omits from the second time the date that both share. */
 export function formatSpan(firstMs: number, lastMs: number): string {
   const [first, last] = [formatDateAndTime(firstMs), formatDateAndTime(lastMs)];
   if (first === last || last === "") return first;
   return `${first} – ${first.slice(0, 10) === last.slice(0, 10) ? last.slice(11) : last}`;
 }
 
-/** Writes how long ago a moment was, and the day where that is long. */
+/** Formats the time elapsed since a time, or its date if that is long ago. */
 export function formatAgo(timeMs: number, nowMs: number): string {
   const passed = nowMs - timeMs;
   if (passed < 0 || passed >= 7 * DAY_MS || Number.isNaN(passed))
@@ -67,6 +67,12 @@ export function formatRelativeDay(timeMs: number, nowMs: number): string {
   if (days === 0) return "Today";
   if (days === 1) return "Yesterday";
   return days > 1 && days < 7 ? (WEEKDAYS[date.getDay()] ?? "") : formatDateAndTime(timeMs).slice(0, 10);
+}
+
+/** Writes when a session was used last, in at most 11 columns: the day, and of today the time. */
+export function formatLastUse(timeMs: number, nowMs: number): string {
+  const day = formatRelativeDay(timeMs, nowMs);
+  return day === "Today" ? `${day} ${formatTimeOfDay(timeMs)}` : day;
 }
 
 /** Writes the time of day of a moment in local time, to the minute; empty if it is none. */
@@ -104,25 +110,25 @@ const UNITS_MS: { readonly [unit: string]: number } = {
   y: 365 * DAY_MS,
 };
 
-/** Reads a length of time in milliseconds: a whole number and `h`, `d`, `w` or `y`, for hours, days, weeks and years of 365 days. */
+/** Parses a duration to milliseconds: an integer and `h`, `d`, `w`, or `y`, for hours, days, weeks, and years of 365 days. */
 export function parseDuration(text: string): number | undefined {
   const [, number = "", unit = ""] = /^(\d{1,6})([hdwy])$/.exec(text.trim()) ?? [];
   const unitMs = UNITS_MS[unit];
   return unitMs === undefined ? undefined : Number(number) * unitMs;
 }
 
-/** A span of time: from its first millisecond to the first one behind it. */
+/** Time span: from its first millisecond to the first one after it. */
 interface Span {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
 /**
- * Parses a moment: a month (`2026-11`), a day (`2026-11-23`), a time as ISO 8601, how long ago it was (`12h`, `7d`, `8w`, `1y`),
- * or `today`, `yesterday`, `week`, `month`, and `year`: the current ones.
+ * Parses a time: a month (`2026-11`), a day (`2026-11-23`), an ISO 8601 time, a relative time (`12h`, `7d`, `8w`, `1y` ago), or
+ * `today`, `yesterday`, `week`, `month`, or `year`: the current ones.
  *
- * @param isUtc - Whether months, days and times without a zone are those of UTC rather than of this system.
- * @returns The whole month or day, else the moment alone; undefined if the text is not a moment.
+ * @param isUtc - Whether months, days, and times without a zone are in UTC instead of the system's time zone.
+ * @returns The whole month or day, or a single point in time; undefined if the string is not a time.
  */
 export function parseMoment(text: string, nowMs: number, isUtc: boolean): Span | undefined {
   const ago = parseDuration(text);
@@ -146,7 +152,7 @@ export function parseMoment(text: string, nowMs: number, isUtc: boolean): Span |
   return isReal ? { fromMs: at(0, 0), toMs: date === undefined ? at(1, 0) : at(0, 1) } : undefined;
 }
 
-/** Parses the name of a current day, week (from Monday on), month, or year. */
+/** Parses the name of a current day, week (starting on Monday), month, or year. */
 function parseNamedSpan(text: string, nowMs: number, isUtc: boolean): Span | undefined {
   const now = new Date(nowMs);
   const [year, month, date, weekday] = isUtc
@@ -185,17 +191,17 @@ function formatTwoDigits(value: number): string {
   return String(value).padStart(2, "0");
 }
 
-/** Returns the earliest and the latest time of a session's entries, in Unix milliseconds; NaN if none has one. */
+/** Returns the earliest and the latest time of a session's entries, in Unix milliseconds; NaN if no entry has one. */
 export function getTimeRange(tree: EntryTree): [number, number] {
   return findTimeRange(tree, tree.ordinals(), () => true);
 }
 
 /**
- * Returns the time of the earliest and the latest message, in Unix milliseconds: when a session was used, whenever it was
- * named or labeled.
+ * Returns the times of the earliest and the latest message, in Unix milliseconds: the period in which a session was used,
+ * regardless of when it was named or labeled.
  *
- * @param ordinals - The entries that count; default: all. A path counts alone.
- * @returns The range of these entries of any type if none is a message with a time; NaN if none has a time.
+ * @param ordinals - Entries to include, such as a path; default: all.
+ * @returns If no entry is a message with a time, the range of entries of any type; NaN if no entry has a time.
  * @remarks Cost: O(ordinals), without their bodies.
  */
 export function getMessageTimeRange(

@@ -3,40 +3,40 @@ import { getMessageParts, toText } from "../context/message-parts.ts";
 import type { AnySessionEntry } from "../format/entry.ts";
 import { type EntryTree, NONE } from "../tree/entry-tree.ts";
 
-/** A session as this room reads it: a tree of heads, and bodies where they are wanted. */
+/** Session as a tree of heads, with bodies read on demand. */
 export interface ViewSource {
   readonly tree: EntryTree;
   /** Returns one entry, or undefined if its body is damaged. */
   entryAt(ordinal: number): AnySessionEntry | undefined;
-  /** Calls `take` for each of some entries, in their order; undefined stands for a damaged body. */
+  /** Calls `take` for each given entry, in order; undefined means a damaged body. */
   readEntries(
     ordinals: Iterable<number>,
     take: (ordinal: number, entry: AnySessionEntry | undefined) => void,
   ): void;
 }
 
-/** A call and its result stand at most so many entries apart. */
+/** Maximum distance of a call and its result, in entries. */
 const FARTHEST = 50;
 
-/** A call of a tool, as an answer of the model holds it. */
+/** Tool call as stored in an assistant message. */
 export interface StoredCall {
   readonly id: string;
   readonly name: string;
   readonly input: unknown;
 }
 
-/** An entry and its ordinal. */
+/** Entry and its ordinal. */
 export interface LocatedEntry {
   readonly ordinal: number;
   readonly entry: AnySessionEntry;
 }
 
-/** A call of a tool, and the answer that holds it. */
+/** Tool call, and the assistant message that contains it. */
 interface LocatedCall extends LocatedEntry, StoredCall {}
 
 type CallSource = Pick<ViewSource, "entryAt" | "tree">;
 
-/** Returns the tool calls of an entry; empty for everything but answers of a model. */
+/** Returns the tool calls of an entry; empty unless it is an assistant message. */
 export function getToolCalls(entry: AnySessionEntry | undefined): StoredCall[] {
   const message = getMessageFields(entry);
   if (message["role"] !== "assistant") return [];
@@ -45,19 +45,21 @@ export function getToolCalls(entry: AnySessionEntry | undefined): StoredCall[] {
   );
 }
 
-/** Returns the id of the call that an entry is the result of; empty for entries that are no result. */
+/** Returns the call id of a tool result; empty for other entries. */
 export function getResultCallId(entry: AnySessionEntry | undefined): string {
   const { role, toolCallId } = getMessageFields(entry);
   return role === "toolResult" ? toText(toolCallId) : "";
 }
 
-/** Returns the name of the tool that an entry is the result of; empty for entries that are no result. */
+/** Returns the tool name of a tool result; empty for other entries. */
 export function getResultToolName(entry: AnySessionEntry | undefined): string {
   const { role, toolName } = getMessageFields(entry);
   return role === "toolResult" ? toText(toolName) : "";
 }
 
-/** Finds the call that an entry is the result of, at most 50 entries above it; undefined if the entry is no result, or its call is not there. */
+/**
+ * Finds the call of a tool result, at most 50 entries above it; undefined if the entry is not a result, or its call is not found.
+ */
 export function findCall(session: CallSource, ordinal: number): LocatedCall | undefined {
   const id = getResultCallId(session.entryAt(ordinal));
   if (id === "") return undefined;
@@ -71,13 +73,13 @@ export function findCall(session: CallSource, ordinal: number): LocatedCall | un
   return undefined;
 }
 
-/** Finds the answer of a model that an entry is, or that made the call which it is the result of; undefined for others. */
+/** Finds the assistant message that an entry is or that made the call of this result; undefined for other entries. */
 export function findAnswer(session: CallSource, ordinal: number): number | undefined {
   const { role } = getMessageFields(session.entryAt(ordinal));
   return role === "assistant" ? ordinal : findCall(session, ordinal)?.ordinal;
 }
 
-/** Finds the results of the calls that an answer holds, within 50 entries behind it, in the order of the tree. */
+/** Finds the results of an assistant message's calls, among the next 50 entries, in tree order. */
 export function findResults(session: CallSource, ordinal: number): LocatedEntry[] {
   const ids = new Set(getToolCalls(session.entryAt(ordinal)).map(({ id }) => id));
   if (ids.size === 0) return [];
@@ -87,12 +89,12 @@ export function findResults(session: CallSource, ordinal: number): LocatedEntry[
   });
 }
 
-/** Finds the answer that a model gave after an entry; undefined if it gave none. */
+/** Finds the model's next answer after an entry; undefined if there is none. */
 export function findNextAnswer(session: CallSource, ordinal: number): LocatedEntry | undefined {
   return findFollowing(session, ordinal).find(({ entry }) => getMessageFields(entry)["role"] === "assistant");
 }
 
-/** The next entries below one, nearest first. */
+/** Returns the next descendants of an entry, nearest first. */
 function findFollowing(session: CallSource, ordinal: number): LocatedEntry[] {
   const found: LocatedEntry[] = [];
   const open: number[] = [];
@@ -107,18 +109,18 @@ function findFollowing(session: CallSource, ordinal: number): LocatedEntry[] {
   return found;
 }
 
-/** Adds what hangs on an entry; where very many branches begin, the first of them. */
+/** Adds the children of an entry; if it has very many, only the first. */
 function addChildren({ tree }: CallSource, ordinal: number, open: number[]): void {
   for (const child of tree.children(ordinal)) if (open.push(child) >= FARTHEST) return;
 }
 
-/** Arguments that say most about a call, best first. */
+/** Most informative arguments of a call, best first. */
 const TELLING = [
   ...["path", "file_path", "filePath", "command", "cmd"],
   ...["pattern", "query", "url", "prompt", "name", "title"],
 ];
 
-/** Returns the argument that says most about a tool call: its file, command or query; empty if none does. */
+/** Returns the most informative argument of a tool call: its file, command, or query; empty if it has none. */
 export function getTellingArgument(input: unknown): string {
   const fields = toRecord(input);
   return TELLING.map((key) => toText(fields[key])).find(Boolean) ?? "";

@@ -2,10 +2,10 @@ import { toArray, toRecord } from "../context/entry-fields.ts";
 import { toText } from "../context/message-parts.ts";
 import type { StoredCall } from "./tool-calls.ts";
 
-/** A file that a call of a tool names. */
+/** File named by a tool call. */
 export interface TouchedFile {
   readonly path: string;
-  /** Whether the tool writes to files, by its name. */
+  /** Whether the tool writes to files, judged by its name. */
   readonly isChanged: boolean;
 }
 
@@ -17,14 +17,14 @@ const PATH_ARGUMENTS = [
 const LIST_ARGUMENTS = ["paths", "file_paths", "filePaths", "files"];
 const WRITES = /write|edit|patch|replace|create|delete|remove|move|rename|insert|update/i;
 
-/** Lines of a patch that name the file that it changes. */
+/** Lines of a patch that name the changed file. */
 const PATCHED = /^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$/gm;
 
 const MAX_FILES = 1000;
 
 /**
- * Returns the files that a call of a tool names: read, written or searched; those that a shell command names are not told apart
- * from its other words, and left out, but for patches.
+ * Returns the files that a tool call names: read, written, or searched. Omits files in shell commands, because they cannot be
+ * distinguished from other words, except in patches.
  */
 export function findCallFiles({ name, input }: Pick<StoredCall, "name" | "input">): TouchedFile[] {
   const fields = toRecord(input);
@@ -53,18 +53,18 @@ function findPatchedFiles(input: unknown): TouchedFile[] {
     );
 }
 
-/** A text that a tool was asked to replace, and the one that replaces it. */
+/** Replacement requested from an edit tool. */
 interface TextEdit {
   readonly before: string;
   readonly after: string;
 }
 
-/** Names that tools have for the text before and after. */
+/** Argument names that tools use for the old and the new text. */
 const OLD_NAMES = ["oldText", "old_string", "old_str", "oldString", "old_text", "old"];
 const NEW_NAMES = ["newText", "new_string", "new_str", "newString", "new_text", "new"];
 
 /**
- * Returns the changes that an edit tool was asked to make: an old and a new text in its arguments, or a list `edits` of such;
+ * Returns the changes requested from an edit tool: an old and a new text in its arguments, or an array `edits` of such pairs;
  * empty for other tools.
  */
 export function findCallEdits(input: unknown): TextEdit[] {

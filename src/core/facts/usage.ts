@@ -6,9 +6,9 @@ import { toPlainLine } from "./plain-text.ts";
 import { addDollars, type ModelNames, toNameOrNull, toUsageTotals, type UsageTotals } from "./usage-tally.ts";
 
 /**
- * Returns what an answer, a summary or another call of a model used; undefined if the entry does not say.
+ * Returns the usage of an answer, a summary, or another model call; undefined if the entry does not record it.
  *
- * Zeros say nothing: writers put them down for calls that failed, and where they do not know.
+ * Zeros are ignored, because writers use them for failed calls and unknown values.
  */
 export function findUsage(entry: JsonRecord | AnySessionEntry | undefined): UsageTotals | undefined {
   const { usage } = getCallFields(entry);
@@ -16,37 +16,37 @@ export function findUsage(entry: JsonRecord | AnySessionEntry | undefined): Usag
   return totals?.totalTokens === 0 && totals.cost === null ? undefined : totals;
 }
 
-/** Returns the US dollars that entries state; null if none does. */
+/** Returns the sum of the US dollars that entries state; null if none states any. */
 export function sumStatedCost(entries: readonly AnySessionEntry[]): number | null {
   return entries.reduce<number | null>((sum, entry) => addDollars(sum, findUsage(entry)?.cost ?? null), null);
 }
 
-/** Names a model as far as it is known. */
+/** Formats the known parts of a model's name. */
 export function formatModelName({ provider, model }: ModelNames): string {
   return toPlainLine([provider, model].filter((name) => name !== null).join("/"));
 }
 
-/** Stands for the model of calls whose records do not name one. */
+/** Name for the unknown model of a call. */
 export const UNKNOWN_MODEL = "(unknown model)";
 
-/** Summaries name no model: programs have them written by the one that answers. */
+/** Types of summaries without a model: programs have them written by the model that answers. */
 const SUMMARIES: ReadonlySet<unknown> = new Set(["compaction", "branch_summary"]);
 
-/** Tells which model made each call of a session. It is shown those entries in the order of the file that say what a call used. */
+/** Determines which model made each call of a session. Expects all entries with usage, in file order. */
 export class ModelsInUse {
   #answering: ModelNames | undefined;
 
-  /** @param answering - The model that answered last, before the first of these entries. */
+  /** @param answering - Model that answered last before the first of these entries. */
   constructor(answering?: ModelNames) {
     this.#answering = answering;
   }
 
-  /** The model that answered last; undefined before the first answer. */
+  /** Model that answered last; undefined before the first answer. */
   get answering(): ModelNames | undefined {
     return this.#answering;
   }
 
-  /** Returns the model that an entry names, and for a summary that names none the one that answered last. */
+  /** Returns the model that an entry names; for a summary without one, the model that answered last. */
   of(entry: JsonRecord | AnySessionEntry): ModelNames {
     const names = getModelNames(entry);
     const { type, message } = toRecord(entry);
@@ -55,19 +55,19 @@ export class ModelsInUse {
   }
 }
 
-/** Returns the provider and the model that an entry names. */
+/** Returns the provider and model that an entry names. */
 export function getModelNames(entry: JsonRecord | AnySessionEntry | undefined): ModelNames {
   const { provider, model } = getCallFields(entry);
   return { provider: toNameOrNull(provider), model: toNameOrNull(model) };
 }
 
-/** Returns the fields that tell of a call of a model: of a message its own, else those of the entry. */
+/** Returns the fields that describe a model call: those of the message, or else those of the entry. */
 export function getCallFields(entry: JsonRecord | AnySessionEntry | undefined) {
   const fields = toRecord(entry);
   return fields["type"] === "message" ? toRecord(fields["message"]) : fields;
 }
 
-/** Returns the tokens that went in, with those that a cache had. */
+/** Returns the number of input tokens, including cached ones. */
 export function countInputTokens(
   used: Readonly<Pick<UsageTotals, "input" | "cacheRead" | "cacheWrite">>,
 ): number {

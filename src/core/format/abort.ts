@@ -1,22 +1,22 @@
 import { SessionError } from "./errors.ts";
 
-/** Makes the error of work that nobody wants any longer. */
+/** Creates the error for aborted work. */
 export function makeAbortedError(message: string, cause?: unknown): SessionError {
   return new SessionError("ABORTED", message, cause === undefined ? {} : { cause });
 }
 
-const CANCELLED = "The work was cancelled by its caller. Start it again if it is wanted.";
+const CANCELLED = "The caller canceled the work. Start it again if it is still needed.";
 
 /**
- * Ends work that nobody wants any longer.
+ * Throws if the signal is aborted.
  *
- * @throws {SessionError} `ABORTED` with the message and the signal's reason, if the signal was aborted.
+ * @throws {SessionError} `ABORTED` with the message and the signal's reason.
  */
 export function refuseAborted(signal: AbortSignal | undefined, message = CANCELLED): void {
   if (signal?.aborted) throw makeAbortedError(message, signal.reason);
 }
 
-/** What waits for a signal, and the one listener that calls it. */
+/** Callbacks for a signal, and the one listener that calls them. */
 interface Waiting {
   readonly calls: Set<() => void>;
   readonly callAll: () => void;
@@ -25,12 +25,12 @@ interface Waiting {
 const waitingFor = new WeakMap<AbortSignal, Waiting>();
 
 /**
- * Calls back once when a signal aborts; at once if it has.
+ * Calls a function once when a signal aborts; immediately if it is already aborted.
  *
- * However many wait for one signal, it has one listener for all of them, since Node warns of a leak if there are more
- * than ten; and none once nobody waits.
+ * All callbacks of a signal share one listener, because Node.js warns of a leak at more than ten; the listener is removed with
+ * the last callback.
  *
- * @returns A function that takes the call back.
+ * @returns A function that removes the callback.
  */
 export function onAbort(signal: AbortSignal | undefined, call: () => void): () => void {
   if (signal === undefined) return () => undefined;
@@ -39,7 +39,7 @@ export function onAbort(signal: AbortSignal | undefined, call: () => void): () =
     return () => undefined;
   }
   const { calls, callAll } = waitingFor.get(signal) ?? listenTo(signal);
-  // An object of its own for each call of this function, since the same function may be given twice.
+  // A new function for each call, because the same callback may be registered twice.
   const own = () => call();
   calls.add(own);
   return () => {
@@ -62,9 +62,9 @@ function listenTo(signal: AbortSignal): Waiting {
 }
 
 /**
- * Waits for work, and no longer than until the signal aborts: what ignores the signal holds nobody up.
+ * Waits for work until the signal aborts, even if the work ignores the signal.
  *
- * @throws {SessionError} `ABORTED` with the message; whatever the work comes to then is dropped.
+ * @throws {SessionError} `ABORTED` with the message; a later result of the work is discarded.
  */
 export async function waitUnlessAborted<T>(
   work: Promise<T>,

@@ -6,7 +6,7 @@ export interface TextContent {
   textSignature?: string;
 }
 
-/** An image, inline. */
+/** Inline image. */
 export interface ImageContent {
   type: "image";
   /** Base64. */
@@ -15,7 +15,7 @@ export interface ImageContent {
   mimeType: string;
 }
 
-/** What a model thought before it answered. */
+/** Thinking of a model before its answer. */
 export interface ThinkingContent {
   type: "thinking";
   thinking: string;
@@ -30,24 +30,24 @@ export interface ToolCall {
   type: "toolCall";
   id: string;
   name: string;
-  /** What the model gave; JSON when it is stored. */
+  /** Arguments from the model; JSON once stored. */
   // biome-ignore lint/suspicious/noExplicitAny: tools type their own arguments, and pi's declarations ask for JSON.
   arguments: { [name: string]: any };
   thoughtSignature?: string;
   namespace?: string;
 }
 
-/** Tokens and cost of one model call, as its provider counted them. */
+/** Tokens and cost of one model call, as counted by its provider. */
 export interface Usage {
-  /** Tokens of input that no cache served. */
+  /** Input tokens not read from a cache. */
   input: number;
-  /** Tokens of output, reasoning included. */
+  /** Output tokens, including reasoning. */
   output: number;
   cacheRead: number;
   cacheWrite: number;
-  /** The part of `cacheWrite` that is kept for an hour. */
+  /** Part of `cacheWrite` that is cached for one hour. */
   cacheWrite1h?: number;
-  /** The part of `output` that was reasoning; never add it again. */
+  /** Part of `output` that was reasoning; already included in it. */
   reasoning?: number;
   totalTokens: number;
   /** In US dollars. */
@@ -57,7 +57,7 @@ export interface Usage {
     cacheRead: number;
     cacheWrite: number;
     total: number;
-    /** Whether `total` was billed by the provider rather than computed. */
+    /** Whether `total` was billed by the provider instead of computed. */
     totalFromProvider?: boolean;
   };
 }

@@ -40,14 +40,14 @@ import {
   words,
 } from "./shape.ts";
 
-// The one description of entries and headers beside their types.
+// Single definition of the shapes of entries and headers, in addition to their types.
 
 const head = { id: string, parentId: stringOrNull, timestamp: string };
 
-/** An entry type without the roles of messages that a host adds. */
+/** Entry type without the message roles that a host adds. */
 type Known<Entry extends SessionEntryBase, Fields> = Omit<Entry, keyof Fields> & Fields;
 
-/** Shape of `UnknownEntry`: the head, and anything. */
+/** Shape of `UnknownEntry`: the head, and any other fields. */
 export const unknownEntry = object<UnknownEntry>({ type: string, ...head });
 
 const messageEntry = object<Known<SessionMessageEntry, { message: KnownMessage }>>({

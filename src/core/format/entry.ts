@@ -8,18 +8,18 @@ import type {
   UserMessage,
 } from "./message.ts";
 
-/** What every entry has: its head. */
+/** Fields of every entry: its head. */
 export interface SessionEntryBase {
   type: string;
   /** Unique in the session; eight lower-case hex characters unless another program chose it. */
   id: string;
-  /** The entry that this one follows; `null` for a root. */
+  /** Id of the previous entry on the path; `null` for a root. */
   parentId: string | null;
   /** ISO 8601, UTC. */
   timestamp: string;
 }
 
-/** A message of the conversation. */
+/** Message of the conversation. */
 export interface SessionMessageEntry extends SessionEntryBase {
   type: "message";
   message: AgentMessage;
@@ -41,7 +41,7 @@ export interface ModelChangeEntry extends SessionEntryBase {
   modelId: string;
 }
 
-/** Tokens spent beside the conversation. */
+/** Tokens used outside the conversation. */
 export interface UsageEntry extends SessionEntryBase {
   type: "usage";
   kind: string;
@@ -51,28 +51,28 @@ export interface UsageEntry extends SessionEntryBase {
   note?: string;
 }
 
-/** The history before `firstKeptEntryId`, as a summary. */
+/** Compaction: a summary of the history before `firstKeptEntryId`. */
 export interface CompactionEntry<T = unknown> extends SessionEntryBase {
   type: "compaction";
   summary: string;
-  /** The first entry that stays in the context; the compaction's own id keeps nothing. */
+  /** Id of the first entry that stays in the context; the compaction's own id means that none is kept. */
   firstKeptEntryId: string;
-  /** Size of the context before, in tokens. */
+  /** Size of the context before the compaction, in tokens. */
   tokensBefore: number;
   details?: T;
   /** Whether an extension wrote the summary. */
   fromHook?: boolean;
   usage?: Usage;
-  /** The system message that was in force, replayed before the summary. */
+  /** System message in effect, replayed before the summary. */
   systemMessage?: SystemMessage;
-  /** Another writer's form of the kept part: the messages themselves. */
+  /** Kept messages themselves, as other writers store them. */
   retainedTail?: AgentMessage[];
 }
 
-/** What happened on a branch that was left. */
+/** Summary of an abandoned branch. */
 export interface BranchSummaryEntry<T = unknown> extends SessionEntryBase {
   type: "branch_summary";
-  /** The leaf that was left, or `"root"`. */
+  /** Id of the leaf of that branch, or `"root"`. */
   fromId: string;
   summary: string;
   details?: T;
@@ -81,14 +81,14 @@ export interface BranchSummaryEntry<T = unknown> extends SessionEntryBase {
   usage?: Usage;
 }
 
-/** State of an extension; never in the context. */
+/** State of an extension; never part of the context. */
 export interface CustomEntry<T = unknown> extends SessionEntryBase {
   type: "custom";
   customType: string;
   data?: T;
 }
 
-/** A message of an extension, in the context. */
+/** Message of an extension; part of the context. */
 export interface CustomMessageEntry<T = unknown> extends SessionEntryBase {
   type: "custom_message";
   customType: string;
@@ -97,7 +97,7 @@ export interface CustomMessageEntry<T = unknown> extends SessionEntryBase {
   details?: T;
 }
 
-/** What a context edit can put in place of a message's content. */
+/** Content with which a context edit can replace a message's content. */
 export type ContextEditableContent =
   | UserMessage["content"]
   | AssistantMessage["content"]
@@ -111,14 +111,14 @@ export interface ContextEditEntry extends SessionEntryBase {
   replacement: null | { content: ContextEditableContent };
 }
 
-/** A bookmark on an entry; absent or empty clears it. */
+/** Bookmark on an entry; an absent or empty label clears it. */
 export interface LabelEntry extends SessionEntryBase {
   type: "label";
   targetId: string;
   label: string | undefined;
 }
 
-/** The session's display name; absent or empty clears it. */
+/** Display name of the session; an absent or empty name clears it. */
 export interface SessionInfoEntry extends SessionEntryBase {
   type: "session_info";
   name?: string;
@@ -138,15 +138,15 @@ export type SessionEntry =
   | LabelEntry
   | SessionInfoEntry;
 
-/** An entry of a type that this library does not know: kept, part of the tree, contributes nothing. */
+/** Entry of a type that this library does not know: kept in the tree, but contributes nothing to the context. */
 export interface UnknownEntry extends SessionEntryBase {
   [key: string]: unknown;
 }
 
-/** Whatever a session can hold. */
+/** Any entry of a session. */
 export type AnySessionEntry = SessionEntry | UnknownEntry;
 
-/** A record of a session file. */
+/** Record of a session file. */
 export type FileEntry = SessionHeader | SessionEntry;
 
 const KNOWN_TYPES: ReadonlySet<string> = new Set<SessionEntry["type"]>([
@@ -163,28 +163,27 @@ const KNOWN_TYPES: ReadonlySet<string> = new Set<SessionEntry["type"]>([
   "session_info",
 ]);
 
-/** Tells whether this is one of the eleven known types. */
+/** Returns whether a type is one of the eleven known types. */
 export function isKnownEntryType(type: string): type is SessionEntry["type"] {
   return KNOWN_TYPES.has(type);
 }
 
-/** Tells whether an entry is of one of the eleven known types. */
+/** Returns whether an entry has one of the eleven known types. */
 export function isKnownEntry(entry: AnySessionEntry): entry is SessionEntry {
   return KNOWN_TYPES.has(entry.type);
 }
 
 /**
- * Returns an entry under the type that the API promises.
+ * Returns an entry as the type that the API declares.
  *
- * That union has pi's eleven types, so that values flow both ways between the two libraries. Entries of other types exist
- * at run time all the same; `isKnownEntry` detects them. This and `asSessionEntries` are the only places where the two
- * types are taken for one another.
+ * That union has pi's eleven types, so that values can be exchanged between the two libraries. Entries of other types still exist
+ * at run time; `isKnownEntry` detects them. Only this function and `asSessionEntries` convert between the two types.
  */
 export function asSessionEntry(entry: AnySessionEntry): SessionEntry {
   return entry as SessionEntry;
 }
 
-/** Does the same for a list, without copying it. */
+/** Returns an array of entries as the type that the API declares, without copying it. */
 export function asSessionEntries(entries: AnySessionEntry[]): SessionEntry[] {
   return entries as SessionEntry[];
 }

@@ -1,4 +1,4 @@
-/** What can go wrong. Each code has its heading in docs/errors.md. */
+/** Codes of errors. Each has its heading in docs/errors.md. */
 export type SessionErrorCode =
   | "NOT_A_SESSION"
   | "SESSION_NOT_FOUND"
@@ -31,15 +31,15 @@ export type SessionErrorCode =
 const BRAND = Symbol.for("sessiontree.SessionError");
 
 /**
- * Every error that this library throws on purpose, wrong argument types apart (those are `TypeError`).
+ * Error thrown deliberately by this library, except for wrong argument types, which are `TypeError`.
  *
- * The message says what happened and ends with what to do next.
+ * The message states what happened and ends with what to do next.
  *
  * @remarks Source: docs/errors.md
  */
 export class SessionError extends Error {
   readonly code: SessionErrorCode;
-  /** Facts for programs: paths, ids, numbers. */
+  /** Data for programs: paths, ids, numbers. */
   readonly details: { readonly [key: string]: unknown };
 
   constructor(
@@ -55,7 +55,7 @@ export class SessionError extends Error {
   }
 }
 
-/** Returns the message of whatever was thrown; never throws. */
+/** Returns the message of any thrown value; never throws. */
 export function getErrorMessage(error: unknown): string {
   return tryToSay(() => (error instanceof Error ? error.message || error.name : error));
 }
@@ -74,17 +74,17 @@ function tryToSay(say: () => unknown): string {
   }
 }
 
-/** Makes the error for an entry that a session does not have. */
+/** Creates the error for an entry that does not exist in a session. */
 export function makeEntryNotFoundError(entryId: string): SessionError {
   const message = `Entry ${entryId} not found in this session; check the id with getEntries().`;
   return new SessionError("ENTRY_NOT_FOUND", message, { details: { entryId } });
 }
 
 /**
- * Tells whether a caught value is a `SessionError`, also one of another copy of this package.
+ * Returns whether a caught value is a `SessionError`, including one of another copy of this package.
  *
- * @param error - Whatever was caught.
- * @param code - If given, the code it must have; the compiler then knows it.
+ * @param error - The caught value.
+ * @param code - Required code, if given; narrows the type.
  */
 export function isSessionError<Code extends SessionErrorCode = SessionErrorCode>(
   error: unknown,

@@ -1,6 +1,6 @@
 import { isJsonRecord, type JsonRecord } from "./json.ts";
 
-/** The SDK whose messages an array contains. */
+/** SDK whose messages an array contains. */
 export type MessageForm =
   | "anthropic"
   | "bedrock"
@@ -11,17 +11,17 @@ export type MessageForm =
   | "model-messages"
   | "ui-messages";
 
-/** Messages of an SDK, alone or with a request's instructions. */
+/** Messages of an SDK, with or without a request's instructions. */
 export interface MessageDocument {
   readonly form: MessageForm;
   readonly items: readonly JsonRecord[];
-  /** Instructions in the terms of the form; undefined if there are none. */
+  /** Instructions in the SDK's form; undefined if there are none. */
   readonly instructions: unknown;
   /** Id of the conversation, if the document names one. */
   readonly id: unknown;
 }
 
-/** The functions of `sessiontree/convert` that turn an SDK's messages into ours. */
+/** Functions of `sessiontree/convert` that convert an SDK's messages to this format. */
 const CONVERTERS = {
   anthropic: "fromAnthropic",
   bedrock: "fromBedrock",
@@ -33,7 +33,7 @@ const CONVERTERS = {
   "ui-messages": "fromUIMessages",
 } as const satisfies Readonly<Record<MessageForm, string>>;
 
-/** Types of content blocks that only one SDK has; if those of several stand together, the first SDK counts. */
+/** Types of content blocks that only one SDK has; if blocks of several SDKs are mixed, the first SDK applies. */
 const BLOCK_TYPES: readonly (readonly [form: MessageForm, types: readonly string[]])[] = [
   [
     "anthropic",
@@ -56,30 +56,30 @@ const FORM_OF_BLOCK: ReadonlyMap<unknown, MessageForm> = new Map(
   BLOCK_TYPES.flatMap(([form, types]) => types.map((type) => [type, form] as const)),
 );
 
-/** What Bedrock's content blocks are named after, which have no type. */
+/** Field names by which Bedrock's content blocks are recognized, because they have no type. */
 const BEDROCK_BLOCKS: ReadonlySet<string> = new Set([
   ...["text", "image", "document", "video", "audio", "searchResult"],
   ...["toolUse", "toolResult", "reasoningContent", "citationsContent", "guardContent", "cachePoint"],
   ...["toolAddition", "toolRemoval"],
 ]);
 
-/** Roles of other SDKs' messages, which a host must not use for its own. */
+/** Roles of other SDKs' messages, which hosts must not use for their own. */
 const FOREIGN_ROLES: ReadonlySet<unknown> = new Set(["tool", "function", "developer", "model"]);
 
-/** Items without a role that stand among the messages of OpenAI's Responses API. */
+/** Items without a role among the messages of OpenAI's Responses API. */
 const RESPONSES_ITEM = /^(?:reasoning|compaction|item_reference|\w+_call|\w+_call_output)$/;
 
-/** Tells whether a role belongs to messages of other SDKs. */
+/** Returns whether a role belongs to messages of other SDKs. */
 export function isForeignRole(role: unknown): boolean {
   return FOREIGN_ROLES.has(role);
 }
 
-/** Tells whether content blocks of a type belong to other SDKs only. */
+/** Returns whether content blocks of a type only belong to other SDKs. */
 export function isForeignBlockType(type: string): boolean {
   return FORM_OF_BLOCK.has(type);
 }
 
-/** Names a field in which an SDK's message carries what no reader of this format would find. */
+/** Returns the name of a field whose content in an SDK's message readers of this format would not find. */
 export function findForeignField(message: JsonRecord): string | undefined {
   const { tool_calls: calls, function_call: call } = message;
   if ((Array.isArray(calls) && calls.length > 0) || isJsonRecord(call)) {
@@ -89,13 +89,13 @@ export function findForeignField(message: JsonRecord): string | undefined {
   return message["content"] === undefined && Array.isArray(message["parts"]) ? "parts" : undefined;
 }
 
-/** Names a field of a block by which an SDK's differs from ours of the same type. */
+/** Returns the name of a field that distinguishes an SDK's block from this format's block of the same type. */
 export function findForeignBlockField({ type, signature }: JsonRecord): string | undefined {
   return type === "thinking" && signature !== undefined ? "signature" : undefined;
 }
 
 /**
- * Names the function of `sessiontree/convert` that turns a value into messages of this format.
+ * Returns the name of the function in `sessiontree/convert` that converts a value to messages of this format.
  *
  * @returns Undefined if the value could belong to several SDKs, or to none.
  */
@@ -104,7 +104,7 @@ export function findConverter(value: unknown): (typeof CONVERTERS)[MessageForm] 
   return form === undefined ? undefined : CONVERTERS[form];
 }
 
-/** Detects the SDK of one value, which may as well be a message of ours. */
+/** Detects the SDK of one value, which may also be a message of this format. */
 function detectMessageForm(value: JsonRecord): MessageForm | undefined {
   const { role, type, parts, content } = value;
   if (isLangChain(value)) return "langchain";
@@ -121,24 +121,24 @@ function detectMessageForm(value: JsonRecord): MessageForm | undefined {
   return isChat ? "openai-chat" : undefined;
 }
 
-/** Types of LangChain's messages, which are no roles. */
+/** Types of LangChain's messages, which are not roles. */
 const LANGCHAIN_TYPES: ReadonlySet<unknown> = new Set(["human", "ai", "system", "tool"]);
 
-/** Tells whether a value is a message of LangChain: an instance, its stored form, or what a checkpointer serializes. */
+/** Returns whether a value is a LangChain message: an instance, its stored form, or a checkpointer's serialization. */
 function isLangChain({ type, data, content, lc, kwargs, role }: JsonRecord): boolean {
   if (lc === 1) return isJsonRecord(kwargs) && kwargs["content"] !== undefined;
   if (role !== undefined || !LANGCHAIN_TYPES.has(type)) return false;
   return content !== undefined || (isJsonRecord(data) && data["content"] !== undefined);
 }
 
-/** The AI SDK's parts have a type, Gemini's have none. */
+/** Returns whether parts have a type, as the AI SDK's do and Gemini's do not. */
 function hasTypes(parts: readonly unknown[]): boolean {
   return parts.some((part) => isJsonRecord(part) && typeof part["type"] === "string");
 }
 
 function detectBlockForm(block: JsonRecord): MessageForm | undefined {
   const { type, source, image } = block;
-  // A bare text may be anybody's.
+  // A bare text is ambiguous.
   if (isBedrockBlock(block)) return block["text"] === undefined ? "bedrock" : undefined;
   if (type === "image" && isJsonRecord(source)) return "anthropic";
   if (type === "image" && image !== undefined) return "model-messages";
@@ -154,10 +154,10 @@ function isResponsesItem(type: unknown): boolean {
   return typeof type === "string" && RESPONSES_ITEM.test(type);
 }
 
-/** Fields in which requests and stored chats keep their messages. */
+/** Fields in which requests and stored chats contain their messages. */
 const LISTS = ["messages", "input", "contents"] as const;
 
-/** Finds the messages in a JSON value; undefined if it is neither an array of them nor a request. */
+/** Finds the messages in a JSON value; undefined if the value is neither an array of messages nor a request. */
 export function readMessageDocument(value: unknown): MessageDocument | undefined {
   const fields: JsonRecord = isJsonRecord(value) ? value : {};
   const list = toArray(Array.isArray(value) ? value : LISTS.map((name) => fields[name]).find(Array.isArray));
@@ -168,7 +168,10 @@ export function readMessageDocument(value: unknown): MessageDocument | undefined
   return form === undefined ? undefined : { form, items, instructions, id: fields["id"] };
 }
 
-/** Detects the SDK from features that only it has; the rest are Anthropic's, or OpenAI's if there is a system message. */
+/**
+ * Detects the SDK from features that only it has; other messages are treated as Anthropic's, or as OpenAI's if there is a system
+ * message.
+ */
 function detectItemsForm(
   items: readonly JsonRecord[],
   { contents, input }: JsonRecord,
@@ -194,7 +197,7 @@ function detectItemsForm(
   const blocks = items.flatMap(({ content }) => toArray(content));
   const types = new Set(blocks.map((block) => (isJsonRecord(block) ? block["type"] : undefined)));
   if (blocks.some(isBedrockBlock) && types.size === 1) return "bedrock";
-  // Ours have that type as well, but this is a document of an SDK.
+  // Messages of this format also have that type, but this is a document of an SDK.
   if (types.has("thinking")) return "anthropic";
   const found = BLOCK_TYPES.find(([, own]) => own.some((type) => types.has(type)));
   if (found !== undefined) return found[0];

@@ -1,4 +1,4 @@
-/** What is known of an entry before its body is parsed. */
+/** Fields of an entry that are known before its body is parsed. */
 export interface EntryHead {
   readonly type: string;
   readonly id: string;

@@ -1,5 +1,5 @@
 /**
- * The first record of a session file: whose session it is.
+ * First record of a session file, which identifies the session.
  *
  * @remarks Source: docs/format.md#header
  */
@@ -13,16 +13,16 @@ export interface SessionHeader {
   timestamp: string;
   /** Working directory at creation. */
   cwd: string;
-  /** Path of the session that this one was forked from. */
+  /** Path of the session from which this one was forked. */
   parentSession?: string;
-  /** Another name for `parentSession`, in old files and in those of the Rust port: read, never written. */
+  /** Alternative name of `parentSession`, in old files and in those of the Rust port: read, never written. */
   branchedFrom?: string;
-  /** Settings at creation, in version-1 and Rust headers: the last resort when nothing on the path says more. */
+  /** Settings at creation, in version-1 and Rust headers: used only if no entry on the path sets them. */
   provider?: string;
   modelId?: string;
   thinkingLevel?: string;
-  /** The session's name in files of oh-my-pi, until an entry sets another. */
+  /** Name of the session in files of oh-my-pi, until an entry sets another. */
   title?: string;
-  /** Where the newer Rust port last stood: kept, not used. */
+  /** Last leaf in files of the newer Rust port: kept, not used. */
   leafId?: string;
 }

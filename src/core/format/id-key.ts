@@ -1,6 +1,6 @@
 /**
- * An entry id in the form that the tree keeps: eight lower-case hex characters become the number that they write,
- * which costs four bytes instead of a string; every other id stays a string.
+ * Entry id in the form that the tree stores: eight lower-case hex characters become the number that they encode, which
+ * takes four bytes instead of a string; any other id remains a string.
  *
  * The number is signed and has 32 bits: engines store such numbers in place, and larger ones as objects.
  */
@@ -8,11 +8,11 @@ export type IdKey = number | string;
 
 const ID_LENGTH = 8;
 
-/** Turns an id into its key. */
+/** Converts an id to its key. */
 export function toIdKey(id: string): IdKey {
   if (id.length !== ID_LENGTH) return id;
   let key = 0;
-  // Ids are looked up several times for each entry, and a regular expression takes three times as long.
+  // Ids are looked up several times per entry, and a regular expression takes three times as long.
   for (let i = 0; i < ID_LENGTH; i++) {
     const code = id.charCodeAt(i);
     if (code >= 0x30 && code <= 0x39) key = (key << 4) | (code - 0x30);
@@ -22,7 +22,7 @@ export function toIdKey(id: string): IdKey {
   return key;
 }
 
-/** Turns a key back into the id. */
+/** Converts a key to its id. */
 export function fromIdKey(key: IdKey): string {
   if (typeof key === "string") return key;
   // A number's own `toString` takes five times as long, and a path has as many ids as entries.
@@ -38,7 +38,7 @@ export function fromIdKey(key: IdKey): string {
   );
 }
 
-/** The character code of the hex digit that begins at a bit. */
+/** Returns the character code of the hex digit that begins at a bit. */
 function getDigit(key: number, bit: number): number {
   const digit = (key >>> bit) & 0xf;
   return digit < 10 ? digit + 0x30 : digit + 0x57;

@@ -6,15 +6,15 @@ const SESSION_ID = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
 
 const ENTRY_ID_LENGTH = 8;
 
-/** The digits of many ids at once; generating them one by one takes several times as long. */
+/** Generates the digits of many ids in one call; one call per id takes several times as long. */
 const randomDigits = customAlphabet("0123456789abcdef", 64 * ENTRY_ID_LENGTH);
 
 const digits = { text: "", used: 0 };
 
-/** Namespace of names derived from content: a number that nobody else uses. */
+/** Unique namespace of names derived from content. */
 const CONTENT_NAMESPACE = "5d0c1f0e-6c1b-4b0e-9d4f-7a5e3c2b1a90";
 
-/** Makes an entry id, eight lower-case hex characters, that `isTaken` does not know. */
+/** Creates an entry id, eight lower-case hex characters, for which `isTaken` returns false. */
 export function createEntryId(isTaken: (id: string) => boolean): string {
   let id: string;
   do {
@@ -29,7 +29,7 @@ export function createEntryId(isTaken: (id: string) => boolean): string {
   return id;
 }
 
-/** Makes a session id: a UUIDv7, which sorts by time of creation. */
+/** Creates a session id: a UUIDv7, which sorts by time of creation. */
 export function createSessionId(): string {
   return v7();
 }
@@ -37,7 +37,8 @@ export function createSessionId(): string {
 /**
  * Rejects an id that cannot be part of a safe file name.
  *
- * @throws {SessionError} `INVALID_SESSION_ID` unless it is letters, digits, `.`, `_` and `-`, with a letter or digit at both ends.
+ * @throws {SessionError} `INVALID_SESSION_ID` unless the id consists of letters, digits, `.`, `_`, and `-`, with a letter or
+ *   digit at both ends.
  */
 export function assertValidSessionId(id: string): void {
   if (typeof id === "string" && SESSION_ID.test(id)) return;
@@ -49,9 +50,9 @@ export function assertValidSessionId(id: string): void {
 }
 
 /**
- * Derives the id of an entry that has none from its place, so that every reading invents the same one.
+ * Derives the id of an entry without one from its position, so that every read invents the same id.
  *
- * FNV-1a with a final mix; `attempt` separates ids that would collide.
+ * FNV-1a with a final mix; `attempt` avoids collisions.
  *
  * @param sessionId - Id of the session.
  * @param place - Number of the record in its file.
@@ -68,7 +69,7 @@ export function inventEntryId(sessionId: string, place: number, attempt: number)
 }
 
 /**
- * Derives a name from a text, the same on every machine: two texts have the same name only if somebody breaks SHA-1.
+ * Derives a name from a string, identical on every system. Two strings have the same name only in case of a SHA-1 collision.
  *
  * @returns 32 lower-case hex characters.
  * @remarks Cost: O(text).

@@ -1,25 +1,25 @@
 import { isJsonRecord } from "./json.ts";
 
-/** `customType` of the entry that says where a session was imported from. */
+/** `customType` of the entry that records a session's import origin. */
 export const IMPORT_CUSTOM_TYPE = "sessiontree.import";
 
 /** `customType` of the entries that link a subagent's session and the call that started it. */
 export const SUBAGENT_CUSTOM_TYPE = "sessiontree.subagent";
 
-/** The session of another program that a session was imported from. */
+/** Session of another program from which a session was imported. */
 export interface ImportOrigin {
-  /** The program. */
+  /** Name of the program. */
   readonly source: string;
-  /** Id of the session there. */
+  /** Id of the session in that program. */
   readonly sourceId: string;
-  /** File that it was read from, if known. */
+  /** File from which the session was read, if known. */
   readonly sourcePath?: string | undefined;
 }
 
-/** Name under which sessions of ours are among those of programs. */
+/** Source name of sessiontree sessions among those of other programs. */
 export const OWN_SOURCE = "sessiontree";
 
-/** Returns how a session of ours is named among the sessions of programs. */
+/** Returns the origin that identifies a sessiontree session among those of other programs. */
 export function makeOwnOrigin(sessionId: string): ImportOrigin {
   return { source: OWN_SOURCE, sourceId: sessionId };
 }
@@ -29,7 +29,7 @@ export function makeSourceKey({ source, sourceId }: ImportOrigin): string {
   return `${source} ${sourceId}`;
 }
 
-/** Returns what an entry says of where its session was imported from; undefined if it says nothing of it. */
+/** Returns the import origin that an entry records; undefined if it records none. */
 export function findImportOrigin(entry: unknown): ImportOrigin | undefined {
   if (!isJsonRecord(entry) || entry["customType"] !== IMPORT_CUSTOM_TYPE) return undefined;
   const { source, sourceId, sourcePath } = isJsonRecord(entry["data"]) ? entry["data"] : {};

@@ -1,4 +1,4 @@
-/** What can be wrong with a session's data. Each code has its heading in docs/errors.md. */
+/** Codes of issues in a session's data. Each has its heading in docs/errors.md. */
 export type IssueCode =
   | "RECORD_BEFORE_HEADER"
   | "HEADER_MISSING"
@@ -30,17 +30,17 @@ export type IssueCode =
   | "PARTIAL_ANSWER_LEFT"
   | "ISSUES_OMITTED";
 
-/** Something wrong in a session's data: reported, never thrown. */
+/** Issue in a session's data: reported, never thrown. */
 export interface SessionIssue {
   readonly code: IssueCode;
-  /** 1-based line of the file; 0 where the data has no lines. */
+  /** 1-based line of the file; 0 if the data has no lines. */
   readonly line: number;
-  /** Byte offset of what is meant. */
+  /** Byte offset of the affected data. */
   readonly offset: number;
-  /** Bytes. */
+  /** Length in bytes. */
   readonly length: number;
-  /** What is wrong, for a person. */
+  /** Human-readable description of the issue. */
   readonly message: string;
-  /** The entry concerned, where there is one. */
+  /** Id of the affected entry, if any. */
   readonly entryId?: string;
 }

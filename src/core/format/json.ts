@@ -1,4 +1,4 @@
-/** A value that JSON can hold. */
+/** Value that JSON can represent. */
 export type JsonValue =
   | string
   | number
@@ -7,26 +7,26 @@ export type JsonValue =
   | readonly JsonValue[]
   | { [key: string]: JsonValue };
 
-/** A JSON object. */
+/** JSON object. */
 export type JsonObject = { [key: string]: JsonValue };
 
-/** A parsed line of which nothing is known but that it is a JSON object. */
+/** Parsed JSON object with unknown fields. */
 export type JsonRecord = { [key: string]: unknown };
 
-/** Tells whether a parsed value is an object and no array. */
+/** Returns whether a parsed value is an object and not an array. */
 export function isJsonRecord(value: unknown): value is JsonRecord {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**
- * Tells whether a value is one that JSON can hold.
+ * Returns whether JSON can represent a value.
  *
- * `undefined`, functions, symbols, BigInts and non-finite numbers are not, at any depth.
+ * It cannot represent `undefined`, functions, symbols, BigInts, or non-finite numbers, at any depth.
  *
- * @remarks Cost: O(size of the value), at any depth; a value that contains itself is walked once.
+ * @remarks Cost: O(size of the value), at any depth; circular references are visited once.
  */
 export function isJsonValue(value: unknown): value is JsonValue {
-  // An explicit stack, since data may be nested deeper than the call stack.
+  // Uses an explicit stack, because data may be nested deeper than the call stack.
   const stack: unknown[] = [value];
   const seen = new Set<object>();
   while (stack.length > 0) {
@@ -41,17 +41,17 @@ export function isJsonValue(value: unknown): value is JsonValue {
   return true;
 }
 
-/** Tells whether a value is an object that JSON can hold. */
+/** Returns whether a value is an object that JSON can represent. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return isJsonRecord(value) && isJsonValue(value);
 }
 
-/** A type without its fields that may be undefined, except as fields that may be missing. */
+/** Type in which fields that may be undefined are optional instead. */
 type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 
-/** Copies an object without the fields that are undefined. */
+/** Returns a copy of an object without its undefined fields. */
 export function pickDefined<T extends object>(fields: T): Defined<T>;
 export function pickDefined(fields: object): object {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));

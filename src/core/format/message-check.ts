@@ -13,14 +13,15 @@ import { describeType, withArticle } from "./validation-problems.ts";
 const NO_PROBLEMS: readonly string[] = Object.freeze([]);
 
 /**
- * Says why a value is no message of this format: what readers would not find in it, or would fail on.
+ * Returns the reasons why a value is not a message of this format: content that readers would not find, or on which they would
+ * fail.
  *
- * Checks much less than `validateEntry`: of the same shapes, only the fields that readers need. Others may be missing,
+ * Checks much less than `validateEntry`: of the same shapes, only the fields that readers require. Other fields may be missing,
  * fields and blocks of unknown types are kept, and messages with a host's own role are not checked.
  *
- * @param message - A value with a role, one of those that are stored.
- * @returns Lines of a path, a colon and what is wrong there; empty if it is a message.
- * @remarks Cost: O(content blocks); nothing is allocated for a message that is in order.
+ * @param message - Value with a role that is stored.
+ * @returns Lines of a path, a colon, and the problem; empty if the value is a message.
+ * @remarks Cost: O(content blocks); a valid message causes no allocation.
  */
 export function findMessageProblems(message: JsonRecord): readonly string[] {
   const { role } = message;
@@ -37,12 +38,12 @@ export function findMessageProblems(message: JsonRecord): readonly string[] {
   return problems;
 }
 
-/** Says the same of a stored message, but only if it is an SDK's: readers tolerate everything else. */
+/** Returns the problems of a stored message, but only if it is an SDK's: readers tolerate everything else. */
 export function findStoredMessageProblems(message: JsonRecord): readonly string[] {
   return findConverter(message) === undefined ? NO_PROBLEMS : findMessageProblems(message);
 }
 
-/** What is wrong with the fields that readers need, after their names; undefined if nothing is. */
+/** Describes a problem with the fields that readers require, preceded by its path; undefined if there is none. */
 function findFieldProblem({ needed }: AnyObjectShape, value: JsonRecord): string | undefined {
   for (let i = 0; i < needed.length; i++) {
     const field = needed[i];
@@ -54,7 +55,7 @@ function findFieldProblem({ needed }: AnyObjectShape, value: JsonRecord): string
   return undefined;
 }
 
-/** What is wrong with a value, after the rest of its path; undefined if nothing is. */
+/** Describes a problem with a value, preceded by the remainder of its path; undefined if there is none. */
 function findProblem(shape: AnyField, value: unknown): string | undefined {
   if (shape.kind === "oneOf") {
     for (const one of shape.of) if (hasKind(one, value)) return findProblem(one, value);
@@ -86,7 +87,7 @@ function findBlockProblem({ tag, byTag }: AnyVariants, block: JsonRecord): strin
   return problem === undefined ? undefined : `.${problem}`;
 }
 
-/** Tells whether a value is of the kind of a shape, without a look inside. */
+/** Returns whether a value has the kind of a shape, without checking its content. */
 function hasKind(shape: AnyField, value: unknown): boolean {
   switch (shape.kind) {
     case "string":
@@ -100,7 +101,7 @@ function hasKind(shape: AnyField, value: unknown): boolean {
     case "map":
       return isJsonRecord(value);
     case "json":
-      // Other SDKs write the arguments of a call as a text.
+      // Other SDKs store the arguments of a call as a string.
       return !shape.isObject || typeof value !== "string";
     default:
       return true;

@@ -35,9 +35,10 @@ import {
   words,
 } from "./shape.ts";
 
-// The one description of messages beside their types. Fields are in the order in which problems are reported.
+// Single definition of the shapes of messages, in addition to their types. Fields are in the order in which problems are
+// reported.
 
-/** A message of a role that this library knows. */
+/** Message with a role that this library knows. */
 export type KnownMessage = Exclude<AgentMessage, CustomAgentMessages[keyof CustomAgentMessages]>;
 
 /** Shape of `TextContent`. */
@@ -98,16 +99,16 @@ export const usage = object<Usage>({
 const BLOCKS = "an array of blocks";
 const TEXT_OR_BLOCKS = "a string or an array of blocks";
 
-/** Shape of the blocks of a user message, a tool result or a custom message. */
+/** Shape of the blocks of a user message, a tool result, or a custom message. */
 export const textOrImageBlocks = arrayOf(variants("type", textContent, imageContent), BLOCKS);
 
 /** Shape of the blocks of an assistant message. */
 export const assistantBlocks = arrayOf(variants("type", textContent, thinkingContent, toolCall), BLOCKS);
 
-/** Shape of content that is a text, or text and image blocks. */
+/** Shape of content that is a string, or an array of text and image blocks. */
 export const textOrBlocks = oneOf(TEXT_OR_BLOCKS, string, textOrImageBlocks);
 
-/** Shape of a text or null. */
+/** Shape of a string or null. */
 export const stringOrNull = oneOf("a string or null", string, nothing);
 
 const details = optional(json<JsonValue>());
@@ -119,7 +120,7 @@ export const toolDeclaration = object<ToolDeclaration>({
   parameters: jsonObject(),
 });
 
-// Old files have bare names.
+// Old files contain bare names.
 const toolReference = orOlder("an object with a name", object<ToolReference>({ name: string }), string);
 
 /** Shape of `SystemMessage`. */
@@ -169,7 +170,7 @@ export const nestedToolCall = object<NestedToolCall>({
   status: words("ok", "error", "unfinished"),
 });
 
-// Tools of extensions may return nothing, and hosts append the result as it is.
+// Tools of extensions may return no content, and hosts append the result unchanged.
 const toolResultMessage = object<ToolResultMessage>(
   {
     role: words("toolResult"),

@@ -1,27 +1,27 @@
 import type { ImageContent, TextContent, ThinkingContent, ToolCall, Usage } from "./content.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 
-/** A tool as it is declared to a model. */
+/** Declaration of a tool for a model. */
 export interface ToolDeclaration {
   name: string;
   description: string;
-  /** JSON Schema of the arguments, or a schema library's form of one. */
+  /** JSON Schema of the arguments, or a schema library's equivalent. */
   parameters: object;
 }
 
-/** A tool by its name. */
+/** Reference to a tool by name. */
 export interface ToolReference {
   name: string;
 }
 
-/** Instructions to the model, whole or as a patch of the earlier ones. */
+/** Instructions to the model, complete or as a patch of earlier ones. */
 export interface SystemMessage {
   role: "system";
   content: string | TextContent[];
   /** Named parts of the instructions; `null` removes one. */
   sections?: { [name: string]: string | null };
   toolsAdded?: ToolDeclaration[];
-  /** Old files hold bare names. */
+  /** Old files contain bare names. */
   toolsRemoved?: ToolReference[];
   /** For display and state, such as parts of another SDK's message that `content` cannot hold. */
   details?: JsonValue;
@@ -29,7 +29,7 @@ export interface SystemMessage {
   timestamp: number;
 }
 
-/** What the user said. */
+/** Message of the user. */
 export interface UserMessage {
   role: "user";
   content: string | (TextContent | ImageContent)[];
@@ -39,34 +39,34 @@ export interface UserMessage {
 }
 
 /**
- * Why a model stopped.
+ * Reason why a model stopped.
  *
- * `stop`: it was done. `length`: no room was left. `toolUse`: it waits for results of its calls. `error`: the call failed,
- * or the provider refused or withheld the answer. `aborted`: somebody stopped it. `pending`: it is still being written.
- * `deferred`: it continues elsewhere and ends later.
+ * `stop`: the answer is complete. `length`: the token limit was reached. `toolUse`: the model waits for results of its calls.
+ * `error`: the call failed, or the provider refused or withheld the answer. `aborted`: the caller stopped it. `pending`: the
+ * answer is still being written. `deferred`: the answer continues elsewhere and ends later.
  */
 export type StopReason = "pending" | "stop" | "length" | "toolUse" | "error" | "aborted" | "deferred";
 
-/** How hard a model is asked to think. */
+/** Amount of thinking requested from a model. */
 export type ThinkingLevel = "off" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
-/** What `api`, `provider` and `model` of an answer say if its writer does not know them: readers expect a text. */
+/** Value of an answer's `api`, `provider`, or `model` that its writer does not know, because readers expect a string. */
 export const UNKNOWN_NAME = "unknown";
 
-/** What a model answered. */
+/** Answer of a model. */
 export interface AssistantMessage {
   role: "assistant";
   content: (TextContent | ThinkingContent | ToolCall)[];
   api: string;
   provider: string;
   model: string;
-  /** The model that answered, where it is not the one asked. */
+  /** Responding model, if it differs from the requested one. */
   responseModel?: string;
   responseId?: string;
   thinkingLevel?: ThinkingLevel;
   usage: Usage;
   stopReason: StopReason;
-  /** The provider's own word for `stopReason`. */
+  /** Provider's own name for `stopReason`. */
   rawStopReason?: string;
   errorMessage?: string;
   /** For display and state, such as parts of another SDK's message that `content` cannot hold. */
@@ -74,7 +74,7 @@ export interface AssistantMessage {
   timestamp: number;
 }
 
-/** A tool call that a tool made itself. */
+/** Tool call made by a tool. */
 export interface NestedToolCall {
   id: string;
   name: string;
@@ -82,7 +82,7 @@ export interface NestedToolCall {
   status: "ok" | "error" | "unfinished";
 }
 
-/** What a tool returned. */
+/** Result of a tool call. */
 export interface ToolResultMessage {
   role: "toolResult";
   toolCallId: string;
@@ -96,7 +96,7 @@ export interface ToolResultMessage {
   timestamp: number;
 }
 
-/** A command that the user ran. */
+/** Command that the user ran. */
 export interface BashExecutionMessage {
   role: "bashExecution";
   command: string;
@@ -105,12 +105,12 @@ export interface BashExecutionMessage {
   cancelled: boolean;
   truncated: boolean;
   fullOutputPath?: string;
-  /** Whether the model must not see it. */
+  /** Whether to exclude the command from the model's context. */
   excludeFromContext?: boolean;
   timestamp: number;
 }
 
-/** A message that an extension put into the context. */
+/** Message that an extension added to the context. */
 export interface CustomMessage<T = unknown> {
   role: "custom";
   customType: string;
@@ -122,7 +122,7 @@ export interface CustomMessage<T = unknown> {
   timestamp: number;
 }
 
-/** A summary of a branch that was left. Made while projecting, never stored as a message. */
+/** Summary of an abandoned branch. Created during projection, never stored as a message. */
 export interface BranchSummaryMessage {
   role: "branchSummary";
   summary: string;
@@ -130,7 +130,7 @@ export interface BranchSummaryMessage {
   timestamp: number;
 }
 
-/** A summary of compacted history. Made while projecting, never stored as a message. */
+/** Summary of compacted history. Created during projection, never stored as a message. */
 export interface CompactionSummaryMessage {
   role: "compactionSummary";
   summary: string;
@@ -139,7 +139,7 @@ export interface CompactionSummaryMessage {
 }
 
 /**
- * Roles that a host adds, by declaration merging: each property's type joins `AgentMessage`.
+ * Message roles that a host adds by declaration merging: each property's type becomes part of `AgentMessage`.
  *
  * @example
  * import type { AgentMessage } from "sessiontree";
@@ -153,7 +153,7 @@ export interface CompactionSummaryMessage {
 // biome-ignore lint/suspicious/noEmptyInterface: hosts merge their roles into it
 export interface CustomAgentMessages {}
 
-/** The messages that a model's provider understands. */
+/** Messages that model providers support. */
 export type Message = SystemMessage | UserMessage | AssistantMessage | ToolResultMessage;
 
 /** Any message of a session or of a projection. */

@@ -1,63 +1,63 @@
-/** What an option may be. */
+/** Valid values of an option. */
 export interface OptionRule {
   readonly fits: (value: unknown) => boolean;
   /** Completes the sentence "It must be …". */
   readonly words: string;
 }
 
-/** A rule for each option of the type. */
+/** Rule for each option of the type. */
 export type OptionRules<Options> = { readonly [Name in keyof Options]-?: OptionRule };
 
-/** Longer values are described by their kind. */
+/** Maximum length of a quoted value; longer values are described by their kind. */
 const MAX_VALUE_LENGTH = 40;
 
-/** One of some words. */
+/** Creates a rule for one of several strings. */
 export function makeChoiceRule(...allowed: readonly string[]): OptionRule {
   const quoted = allowed.map((one) => JSON.stringify(one));
   const words = [quoted.slice(0, -1).join(", "), ...quoted.slice(-1)].filter(Boolean).join(" or ");
   return { fits: (value) => typeof value === "string" && allowed.includes(value), words };
 }
 
-/** A number of at least this much, which may be Infinity. */
+/** Creates a rule for a number with a minimum, which may be Infinity. */
 export function makeNumberRule(min: number, unit: string): OptionRule {
   const words = `a number of ${unit}, ${min} or more`;
   return { fits: (value) => typeof value === "number" && value >= min, words };
 }
 
-/** A number, which may be Infinity, but not NaN. */
+/** Rule for a number, which may be Infinity, but not NaN. */
 export const COUNT: OptionRule = {
   fits: (value) => typeof value === "number" && !Number.isNaN(value),
   words: "a number",
 };
 
-/** True or false. */
+/** Rule for true or false. */
 export const FLAG: OptionRule = { fits: (value) => typeof value === "boolean", words: "true or false" };
 
-/** A text, which may be empty. */
+/** Rule for a string, which may be empty. */
 export const TEXT: OptionRule = { fits: (value) => typeof value === "string", words: "a text" };
 
-/** A list of texts. */
+/** Rule for an array of strings. */
 export const TEXTS: OptionRule = {
   fits: (value) => Array.isArray(value) && value.every((one) => typeof one === "string"),
   words: "a list of texts",
 };
 
-/** A point in time. */
+/** Rule for a point in time. */
 export const DATE: OptionRule = {
   fits: (value) => value instanceof Date && !Number.isNaN(value.getTime()),
   words: "a valid Date",
 };
 
-/** A function. */
+/** Rule for a function. */
 export const CALLBACK: OptionRule = { fits: (value) => typeof value === "function", words: "a function" };
 
-/** An object of any kind. */
+/** Rule for an object of any kind. */
 export const OBJECT: OptionRule = {
   fits: (value) => typeof value === "object" && value !== null && !Array.isArray(value),
   words: "an object",
 };
 
-/** An AbortSignal, of this or another realm. */
+/** Rule for an AbortSignal, of this or another realm. */
 export const SIGNAL: OptionRule = {
   fits: (value) => OBJECT.fits(value) && typeof Reflect.get(Object(value), "aborted") === "boolean",
   words: "an AbortSignal",
@@ -66,7 +66,7 @@ export const SIGNAL: OptionRule = {
 /**
  * Rejects invalid options. Options without a rule are ignored, and undefined counts as absent.
  *
- * @throws {TypeError} With the name of the option, what it may be, and what it is.
+ * @throws {TypeError} With the name of the option, its valid values, and its actual value.
  */
 export function assertOptions<Options extends object>(options: Options, rules: OptionRules<Options>): void {
   if (!OBJECT.fits(options))
@@ -80,7 +80,9 @@ export function assertOptions<Options extends object>(options: Options, rules: O
   }
 }
 
-/** A value in words: short texts and numbers as they are, everything else by kind, since it may be private. */
+/**
+ * Describes a value: short strings and numbers are quoted, all other values are described by kind, because they may be private.
+ */
 function describeValue(value: unknown): string {
   if (typeof value === "string")
     return value.length <= MAX_VALUE_LENGTH ? JSON.stringify(value) : "a longer text";

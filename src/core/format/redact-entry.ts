@@ -4,10 +4,10 @@ import { IMPORT_CUSTOM_TYPE } from "./import-origin.ts";
 import { isJsonRecord, type JsonRecord } from "./json.ts";
 import { REDACTION_CUSTOM_TYPE } from "./redaction.ts";
 
-/** What stands instead of redacted content, if the caller says nothing else. */
+/** Default replacement for redacted content. */
 export const REDACTED_TEXT = "[redacted]";
 
-/** Fields with an entry's place and kind, without content. */
+/** Fields for an entry's position and kind, without content. */
 const KEPT_FIELDS: ReadonlySet<string> = new Set([
   "type",
   "id",
@@ -48,25 +48,25 @@ const KEPT_MESSAGE_FIELDS: ReadonlySet<string> = new Set([
   "display",
 ]);
 
-/** Key of an entry's `details` under which the id of a chat message is kept, which is no content. */
+/** Key of an entry's `details` that stores the id of a chat message, which is not content. */
 export const CHAT_DETAIL = "aiSdkChat";
 
-/** Key of an entry's `details` under which LangGraph's id of a message is kept. */
+/** Key of an entry's `details` that stores LangGraph's id of a message. */
 export const LANGGRAPH_DETAIL = "langgraph";
 
-/** Key of an entry's `data` under which it is kept which checkpoint of LangGraph it is, and which messages it lists. */
+/** Key of an entry's `data` that stores the id of a LangGraph checkpoint and the messages that it lists. */
 export const CHECKPOINT_HEAD = "checkpointHead";
 
-/** Fields that a redaction replaces. */
+/** Fields whose content a redaction replaces. */
 const CONTENT_FIELDS = ["message", "content", "summary", "label", "name", "data", "replacement", "redacted"];
 
 /**
- * Refuses to redact an entry without content, such as a model change: later entries depend on its settings.
+ * Throws if an entry has no content to redact, such as a model change, because later entries depend on its settings.
  *
  * @throws {SessionError} `ENTRY_INVALID`
  */
 export function assertRedactable(entry: AnySessionEntry): void {
-  // The bytes of an unreadable entry may hold anything.
+  // The bytes of an unreadable entry may contain anything.
   if (entry.type === "damaged") return;
   const redacted = JSON.stringify(redactEntry(entry, ""));
   if (CONTENT_FIELDS.some((field) => field in entry) || redacted !== JSON.stringify(entry)) return;
@@ -78,14 +78,13 @@ export function assertRedactable(entry: AnySessionEntry): void {
   );
 }
 
-/** Fields of a message that are texts. */
+/** Message fields that are strings. */
 const TEXT_FIELDS = ["command", "output"] as const;
 
 /**
- * Makes the redacted form of an entry: the same place in the tree and kind, with the replacement instead of the
- * content.
+ * Returns the redacted form of an entry: same position in the tree and same kind, with the replacement in place of the content.
  *
- * Keeps tool calls without their arguments, because results refer to them.
+ * Keeps tool calls without their arguments, because results reference them.
  */
 export function redactEntry(entry: AnySessionEntry, replacement: string): AnySessionEntry {
   const { type, id, parentId, timestamp } = entry;
@@ -103,7 +102,7 @@ export function redactEntry(entry: AnySessionEntry, replacement: string): AnySes
   return { ...fields, ...keepDetails(entry), type, id, parentId, timestamp };
 }
 
-/** Fields of our own entries' data that keep what is removed from coming back, by the entries' `customType`. */
+/** Data fields of this library's own entries, by `customType`, which prevent removed content from being restored. */
 const KEPT_DATA: { readonly [customType: string]: readonly string[] } = {
   [IMPORT_CUSTOM_TYPE]: ["source", "sourceId", "mapping"],
   [REDACTION_CUSTOM_TYPE]: ["targetId", "targetIds"],
@@ -118,7 +117,7 @@ function keepData(entry: AnySessionEntry): JsonRecord {
   return Object.fromEntries(names.flatMap((name) => (name in data ? [[name, data[name]]] : [])));
 }
 
-/** Keeps the ids by which hosts name messages. */
+/** Returns the ids with which hosts identify messages. */
 function keepDetails(entry: AnySessionEntry): JsonRecord {
   const details: unknown = "details" in entry ? entry.details : undefined;
   const kept = [CHAT_DETAIL, LANGGRAPH_DETAIL].flatMap((key) => {
@@ -129,7 +128,7 @@ function keepDetails(entry: AnySessionEntry): JsonRecord {
   return kept.length > 0 ? { details: Object.fromEntries(kept) } : {};
 }
 
-/** Makes the redacted form of a message. */
+/** Returns the redacted form of a message. */
 export function redactMessage(message: JsonRecord, replacement: string): JsonRecord {
   const redacted: JsonRecord = { ...keepFields(message, KEPT_MESSAGE_FIELDS) };
   const { role, content } = message;
@@ -148,7 +147,7 @@ function keepToolCalls(content: unknown): JsonRecord[] {
     .map(({ type, id, name }) => ({ type, id, name, arguments: {} }));
 }
 
-/** Keeps single values and the numbers of a usage: anything deeper may be content. */
+/** Returns scalar values and the numbers of a usage; omits deeper values, which may be content. */
 function keepFields(record: object, names: ReadonlySet<string>): JsonRecord {
   const kept = Object.entries(record).filter(([name]) => names.has(name));
   return Object.fromEntries(
@@ -163,7 +162,7 @@ function pickNumbers(usage: JsonRecord): JsonRecord {
   return Object.fromEntries(
     Object.entries(usage).flatMap(([name, value]): [string, unknown][] => {
       if (typeof value === "number") return [[name, value]];
-      // The costs are one level deeper.
+      // The costs are nested one level deeper.
       if (!isJsonRecord(value)) return [];
       return [[name, Object.fromEntries(Object.entries(value).filter(([, one]) => typeof one === "number"))]];
     }),

@@ -1,7 +1,7 @@
 /**
- * What a value may be, as data. Checks and schemas are made from it.
+ * Shape of a value, as data. Checks and schemas are derived from it.
  *
- * It says nothing about fields that are not listed: they are kept, and may hold anything.
+ * Fields that are not listed are kept, and may have any value.
  */
 export type AnyShape =
   | { readonly kind: "string" | "number" | "boolean" | "null" | "anything" }
@@ -13,66 +13,66 @@ export type AnyShape =
   | AnyObjectShape
   | AnyVariants;
 
-/** What a field may be: of a shape, missing, or also undefined. */
+/** Shape of a field: required, optional, or also undefined. */
 export type AnyField =
   | AnyShape
   | { readonly kind: "optional"; readonly of: AnyShape; readonly orUndefined: boolean };
 
-/** A field that readers rely on, and whether it may be missing. */
+/** Field that readers depend on, and whether it may be missing. */
 export interface NeededField {
   readonly name: string;
   readonly shape: AnyField;
   readonly mayBeMissing: boolean;
 }
 
-/** An object with certain fields. */
+/** Object with certain fields. */
 export interface AnyObjectShape {
   readonly kind: "object";
   readonly fields: { readonly [name: string]: AnyField };
-  /** Fields without which readers of a session fail: the quick check looks at these alone. */
+  /** Fields without which readers of a session fail; the quick check only covers these. */
   readonly needed: readonly NeededField[];
 }
 
-/** An object of one of several shapes, told apart by a field. */
+/** Object with one of several shapes, distinguished by a field. */
 export interface AnyVariants {
   readonly kind: "variants";
   readonly tag: string;
-  /** The shapes, by the value of that field. */
+  /** Shapes, by the value of that field. */
   readonly byTag: ReadonlyMap<unknown, AnyObjectShape>;
 }
 
-/** Ties data to a type: invariant, and for the compiler alone. */
+/** Associates data with a type: invariant, and only used by the compiler. */
 interface Typed<T> {
   readonly type?: (value: T) => T;
 }
 
-/** The shape of values of a type. The compiler refuses a shape that does not say exactly what the type says. */
+/** Shape of values of a type. The compiler rejects a shape that does not match the type exactly. */
 export type Shape<T> = AnyShape & Typed<T>;
 
-/** The shape of objects of a type. */
+/** Shape of objects of a type. */
 export type ObjectShape<T> = AnyObjectShape & Typed<T>;
 
-/** Shape of objects that a tag tells apart. */
+/** Shape of objects that are distinguished by a tag. */
 export type VariantsShape<T> = AnyVariants & Typed<T>;
 
-/** The shape of a field that may be missing. */
+/** Shape of a field that may be missing. */
 interface Optional<T> extends Typed<T> {
   readonly kind: "optional";
   readonly of: AnyShape;
   readonly orUndefined: false;
 }
 
-/** The shape of a field that the type demands, although JSON omits it when it is undefined. */
+/** Shape of a field that the type requires, although JSON omits it when it is undefined. */
 interface OrUndefined<T> extends Typed<T> {
   readonly kind: "optional";
   readonly of: AnyShape;
   readonly orUndefined: true;
 }
 
-/** The fields that a type names, without index signatures. */
+/** Fields that a type names, without index signatures. */
 type NamedKey<T> = keyof { [K in keyof T as string extends K ? never : K]: never };
 
-/** A shape for each field of a type: none may be forgotten, and none added. */
+/** Shape for each field of a type, with no field missing and none added. */
 export type FieldsOf<T> = {
   readonly [K in NamedKey<T> & keyof T]-?: Record<never, never> extends Pick<T, K>
     ? Optional<Exclude<T[K], undefined>>
@@ -81,7 +81,7 @@ export type FieldsOf<T> = {
       : Shape<T[K]>;
 };
 
-/** Any text. */
+/** Any string. */
 export const string: Shape<string> = { kind: "string" };
 
 /** Any number. */
@@ -90,28 +90,28 @@ export const number: Shape<number> = { kind: "number" };
 /** True or false. */
 export const boolean: Shape<boolean> = { kind: "boolean" };
 
-/** Any value at all. */
+/** Any value. */
 export const anything: Shape<unknown> = { kind: "anything" };
 
-/** Null, for `oneOf`. */
+/** Null; used with `oneOf`. */
 export const nothing: Shape<null> = { kind: "null" };
 
-/** Returns the shape of any value that JSON can hold. */
+/** Returns the shape of any value that JSON can represent. */
 export function json<T>(): Shape<T> {
   return { kind: "json", isObject: false };
 }
 
-/** Returns the shape of any object that JSON can hold. */
+/** Returns the shape of any object that JSON can represent. */
 export function jsonObject<T extends object>(): Shape<T> {
   return { kind: "json", isObject: true };
 }
 
-/** Returns the shape of one of some words. */
+/** Returns the shape of one of several strings. */
 export function words<const Word extends string>(...allowed: readonly Word[]): Shape<Word> {
   return { kind: "words", words: allowed };
 }
 
-/** Returns the shape of a list of values of a shape. */
+/** Returns the shape of an array of values of a shape. */
 export function arrayOf<T>(of: Shape<T>, expected = "an array"): Shape<T[]> {
   return { kind: "list", of, expected };
 }
@@ -131,7 +131,7 @@ export function oneOf<A, B, C = never>(
   return { kind: "oneOf", of: [a, b, ...more], expected };
 }
 
-/** Returns a shape that accepts another one as well, which old files hold and no type names. */
+/** Returns a shape that also accepts an older shape, which occurs in old files but in no type. */
 export function orOlder<T>(expected: string, shape: Shape<T>, older: AnyShape): Shape<T> {
   return { kind: "oneOf", of: [shape, older], expected };
 }
@@ -141,7 +141,7 @@ export function optional<T>(of: Shape<T>): Optional<T> {
   return { kind: "optional", of, orUndefined: false };
 }
 
-/** Marks a field that may be missing or undefined, although its type demands it. */
+/** Marks a field that may be missing or undefined, although its type requires it. */
 export function orUndefined<T>(of: Shape<T>): OrUndefined<T> {
   return { kind: "optional", of, orUndefined: true };
 }
@@ -149,8 +149,8 @@ export function orUndefined<T>(of: Shape<T>): OrUndefined<T> {
 /**
  * Returns the shape of objects of a type.
  *
- * @param fields - A shape for each field that the type names.
- * @param readers - The fields that readers of a session rely on, for the quick check; of `neededKind`, if they are there.
+ * @param fields - Shape of each field that the type names.
+ * @param readers - Fields that readers of a session depend on, for the quick check; those in `neededKind` may be missing.
  */
 export function object<T extends object>(
   fields: FieldsOf<T>,
@@ -166,10 +166,10 @@ export function object<T extends object>(
   return { kind: "object", fields: all, needed: [...pick(needed, false), ...pick(neededKind, true)] };
 }
 
-/** The type of the objects of a shape. */
+/** Type of the objects of a shape. */
 type TypeIn<S> = S extends Typed<infer T> ? T : never;
 
-/** Returns the shape of objects of several types that the words in one field tell apart. */
+/** Returns the shape of objects of several types that are distinguished by the value of one field. */
 export function variants<S extends readonly AnyObjectShape[]>(
   tag: string,
   ...shapes: S

@@ -7,23 +7,23 @@ import type { Shape } from "./shape.ts";
 import { formatProblems } from "./validation-problems.ts";
 import { collectProblems } from "./zod-schema.ts";
 
-/** What a check of data found: the value, typed, or what is wrong with it in words. */
+/** Result of validation: the typed value, or descriptions of its problems. */
 export type Validation<T> =
   | { readonly ok: true; readonly value: T }
   | {
       readonly ok: false;
-      /** At least one and at most twenty lines, each a path, a colon, and what was expected there. */
+      /** One to twenty lines, each with a path, a colon, and the expected value. */
       readonly problems: readonly string[];
     };
 
 /**
- * Checks an entry against the interface of its type, as strictly as the types say.
+ * Checks an entry against the interface of its type, as strictly as the type declarations.
  *
- * Of an entry of unknown type, and of a message of a role that a host added, only the head is checked. A reader
- * is more lenient than this: an entry that fails here can still be read, kept and shown.
+ * For an entry of unknown type, or a message with a role that a host added, only the head is checked. Readers are more lenient:
+ * an entry that fails validation can still be read, kept, and displayed.
  *
  * @param value - A parsed line, or an entry in memory.
- * @returns The very value that was given, typed, never a copy; or its problems. Nothing is thrown or altered.
+ * @returns The given value itself, typed, never a copy; or its problems. Neither throws nor changes the value.
  * @remarks Cost: O(size of the value).
  */
 export function validateEntry(value: unknown): Validation<AnySessionEntry> {
@@ -31,16 +31,16 @@ export function validateEntry(value: unknown): Validation<AnySessionEntry> {
 }
 
 /**
- * Checks a session header, as strictly as the types say.
+ * Checks a session header, as strictly as the type declarations.
  *
  * @param value - The first record of a file, or a header in memory.
- * @returns The very value that was given, typed, never a copy; or its problems. Nothing is thrown or altered.
+ * @returns The given value itself, typed, never a copy; or its problems. Neither throws nor changes the value.
  */
 export function validateHeader(value: unknown): Validation<SessionHeader> {
   return validateShape(sessionHeader, value);
 }
 
-/** Tells whether this library knows no more of an entry than its head. */
+/** Returns whether this library only knows the head of an entry. */
 function isOpenEntry(value: unknown): boolean {
   if (!isJsonRecord(value) || typeof value["type"] !== "string") return false;
   return !isKnownEntryType(value["type"]) || hasForeignRole(value);
@@ -58,7 +58,7 @@ function validateShape<T>(shape: Shape<T>, value: unknown): Validation<T> {
   return isConforming(shape, value, problems) ? { ok: true, value } : { ok: false, problems };
 }
 
-/** Narrows the value itself: zod returns a copy, which loses identity and keys such as `__proto__`. */
+/** Narrows the value itself, because zod returns a copy, which loses identity and keys such as `__proto__`. */
 function isConforming<T>(shape: Shape<T>, value: unknown, problems: string[]): value is T {
   problems.push(...formatProblems(collectProblems(shape, value)));
   return problems.length === 0;

@@ -1,16 +1,16 @@
 const MAX_PROBLEMS = 20;
 const MAX_PROBLEM_LENGTH = 300;
 
-/** One thing that is wrong with a value, and where in it. */
+/** Problem with a value, and its path. */
 export interface Problem {
   readonly path: readonly PropertyKey[];
   readonly message: string;
 }
 
 /**
- * Writes what is wrong with a value, one line per problem: the path, a colon, and what was expected there.
+ * Formats the problems with a value, one per line: the path, a colon, and the expected value.
  *
- * @returns At most twenty lines, the last of which tells how many were left out.
+ * @returns At most twenty lines; the last one may state the number of omitted problems.
  */
 export function formatProblems(problems: readonly Problem[]): string[] {
   if (problems.length <= MAX_PROBLEMS) return problems.map(formatProblem);
@@ -23,7 +23,7 @@ function formatProblem({ path, message }: Problem): string {
   return line.length > MAX_PROBLEM_LENGTH ? `${line.slice(0, MAX_PROBLEM_LENGTH)}…` : line;
 }
 
-/** Writes a path in a value as code would: `message.content[0].text`. */
+/** Formats a path in a value as code: `message.content[0].text`. */
 function formatDotPath(path: readonly PropertyKey[]): string {
   return path
     .map((key, i) => {
@@ -34,13 +34,16 @@ function formatDotPath(path: readonly PropertyKey[]): string {
     .join("");
 }
 
-/** Names what a value is, with its article: `a string`, `an array`, `null`. Never quotes it: it may be long or private. */
+/**
+ * Returns the kind of a value, with its article: `a string`, `an array`, `null`. Never quotes the value, because it may be long
+ * or private.
+ */
 export function describeType(value: unknown): string {
   if (value === null) return "null";
   return withArticle(Array.isArray(value) ? "array" : typeof value);
 }
 
-/** Puts the article before the name of a kind. */
+/** Adds an article to the name of a kind. */
 export function withArticle(noun: string): string {
   if (noun === "null" || noun === "undefined") return noun;
   return `${/^[aeio]/.test(noun) ? "an" : "a"} ${noun}`;

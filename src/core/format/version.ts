@@ -1,5 +1,5 @@
 /**
- * The version of the session format that this library writes.
+ * Version of the session format that this library writes.
  *
  * @remarks Source: docs/format.md#versions
  */

@@ -8,7 +8,7 @@ const MAX_VALUE_LENGTH = 40;
 
 const made = new WeakMap<AnyField, z.ZodType>();
 
-/** Returns the zod schema of a shape, the same one for the same shape. Unknown fields pass. */
+/** Returns the zod schema of a shape; the same schema for the same shape. Unknown fields are accepted. */
 export function toZodSchema(shape: AnyField): z.ZodType {
   const known = made.get(shape);
   if (known !== undefined) return known;
@@ -18,7 +18,7 @@ export function toZodSchema(shape: AnyField): z.ZodType {
 }
 
 /**
- * Lists what is wrong with a value, in the order of the shape. Of a failed union, the closest variant is reported.
+ * Lists the problems with a value, in the order of the shape. For a failed union, reports the closest variant.
  *
  * @returns Empty if the value has the shape.
  */
@@ -70,9 +70,9 @@ function makeObjectSchema(shape: AnyObjectShape): z.ZodObject {
 }
 
 /**
- * Makes the schema of a list, or of an object with any names, that stops checking after ten bad elements.
+ * Creates the schema of an array, or of an object with any field names, that stops checking after ten invalid elements.
  *
- * zod's own keep an issue for every bad element, which one hostile line can turn into millions.
+ * zod's own schemas keep an issue for every invalid element; one hostile line can cause millions.
  */
 function makeBoundedSchema<T extends object>(
   fits: (value: unknown) => value is T,
@@ -94,9 +94,9 @@ function makeBoundedSchema<T extends object>(
 }
 
 /**
- * Describes what is wrong with a value, in place of zod's own messages: what was expected and what was found.
+ * Describes a problem with a value, in place of zod's own messages: the expected and the actual value.
  *
- * Values are named by their kind, never quoted, short wrong constants apart: they may be long or private.
+ * Values are described by their kind and never quoted, except for short invalid constants, because they may be long or private.
  */
 const formatIssue: z.core.$ZodErrorMap = (issue) => {
   const missing = issue.input === undefined;
@@ -117,7 +117,7 @@ const formatIssue: z.core.$ZodErrorMap = (issue) => {
 
 function listProblems(issues: readonly z.core.$ZodIssue[]): Problem[] {
   const problems: Problem[] = [];
-  // Unions hold issues of their own, so open issues are kept on a stack, first on top.
+  // Unions contain issues of their own, so open issues are kept on a stack, first on top.
   const open: { issue: z.core.$ZodIssue; path: readonly PropertyKey[] }[] = [];
   const push = (more: readonly z.core.$ZodIssue[], base: readonly PropertyKey[]) => {
     for (const issue of [...more].reverse()) open.push({ issue, path: [...base, ...issue.path] });
@@ -132,7 +132,7 @@ function listProblems(issues: readonly z.core.$ZodIssue[]): Problem[] {
   return problems;
 }
 
-/** The variant that fits on the outside (every issue lies inside the value) with the fewest issues. */
+/** Returns the matching variant (every issue is inside the value) with the fewest issues. */
 function findClosestVariant(variants: readonly z.core.$ZodIssue[][]): z.core.$ZodIssue[] | undefined {
   let closest: z.core.$ZodIssue[] | undefined;
   for (const issues of variants) {

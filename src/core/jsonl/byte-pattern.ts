@@ -1,35 +1,35 @@
-/** Positions in one 32-bit mask. */
+/** Maximum number of positions, which fit in one 32-bit mask. */
 const MAX_LENGTH = 32;
 
-/** Largest buffer whose view is cached: many lines are in the same buffer. */
+/** Maximum size of a buffer whose view is cached, because many lines are in the same buffer. */
 export const MAX_HELD_BYTES = 2 * 1024 * 1024;
 
 const PAIR = 2;
 
 /**
- * A sequence of byte classes to search for in bytes.
+ * Sequence of byte classes to search for in bytes.
  *
- * In any occurrence of 17 bytes, one pair of bytes begins at a multiple of 16. So the hot loop of opening and
- * searching looks up only one pair in sixteen bytes in a table. Short sequences are searched by Horspool's method: the
- * byte under the end of the pattern tells how far to move it.
+ * In any occurrence of 17 bytes, one pair of bytes begins at a multiple of 16, so the hot loop of opening and searching looks up
+ * only one pair in sixteen bytes in a table. Short sequences are searched by Horspool's method: the byte at the end of the
+ * pattern determines how far to move the pattern.
  */
 export class BytePattern {
   /** Length of a match in bytes. */
   readonly length: number;
-  /** For each byte, the positions where it may be, one bit each. */
+  /** For each byte, the positions at which it is allowed, one bit each. */
   readonly #masks = new Int32Array(256);
-  /** For each byte, how far the pattern moves if that byte is under its end; 0 if it may end a match. */
+  /** For each byte, the distance to move the pattern if that byte is at its end; 0 if it may end a match. */
   readonly #skips: Uint8Array;
-  /** For each byte, how far the pattern moves if that byte could end a match but did not. */
+  /** For each byte, the distance to move the pattern if that byte could end a match but did not. */
   readonly #skipsPastEnd: Uint8Array;
-  /** Pairs from one look-up to the next. */
+  /** Number of pairs between lookups. */
   readonly #stride: number;
-  /** For each pair, the positions where it may be, one bit each; made on demand. */
+  /** For each pair, the positions at which it is allowed, one bit each; created on demand. */
   #starts: Int32Array | undefined;
   #viewed: Uint8Array | undefined;
   #pairs: Uint16Array = new Uint16Array(0);
 
-  /** @param classes - The bytes allowed at each position; 1 to 32 positions. */
+  /** @param classes - Bytes allowed at each position; 1 to 32 positions. */
   constructor(classes: readonly Iterable<number>[]) {
     const { length } = classes;
     if (length < 1 || length > MAX_LENGTH) throw new RangeError("a pattern has 1 to 32 positions");
@@ -46,7 +46,7 @@ export class BytePattern {
     for (const byte of classes[length - 1] ?? []) this.#skips[byte] = 0;
   }
 
-  /** Makes a pattern that matches a text exactly. */
+  /** Creates a pattern that matches a string exactly. */
   static of(text: string): BytePattern {
     return new BytePattern([...new TextEncoder().encode(text)].map((byte) => [byte]));
   }
@@ -58,7 +58,10 @@ export class BytePattern {
       : this.#scan(bytes, from + this.length - 1, end);
   }
 
-  /** Views bytes as pairs, which begin at even offsets of their buffer: of odd ones with the byte before. */
+  /**
+   * Returns bytes as pairs that begin at even offsets of their buffer; if the bytes begin at an odd offset, the first pair
+   * includes the byte before.
+   */
   #viewPairs(bytes: Uint8Array): Uint16Array {
     if (bytes === this.#viewed) return this.#pairs;
     const before = bytes.byteOffset % PAIR;
@@ -77,7 +80,7 @@ export class BytePattern {
     const lastPair = (before + end - PAIR) >> 1;
     for (let i = (before + from + 1) >> 1; i <= lastPair; i += stride) {
       let places = starts[pairs[i] ?? 0] ?? 0;
-      // The earliest match is the one in which the pair comes last.
+      // The earliest match is the one with the pair in the last position.
       while (places !== 0) {
         const place = 31 - Math.clz32(places);
         const start = i * PAIR - before - place;

@@ -1,9 +1,9 @@
 /**
- * Splits a list into runs that fit into memory.
+ * Splits a sequence into runs that fit into memory.
  *
  * @param max - Maximum number of elements in a run.
- * @param bytes - Maximum bytes of a run, unless one element is larger; and a function that returns the bytes of an
- *   element.
+ * @param bytes - Maximum number of bytes of a run, unless one element is larger, and a function that returns the number of bytes
+ *   of an element.
  * @remarks Cost: memory of one run.
  */
 export function* splitRuns<T>(

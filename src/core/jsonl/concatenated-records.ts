@@ -2,7 +2,7 @@ import { isKnownEntryType } from "../format/entry.ts";
 import type { JsonRecord } from "../format/json.ts";
 import { decodeRecord } from "./decode.ts";
 
-/** A record in a line that does not parse as a whole, as a range of its bytes. */
+/** Record in a line that does not parse as a whole, as a range of its bytes. */
 export interface RecoveredRecord {
   readonly start: number;
   readonly end: number;
@@ -14,17 +14,17 @@ const BACKSLASH = 0x5c;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** How often the bytes of a line may be read; bounds the work for a hostile line. */
+/** Maximum number of passes over the bytes of a line; bounds the work for a hostile line. */
 const MAX_PASSES = 64;
 
-/** Types of content blocks, of which a torn record may hold many. */
+/** Types of content blocks, many of which a torn record may contain. */
 const BLOCK_TYPES: ReadonlySet<string> = new Set(["text", "image", "thinking", "toolCall"]);
 
-/** How records of a format are told from objects inside of records. */
+/** Rules that distinguish records of a format from objects inside records. */
 export interface RecordForm {
-  /** Matches the first key of a record, with its quotes and colon. */
+  /** Matches the first key of a record, including quotes and colon. */
   readonly firstKey: RegExp;
-  /** Tells whether an object is a record rather than part of one. */
+  /** Returns whether an object is a record rather than part of one. */
   readonly isRecord: (object: JsonRecord) => boolean;
 }
 
@@ -34,15 +34,15 @@ const SESSION_FORM: RecordForm = {
 };
 
 /**
- * Finds whole records in a line that does not parse: several on one line, or one behind a torn record.
+ * Finds complete records in a line that does not parse: several on one line, or one after a torn record.
  *
- * At the start of the line, or directly behind another record, a type is nearly enough. Elsewhere, an object may be
- * part of a torn record, and must look like an entry or a header.
+ * At the start of the line, or directly after another record, a type is nearly sufficient. Elsewhere, an object may be part of a
+ * torn record, and must resemble an entry or a header.
  *
  * @param bytes - The line.
- * @param form - Default: that of entries and headers.
+ * @param form - Default: the form of entries and headers.
  * @returns The records in order; empty if there are none.
- * @remarks Cost: O(bytes) for records side by side, O(64 · bytes) at worst.
+ * @remarks Cost: O(bytes) for adjacent records, O(64 · bytes) at worst.
  */
 export function recoverRecords(bytes: Uint8Array, form: RecordForm = SESSION_FORM): RecoveredRecord[] {
   const found: RecoveredRecord[] = [];
@@ -65,7 +65,7 @@ export function recoverRecords(bytes: Uint8Array, form: RecordForm = SESSION_FOR
   return found;
 }
 
-/** Returns the whole record at the start of a line, whatever follows; undefined if there is none. */
+/** Returns the complete record at the start of a line, regardless of what follows; undefined if there is none. */
 export function readFrontRecord(bytes: Uint8Array): RecoveredRecord | undefined {
   const start = skipBlank(bytes, 0, bytes.length);
   const end = bytes[start] === OPEN_BRACE ? findObjectEnd(bytes, start) : -1;
@@ -73,13 +73,13 @@ export function readFrontRecord(bytes: Uint8Array): RecoveredRecord | undefined 
   return record !== undefined && isRecordAtBorder(record, SESSION_FORM) ? { start, end, record } : undefined;
 }
 
-/** Tells whether an object where a record may begin is one: it has a type, and is not a content block. */
+/** Returns whether an object at a position where a record may begin is a record: it has a type, and is not a content block. */
 function isRecordAtBorder(record: JsonRecord, { isRecord }: RecordForm): boolean {
   const { type } = record;
   return (typeof type === "string" && !BLOCK_TYPES.has(type)) || isRecord(record);
 }
 
-/** Tells whether an object is a record rather than part of one: it has a type, a time, and a parent or a known field. */
+/** Returns whether an object is a record rather than part of one: it has a type, a time, and a parent or a known field. */
 function isLikeRecord(record: JsonRecord): boolean {
   const { type, id, timestamp } = record;
   if (typeof type !== "string") return false;
@@ -88,7 +88,7 @@ function isLikeRecord(record: JsonRecord): boolean {
   return (typeof id === "string" && Object.hasOwn(record, "parentId")) || isKnownEntryType(type);
 }
 
-/** Finds the next `{` that is followed by a key of a record; at a border, blanks may precede anything. */
+/** Finds the next `{` that is followed by a key of a record; at a border, only blanks need to precede it. */
 function findNextRecordStart(
   bytes: Uint8Array,
   start: number,
@@ -106,19 +106,19 @@ function findNextRecordStart(
   return -1;
 }
 
-/** Returns the first offset from `start` on that is neither white space nor a zero byte; `end` if there is none. */
+/** Returns the first offset at or after `start` that is neither white space nor a zero byte; `end` if there is none. */
 function skipBlank(bytes: Uint8Array, start: number, end: number): number {
   let at = start;
   while (at < end && isBlank(bytes[at] ?? 0)) at++;
   return at;
 }
 
-/** Tells whether a byte is a space, tab, CR, or a zero byte, as power cuts leave between records. */
+/** Returns whether a byte is a space, tab, CR, or a zero byte, as power failures leave between records. */
 function isBlank(byte: number): boolean {
   return byte === 0x20 || byte === 0x09 || byte === 0x0d || byte === 0;
 }
 
-/** Returns the offset behind the brace that closes the object at `start`, or -1. */
+/** Returns the offset after the brace that closes the object at `start`, or -1. */
 function findObjectEnd(bytes: Uint8Array, start: number): number {
   let depth = 0;
   let isInString = false;

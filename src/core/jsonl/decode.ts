@@ -3,12 +3,12 @@ import { isJsonRecord, type JsonRecord } from "../format/json.ts";
 // A byte order mark at the start of a line is text; the scanner removes the one at the start of a file.
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Decodes UTF-8; broken sequences become U+FFFD. */
+/** Decodes UTF-8; replaces invalid sequences with U+FFFD. */
 export function decodeText(bytes: Uint8Array): string {
   return decoder.decode(bytes);
 }
 
-/** Parses JSON; undefined if the text is not JSON. */
+/** Parses JSON; undefined if the string is not JSON. */
 export function parseJson(text: string): { value: unknown } | undefined {
   try {
     return { value: JSON.parse(text) };
@@ -18,12 +18,12 @@ export function parseJson(text: string): { value: unknown } | undefined {
   }
 }
 
-/** Parses a line into a record; undefined if it is not a JSON object. */
+/** Parses a line to a record; undefined if it is not a JSON object. */
 export function decodeRecord(bytes: Uint8Array): JsonRecord | undefined {
   return parseRecord(decodeText(bytes));
 }
 
-/** Parses the text of a line into a record; undefined if it is not a JSON object. */
+/** Parses the text of a line to a record; undefined if it is not a JSON object. */
 export function parseRecord(text: string): JsonRecord | undefined {
   const value = parseJson(text)?.value;
   return isJsonRecord(value) ? value : undefined;

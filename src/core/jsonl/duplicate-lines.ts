@@ -2,13 +2,13 @@ import type { IdKey } from "../format/id-key.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import type { LineSpan, LineSpans } from "./line-spans.ts";
 
-/** Most lines of one digest to compare byte by byte; only malicious files have more. */
+/** Maximum number of lines with one digest that are compared byte by byte; only malicious files have more. */
 const MAX_COMPARED = 8;
 
 /**
  * Finds earlier lines with the same id and the same bytes.
  *
- * @remarks Cost: O(bytes of the line) per call, however many lines have the same id.
+ * @remarks Cost: O(bytes of the line) per call, regardless of the number of lines with the same id.
  */
 export class RepeatedLines {
   readonly #places: LineSpans;
@@ -21,7 +21,7 @@ export class RepeatedLines {
     this.#readBytes = readBytes;
   }
 
-  /** Compares a line with those of all entries with its id; returns the ordinal of the entry with the same line, or NONE. */
+  /** Compares a line with those of all entries with its id; returns the ordinal of the entry with an equal line, or NONE. */
   find(id: IdKey, first: number, place: LineSpan, next: number): number {
     const bearers = this.#getBearers(id, first);
     const line = this.#lineAt(place);
@@ -51,7 +51,7 @@ export class RepeatedLines {
   }
 }
 
-/** Returns length and FNV-1a hash of bytes. */
+/** Returns the length and FNV-1a hash of bytes. */
 function hashBytes(bytes: Uint8Array): string {
   let hash = 0x811c9dc5;
   for (let i = 0; i < bytes.length; i++) hash = Math.imul(hash ^ (bytes[i] ?? 0), 0x01000193);

@@ -1,30 +1,30 @@
-/** Deeper data is refused unless it was read from JSON: an object that generates its depth would never end. */
+/** Maximum depth of data that was not parsed from JSON: an object that generates its depth would never end. */
 const MAX_DEPTH = 1_000_000;
 
-/** Characters of a path that an error shows. */
+/** Maximum number of characters of a path in an error. */
 const MAX_PATH = 1000;
 
-/** An object or list that is being encoded. */
+/** Object or array that is being encoded. */
 interface Open {
   readonly value: object;
-  /** Undefined for a list. */
+  /** Undefined for an array. */
   readonly keys: readonly string[] | undefined;
   readonly length: number;
   next: number;
   isEmpty: boolean;
 }
 
-/** Called with what has no JSON form, and its path. */
+/** Called with a value that has no JSON form, and its path. */
 export type NoteReplaced = (what: string, path: string) => void;
 
 /**
- * Encodes like `JSON.stringify`, at any depth, and names the path of what it cannot encode.
+ * Encodes as `JSON.stringify` does, at any depth, and reports the path of a value that it cannot encode.
  *
- * @param cause - Why `JSON.stringify` failed.
- * @param maxDepth - Maximum depth. Default 1,000,000.
- * @param note - If given, called instead of throwing: a text then stands for a cycle or a BigInt.
- * @throws {TypeError} With the path of a cycle, a BigInt or too deep data.
- * @remarks Cost: O(data), several times what `JSON.stringify` costs.
+ * @param cause - Error that `JSON.stringify` threw.
+ * @param maxDepth - Maximum depth. Default: 1,000,000.
+ * @param note - If given, called instead of throwing; a string then replaces a cycle or a BigInt.
+ * @throws {TypeError} With the path of a cycle, a BigInt, or data that is too deep.
+ * @remarks Cost: O(data), several times that of `JSON.stringify`.
  */
 export function encodeDeep(
   record: object,
@@ -86,7 +86,7 @@ function getKeyAt({ keys }: Open, i: number): string {
   return keys?.[i] ?? String(i);
 }
 
-/** Returns a value as JSON sees it: the result of its `toJSON`, and the value of a boxed scalar. */
+/** Returns the value that JSON encodes: the result of `toJSON`, and the value of a boxed scalar. */
 function toPlainValue(value: unknown, key: string): unknown {
   const given = hasToJson(value) ? value.toJSON(key) : value;
   const isBoxed =
@@ -99,7 +99,7 @@ function hasToJson(value: unknown): value is { toJSON(key: string): unknown } {
   return isBearer && typeof Reflect.get(Object(value), "toJSON") === "function";
 }
 
-/** Tells whether JSON omits a value from an object. */
+/** Returns whether JSON omits a value from an object. */
 function isDropped(value: unknown): boolean {
   return value === undefined || typeof value === "function" || typeof value === "symbol";
 }

@@ -3,7 +3,7 @@ import { encodeDeep, type NoteReplaced } from "./encode-deep.ts";
 /**
  * Encodes a record as one line of JSON without its line break.
  *
- * Puts the base fields of an entry first. Drops what `JSON.stringify` drops; refuses cycles and BigInts.
+ * Keeps the order of fields. Omits values that `JSON.stringify` omits; rejects cycles and BigInts.
  *
  * @throws {TypeError} With the path of the value.
  */
@@ -11,12 +11,12 @@ export function encodeRecord(record: object): string {
   try {
     return JSON.stringify(record);
   } catch (error) {
-    // It has no JSON form, or is deeper than the call stack; the slow path finds out.
+    // The record has no JSON form, or is deeper than the call stack; the slow path determines which.
     return encodeDeep(record, error);
   }
 }
 
-/** Encodes a record like `encodeRecord`, with texts for cycles and BigInts, each of which `note` is told of. */
+/** Encodes a record as `encodeRecord` does, but replaces cycles and BigInts with strings and reports each to `note`. */
 export function encodeAnyRecord(record: object, note: NoteReplaced = () => undefined): string {
   try {
     return JSON.stringify(record);
@@ -25,7 +25,7 @@ export function encodeAnyRecord(record: object, note: NoteReplaced = () => undef
   }
 }
 
-/** Encodes a record like `encodeAnyRecord`; `replaced` is the first thing that JSON cannot hold, and its place. */
+/** Encodes a record as `encodeAnyRecord` does; `replaced` describes the first value that JSON cannot represent, and its path. */
 export function encodeLiveRecord(record: object): { readonly text: string; readonly replaced?: string } {
   let replaced: string | undefined;
   const text = encodeAnyRecord(record, (what, path) => {
@@ -34,7 +34,7 @@ export function encodeLiveRecord(record: object): { readonly text: string; reado
   return { text, ...(replaced !== undefined && { replaced }) };
 }
 
-/** Encodes a value that was read from JSON, at any depth; undefined becomes null. */
+/** Encodes a value that was parsed from JSON, at any depth; undefined becomes null. */
 export function encodeParsed(value: unknown): string {
   try {
     return JSON.stringify(value) ?? "null";

@@ -12,49 +12,49 @@ import { type LineSpan, SpanColumns } from "./line-spans.ts";
 
 interface NewEntry extends StatedHead {
   readonly place: LineSpan;
-  /** Whether the line has no `parentId` key, so that its parent may be the entry before it. */
+  /** Whether the line has no `parentId` key, so that its parent may be the previous entry. */
   readonly isUnstated: boolean;
 }
 
-/** What an adder needs. */
+/** Dependencies of an adder. */
 export interface AdderContext {
   readonly issues: IssueLog;
-  /** Reads earlier bytes again. */
+  /** Rereads earlier bytes. */
   readonly readBytes: (offset: number, length: number) => Uint8Array;
-  /** Removes an entry from the pending writes of this process; false if it is not among them. */
+  /** Removes an entry from the pending writes of this process; returns false if it is not pending. */
   readonly takePending: (ordinal: number) => boolean;
 }
 
 /**
- * Adds the entries of a file to the tree: decides on their parents, and on ids that are missing or used twice.
+ * Adds the entries of a file to the tree: determines their parents, and resolves missing and duplicate ids.
  *
  * @remarks Source: docs/format.md#ids-and-parents
  */
 export class EntryAdder {
   readonly tree = new ColumnTree();
   readonly spans = new SpanColumns();
-  /** Id of the session, from which ids are derived. */
+  /** Id of the session, from which entry ids are derived. */
   sessionId = "";
   /** Version of the file; undefined until it is known. */
   version: number | undefined;
-  /** Number of the next record; the header has 0. */
+  /** Number of the next record; the header has number 0. */
   recordNumber = 0;
-  /** Whether something unreadable follows the last entry. */
+  /** Whether unreadable data follows the last entry. */
   hasDamageBehindLast = false;
   /** Number of entries whose id or parent is not in the file. */
   unwritten = 0;
-  /** Number of records that are entries only because they have a type. */
+  /** Number of records that count as entries only because they have a type. */
   strangers = 0;
   readonly #context: AdderContext;
   readonly #repeated: RepeatedLines;
-  /** The record number of each entry, for version 1 only. */
+  /** Record number of each entry, for version 1 only. */
   readonly #recordNumbers: number[] = [];
-  /** The last entry in the file. */
+  /** Last entry in the file. */
   #last = NONE;
   #seesParentKeys = false;
   /** Entries with an id but no `parentId` key. */
   #unstated: number[] = [];
-  /** How many of them became children of the entry before them. */
+  /** Number of these entries that became children of the previous entry. */
   #chained = 0;
 
   constructor(context: AdderContext) {
@@ -62,7 +62,7 @@ export class EntryAdder {
     this.#repeated = new RepeatedLines(this.spans, context.readBytes);
   }
 
-  /** Version of the file as far as known: without ids so far, it is a list. */
+  /** Version of the file as far as known; a file without ids so far is a version-1 list. */
   get versionSoFar(): number | undefined {
     return this.version ?? (this.tree.size > 0 ? 1 : undefined);
   }
@@ -107,7 +107,7 @@ export class EntryAdder {
     return id;
   }
 
-  /** Records that an entry of this process, which is in the tree already, is the last in the file. */
+  /** Records that an entry of this process, which is already in the tree, is the last in the file. */
   placePending(ordinal: number): void {
     this.#last = ordinal;
     this.recordNumber++;
@@ -122,7 +122,7 @@ export class EntryAdder {
     }
   }
 
-  /** Makes entries without a `parentId` key children of the entry before them, as long as no entry has the key. */
+  /** Makes entries without a `parentId` key children of the previous entry, as long as no entry has the key. */
   #chain(): void {
     const isChain = !this.#seesParentKeys;
     const first = isChain ? this.#chained : 0;
@@ -136,7 +136,7 @@ export class EntryAdder {
     if (!isChain) this.#unstated = [];
   }
 
-  /** Reports that an entry became a child of the one before, or that it is no longer one. */
+  /** Reports that an entry became a child of the previous entry, or that it no longer is. */
   #reportUnstated(ordinal: number, isOver: boolean): void {
     const finding = { ordinal, kind: "unstated", parentId: "", isOver } as const;
     this.#context.issues.putLink(finding, this.spans.at(ordinal), this.tree.idAt(ordinal));
@@ -157,14 +157,14 @@ export class EntryAdder {
     return this.#last === NONE ? null : this.tree.keyAt(this.#last);
   }
 
-  /** Returns the finding about a parent that is neither text nor null. */
+  /** Returns the finding about a parent that is neither a string nor null. */
   #oddParent(parentId: unknown): Pick<LinkFinding, "kind" | "parentId"> | undefined {
     if (typeof parentId === "string" || parentId === null || parentId === undefined) return undefined;
     const kind = this.#fallback() === NONE ? "missing" : "bridged";
-    return { kind, parentId: typeof parentId === "object" ? "that is no text" : String(parentId) };
+    return { kind, parentId: typeof parentId === "object" ? "that is not a string" : String(parentId) };
   }
 
-  /** Returns what replaces a missing parent: the entry before, if the parent was on a damaged line. */
+  /** Returns the replacement for a missing parent: the previous entry, if the parent was on a damaged line. */
   #fallback(): number {
     return this.hasDamageBehindLast ? this.#last : NONE;
   }
@@ -184,7 +184,7 @@ export class EntryAdder {
     this.placePending(ordinal);
   }
 
-  /** Treats the file as a tree once an id was found: from then on, missing ids are issues. */
+  /** Treats the file as a tree after an id was found: from then on, missing ids are issues. */
   #becomeTree(): void {
     this.version = 3;
     for (const ordinal of this.tree.ordinals()) {

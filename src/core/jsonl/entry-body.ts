@@ -11,17 +11,17 @@ import { upgradeRecord } from "./migrate.ts";
 /** Type of an entry whose body cannot be read. */
 export const DAMAGED_TYPE = "damaged";
 
-/** `customType` of the entry that keeps the text of a damaged entry in a copy. */
+/** `customType` of the entry that keeps a damaged entry as a string in a copy. */
 export const DAMAGED_CUSTOM_TYPE = "sessiontree.damaged";
 
-/** What is needed to upgrade an entry; usually the index of its session. */
+/** Context required to upgrade an entry; usually the index of its session. */
 export interface BodyContext {
   readonly version: number;
   /** Returns the id of the first entry at or after a record number (version 1). */
   entryIdFrom(recordNumber: number): string | undefined;
 }
 
-/** Parses an entry from its line, upgrades it, and gives it the head from the tree; undefined if the body is damaged. */
+/** Parses an entry from its line, upgrades it, and sets the head from the tree; undefined if the body is damaged. */
 export function decodeEntry(
   bytes: Uint8Array,
   head: EntryHead,
@@ -32,9 +32,10 @@ export function decodeEntry(
 }
 
 /**
- * Does the same as `decodeEntry`, with a parsed record and the head at an ordinal.
+ * Decodes an entry as `decodeEntry` does, from a parsed record and the head at an ordinal.
  *
- * Makes no head if the record agrees with it, as nearly all do: making heads took longer than the rest.
+ * Does not create a head if the record agrees with it, as nearly all do, because creating heads took longer than the remaining
+ * work.
  */
 export function decodeEntryAt(
   record: JsonRecord,
@@ -48,7 +49,7 @@ export function decodeEntryAt(
   return decodeEntryRecord(record, heads.headAt(ordinal), context);
 }
 
-/** Does the same as `decodeEntry`, with a parsed record. */
+/** Decodes an entry as `decodeEntry` does, from a parsed record. */
 export function decodeEntryRecord(
   record: JsonRecord,
   head: EntryHead,
@@ -62,18 +63,18 @@ export function decodeEntryRecord(
 }
 
 /**
- * Alters a line for good; the same text keeps its bytes.
+ * Changes a line permanently; an unchanged string keeps its bytes.
  *
- * @param head - Of the entry on the line, which must stay; undefined for the header.
+ * @param head - Head of the entry on the line, which must not change; undefined for the header.
  */
 export type LineChange = (line: string, head?: EntryHead) => string;
 
 /**
- * Returns an entry's line as the current version writes it.
+ * Returns an entry's line in the format of the current version.
  *
- * @param change - Alters the entry; the line is then encoded anew.
- * @returns The same bytes, without carriage returns at the end, if the line agrees with its head and is not altered;
- *   else a new line. A damaged entry becomes a `custom` entry with its text, so that nothing is lost.
+ * @param change - Changes the entry; the line is then encoded again.
+ * @returns The same bytes, without trailing carriage returns, if the line agrees with its head and is not changed; else a new
+ *   line. A damaged entry becomes a `custom` entry that contains its line as a string, so that no data is lost.
  */
 export function encodeCurrentLine(
   bytes: Uint8Array,
@@ -93,7 +94,7 @@ export function encodeCurrentLine(
   return isAsWritten ? withoutReturns(bytes) : encodeRecord(changed);
 }
 
-/** Alters a line that `encodeCurrentLine` returned. */
+/** Changes a line that `encodeCurrentLine` returned. */
 export function changeLine(
   line: Uint8Array | string,
   head: EntryHead,
@@ -112,14 +113,14 @@ export function parseCurrentLine(line: string, head: EntryHead): AnySessionEntry
   return withHead(record, typeof type === "string" ? { ...head, type } : head);
 }
 
-/** Removes carriage returns from the end of a line: the next reading would drop one before the line break. */
+/** Removes carriage returns from the end of a line, because the next read would drop one before the line break. */
 function withoutReturns(bytes: Uint8Array): Uint8Array {
   let end = bytes.length;
   while (bytes[end - 1] === 0x0d) end--;
   return end === bytes.length ? bytes : bytes.subarray(0, end);
 }
 
-/** Makes the entry that keeps the text of a damaged one. */
+/** Creates the entry that keeps a damaged one as a string. */
 function makeTextEntry(bytes: Uint8Array, { type, id, parentId, timestampMs }: EntryHead): CustomEntry {
   const data = { type, line: decodeText(bytes) };
   return {
@@ -132,7 +133,7 @@ function makeTextEntry(bytes: Uint8Array, { type, id, parentId, timestampMs }: E
   };
 }
 
-/** Makes the entry that replaces a damaged one: only its place in the tree. */
+/** Creates the entry that replaces a damaged one, with only its position in the tree. */
 export function makeDamagedEntry(head: EntryHead): UnknownEntry {
   const { id, parentId } = head;
   return {
@@ -144,7 +145,7 @@ export function makeDamagedEntry(head: EntryHead): UnknownEntry {
   };
 }
 
-/** Tells whether a record has what its type requires. */
+/** Returns whether a record has the fields that its type requires. */
 function hasBody({ type, message }: JsonRecord): boolean {
   return type !== "message" || (isJsonRecord(message) && typeof message["role"] === "string");
 }
@@ -171,7 +172,7 @@ function hasHeadAt(
   return typeof timestamp === "string" && heads.isHeadAt(ordinal, type, id, parentId);
 }
 
-/** Tells whether a record has the ids of its head. */
+/** Returns whether a record has the ids of its head. */
 function hasHead(record: JsonRecord, head: Pick<EntryHead, "id" | "parentId">): record is UnknownEntry {
   return (
     record["id"] === head.id &&

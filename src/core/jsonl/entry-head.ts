@@ -10,7 +10,7 @@ const COMMA = 0x2c;
 const CLOSE_BRACE = 0x7d;
 const MAX_ID_BYTES = 256;
 
-/** The text before the id, for each known type; the most frequent first. */
+/** Text before the id, for each known type, most frequent first. */
 const OPENINGS = [
   "message",
   "custom_message",
@@ -25,35 +25,35 @@ const OPENINGS = [
   "context_edit",
 ].map((type) => ({ type, front: toSpelling(`{"type":"${type}","id":"`) }));
 
-/** The names of the known types, each the same object for all lines. */
+/** Names of the known types, each the same string object for all lines. */
 export const USUAL_TYPES: ReadonlyMap<string, string> = new Map(OPENINGS.map(({ type }) => [type, type]));
 
 const AFTER_ID = toSpelling(`,"parentId":`);
 const AFTER_PARENT = toSpelling(`,"timestamp":"`);
 
-/** `null` as a word. */
+/** `null` as a 32-bit number. */
 const NULL = 0x6e756c6c;
 
-/** Occurs in a second record on a line with the usual spelling. Inside a text, its quotes would be escaped. */
+/** Occurs in a second record on a line with the usual spelling. Inside a string, its quotes would be escaped. */
 export const USUAL_TIME_FIELD = `"timestamp":"`;
 
 const USUAL_TIME = BytePattern.of(USUAL_TIME_FIELD);
 
-/** The same in any spelling; bodies may also hold it. */
+/** The field name in any spelling; bodies may also contain it. */
 const ANY_TIME = BytePattern.of(`"timestamp"`);
 
 /**
  * Reads the head at the start of a line from its bytes, without parsing the body.
  *
- * Knows one spelling: that of `JSON.stringify` with the base fields in their usual order. Leaves all other lines to
- * `JSON.parse`. As the hot loop of opening a session, it compares bytes and keeps results in fields.
+ * Supports one spelling: that of `JSON.stringify` with the base fields in their usual order. All other lines require
+ * `JSON.parse`. Compares bytes and keeps results in fields, because this is the hot loop of opening a session.
  */
 export class EntryHeadReader {
   type = "";
   id: IdKey = 0;
   parent: IdKey | null = null;
   timestampMs = 0;
-  /** Offset behind the head, where the body begins. */
+  /** Offset after the head, at which the body begins. */
   bodyStart = 0;
 
   #at = 0;
@@ -73,7 +73,7 @@ export class EntryHeadReader {
     return this.#readTimestamp(bytes, view, this.#at + AFTER_PARENT.length, end);
   }
 
-  /** Returns a view of bytes. Caches the latest one, unless it is large, since many lines are in the same buffer. */
+  /** Returns a view of bytes. Caches the latest one, unless it is large, because many lines are in the same buffer. */
   #look(bytes: Uint8Array): DataView {
     if (bytes === this.#viewed) return this.#view;
     const view = toDataView(bytes);
@@ -105,7 +105,7 @@ export class EntryHeadReader {
     return this.#at <= end && view.getInt32(at) === NULL;
   }
 
-  /** Reads a string up to its quote, and moves `#at` behind it. */
+  /** Reads a string up to its quote, and moves `#at` after it. */
   #readId(bytes: Uint8Array, view: DataView, start: number, end: number): IdKey | undefined {
     if (start + 8 < end && bytes[start + 8] === QUOTE) {
       const high = getHexValue(view.getInt32(start));
@@ -139,7 +139,7 @@ export class EntryHeadReader {
   }
 }
 
-/** The head at the start of a line. */
+/** Head at the start of a line. */
 export interface StatedHead {
   readonly type: string;
   readonly id: IdKey;
@@ -147,23 +147,26 @@ export interface StatedHead {
   readonly timestampMs: number;
 }
 
-/** A text that `EntryHeadReader` reads: printable ASCII without escapes, and its quote within the bound. */
+/**
+ * Returns a pattern for strings that `EntryHeadReader` reads: printable ASCII without escapes, with the closing quote within the
+ * limit.
+ */
 const makePlainTextPattern = (min: number) => `([ !#-\\[\\]-~]{${min},${MAX_ID_BYTES - 1}})`;
 
-/** Matches such a text, which is no part of a line. */
+/** Matches such a string on its own. */
 export const USUAL_PLAIN: RegExp = new RegExp(`^${makePlainTextPattern(1)}$`);
 
-/** Matches the text of a line that `EntryHeadReader` reads. */
+/** Matches the front of a line that `EntryHeadReader` reads. */
 export const USUAL_FRONT: RegExp = new RegExp(
   `^\\{"type":"(${OPENINGS.map(({ type }) => type).join("|")})","id":"${makePlainTextPattern(1)}",` +
     `"parentId":(?:null|"${makePlainTextPattern(0)}"),"timestamp":"${makePlainTextPattern(0)}"(?:,|\\}$)`,
 );
 
 /**
- * Tells whether the body of a line may hold another head, as in concatenated records.
+ * Returns whether the body of a line may contain another head, as in concatenated records.
  *
- * @param isMixed - Whether the file has lines in another spelling. Then any time but a message's own counts; else
- *   only heads in the usual spelling, which is faster to search.
+ * @param isMixed - Whether the file has lines in another spelling. If so, any time except a message's own counts; else, only
+ *   heads in the usual spelling, which are faster to search for.
  */
 export function mayHoldSecondHead(
   bytes: Uint8Array,
@@ -183,7 +186,7 @@ function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= 0x30 && byte <= 0x39;
 }
 
-/** Returns the text up to the next quote, if it is plain ASCII without escapes. */
+/** Returns the string up to the next quote, if it is plain ASCII without escapes. */
 function readPlainString(bytes: Uint8Array, start: number, limit: number): string | undefined {
   let text = "";
   for (let i = start; i < limit; i++) {

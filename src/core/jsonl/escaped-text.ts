@@ -1,23 +1,23 @@
-/** A text, and where each of its characters begins in the text that spells it. */
+/** Decoded string, and the start of each of its characters in the encoded string. */
 export interface SpelledText {
   readonly text: string;
-  /** One more than characters; undefined if the text spells itself. */
+  /** One element more than characters; undefined if the string contains no escapes. */
   readonly starts: Uint32Array | undefined;
 }
 
-/** An escape of JSON. */
+/** JSON escape sequence. */
 const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))/g;
 
 const LETTERS: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
 
-/** Decodes every escape of JSON in a text, whatever else it is; undefined if it holds none. */
+/** Decodes every JSON escape in a string, even if the string is not valid JSON; undefined if it contains none. */
 export function unescapeText(text: string): string | undefined {
   if (!text.includes("\\")) return undefined;
   const decoded = text.replace(ESCAPE, (_, code?: string, letter?: string) => decodeEscape(code, letter));
   return decoded === text ? undefined : decoded;
 }
 
-/** Decodes a text so many times, and keeps where each character comes from; undefined if that goes no further. */
+/** Decodes a string a number of times, and records the origin of each character; undefined if a step finds no escapes. */
 export function unescapeTimes(text: string, times: number): SpelledText | undefined {
   let spelled: SpelledText | undefined = { text, starts: undefined };
   for (let i = 0; i < times && spelled !== undefined; i++) spelled = unescapeOnce(spelled);

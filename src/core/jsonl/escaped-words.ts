@@ -1,11 +1,11 @@
-/** Bytes of a word. */
+/** Number of bytes of a word. */
 export const WORD = 4;
 
-/** Bytes compared at once. */
+/** Number of bytes compared at a time. */
 const PAIR = 2 * WORD;
 
 /**
- * An ASCII text of at least eight bytes, as numbers of eight bytes each; the last one may overlap the one before.
+ * ASCII string of at least eight bytes, as numbers of eight bytes each; the last one may overlap the previous one.
  *
  * Floating-point numbers are the fastest 64-bit numbers in engines. Eight bytes of ASCII are never NaN.
  */
@@ -14,7 +14,7 @@ export interface Spelling {
   readonly pairs: Float64Array;
 }
 
-/** Converts a text to numbers. */
+/** Converts a string to numbers. */
 export function toSpelling(text: string): Spelling {
   const bytes = new TextEncoder().encode(text);
   const view = toDataView(bytes);
@@ -25,7 +25,7 @@ export function toSpelling(text: string): Spelling {
   return { length, pairs: Float64Array.from(starts, (start) => view.getFloat64(start, true)) };
 }
 
-/** Tells whether a text is at an offset, and ends before `end`. */
+/** Returns whether a string is at an offset, and ends before `end`. */
 export function isAt(view: DataView, at: number, end: number, { length, pairs }: Spelling): boolean {
   if (at + length > end) return false;
   const last = pairs.length - 1;
@@ -42,9 +42,9 @@ const DIGITS = 0x30303030;
 const TO_LETTERS = 0x27;
 
 /**
- * Returns the value of a word of four lower-case hexadecimal digits; -1 if it is anything else.
+ * Returns the value of a word of four lower-case hexadecimal digits; -1 for any other word.
  *
- * Works on all four bytes at once: computes the value, then checks that writing it gives the word.
+ * Processes all four bytes at once: computes the value, then checks that encoding it results in the word.
  */
 export function getHexValue(word: number): number {
   const letters = (word >>> 6) & ONES;

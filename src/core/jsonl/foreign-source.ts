@@ -5,7 +5,7 @@ import { type RecordForm, recoverRecords } from "./concatenated-records.ts";
 import { decodeText, parseJson } from "./decode.ts";
 import { LineScanner, type LineSink, type ScannedLine } from "./line-scanner.ts";
 
-/** Formats of other programs that `import` reads. */
+/** Formats of other programs that `import` supports. */
 export const IMPORTED_SOURCES = [
   "atif",
   "claude-code",
@@ -20,40 +20,40 @@ export const IMPORTED_SOURCES = [
   "qwen",
 ] as const;
 
-/** Formats of other programs that are recognized, but not read. */
+/** Formats of other programs that are recognized but not supported. */
 const UNREAD_SOURCES = ["kimi-cli", "sqlite"] as const;
 
-/** A format of another program. */
+/** Format of another program. */
 export type ForeignSource = (typeof IMPORTED_SOURCES)[number] | (typeof UNREAD_SOURCES)[number];
 
-/** After so many records of another program, and none of a session, a file is that program's. */
+/** Number of records of another program, without any of a session, after which a file is treated as that program's. */
 const ENOUGH_RECORDS = 64;
 
-/** Bytes up to which a text is parsed as one JSON document. */
+/** Maximum number of bytes of a text that is parsed as one JSON document. */
 const MAX_DOCUMENT_BYTES = 64 * 1024 * 1024;
 
 /**
- * Finds out whose records a text has that lacks a session header.
+ * Detects the source of records in a text without a session header.
  *
- * Only whole records and arrays of them count, not what they quote. A record of a session outweighs those of other
- * programs, unless there were many: a session that lost its header stays one, whatever stands beside its entries.
+ * Only complete records and arrays of them count, not quoted ones. A record of a session outweighs those of other programs,
+ * unless there were many: a session that lost its header remains one, regardless of other data next to its entries.
  */
 export class SourceFinder {
   #source: ForeignSource | undefined;
   #foreign = 0;
   #isSession = false;
 
-  /** The other program; undefined if there is none, or if there are records of a session. */
+  /** Other program; undefined if none was detected, or if there are records of a session. */
   get source(): ForeignSource | undefined {
     return this.#isSession ? undefined : this.#source;
   }
 
-  /** Whether further records change nothing. */
+  /** Whether further records cannot change the result. */
   get isDecided(): boolean {
     return this.#isSession || this.#foreign >= ENOUGH_RECORDS;
   }
 
-  /** Takes the value of a line. */
+  /** Adds the value of a line. */
   take(value: unknown): void {
     const source = Array.isArray(value) ? detectTransactionSource(value) : detectLineSource(value);
     if (source === "ours") this.#isSession = true;
@@ -65,10 +65,10 @@ export class SourceFinder {
 }
 
 /**
- * Returns the program whose file this is, judged by its records, wherever they begin.
+ * Returns the program that wrote a file, judged by its records, wherever they begin.
  *
  * @param pieces - Returns the bytes of a file without a session header, from its beginning; called up to three times.
- * @returns Undefined if no record tells, or if one is of a session.
+ * @returns Undefined if no record identifies a program, or if one is a session's.
  */
 export function detectForeignSource(pieces: () => Iterable<Uint8Array>): ForeignSource | undefined {
   if (isDatabase(pieces())) return "sqlite";
@@ -81,7 +81,7 @@ export function detectForeignSource(pieces: () => Iterable<Uint8Array>): Foreign
       const range = bytes.subarray(start, end);
       const parsed = parseJson(decodeText(range));
       if (parsed !== undefined) finder.take(parsed.value);
-      // Its entries have the fields of a session's, and must not be taken for them where they stand on one line.
+      // Its entries have the fields of session entries, and must not be treated as such when they are on one line.
       else for (const { record } of recoverRecords(range, VERSION_4_FORM)) finder.take(record);
       return true;
     },
@@ -101,7 +101,7 @@ export function detectForeignSource(pieces: () => Iterable<Uint8Array>): Foreign
     : undefined;
 }
 
-/** How every database of SQLite begins. */
+/** First bytes of every SQLite database. */
 export const DATABASE_FRONT = "SQLite format 3\0";
 
 function isDatabase(pieces: Iterable<Uint8Array>): boolean {
@@ -114,7 +114,7 @@ function isDatabase(pieces: Iterable<Uint8Array>): boolean {
   return false;
 }
 
-/** Returns the program that wrote a JSON document; undefined if the text is none, or unknown. */
+/** Returns the program that wrote a JSON document; undefined if the text is not one, or the program is unknown. */
 export function detectDocumentSource(text: string): ForeignSource | undefined {
   const value = parseJson(text)?.value;
   if (value === undefined) return CLINE_FRONTS.some((front) => front.test(text)) ? "cline" : undefined;
@@ -131,7 +131,7 @@ export function detectDocumentSource(text: string): ForeignSource | undefined {
   return isCline(document) || isClineDocument(value) ? "cline" : "messages";
 }
 
-/** Tells whether a document is a session of OpenCode: an export, or the file beside which its messages are. */
+/** Returns whether a document is an OpenCode session: an export, or the file next to which its messages are stored. */
 function isOpenCodeSession({ info, messages, id, projectID, time }: JsonRecord): boolean {
   if (isJsonRecord(info)) return typeof info["id"] === "string" && Array.isArray(messages);
   return (
@@ -139,10 +139,10 @@ function isOpenCodeSession({ info, messages, id, projectID, time }: JsonRecord):
   );
 }
 
-/** Versions of the Agent Trajectory Interchange Format that are read. */
+/** Supported versions of the Agent Trajectory Interchange Format. */
 const ATIF_VERSION = /^ATIF-v1\./;
 
-/** Returns whether a value is a document of ATIF. */
+/** Returns whether a value is an ATIF document. */
 export function isAtifDocument(value: unknown): value is JsonRecord {
   const version = isJsonRecord(value) ? value["schema_version"] : undefined;
   return typeof version === "string" && ATIF_VERSION.test(version);
@@ -154,25 +154,25 @@ function isClineDocument(value: unknown): boolean {
   return isJsonRecord(value) && typeof value["agent"] === "string" && typeof value["sessionId"] === "string";
 }
 
-/** Tells whether a record is a row of what an editor shows of a task. */
+/** Returns whether a record is a row of a task as an editor displays it. */
 function isClineRow({ type, ts, say, ask }: JsonRecord): boolean {
   return (type === "say" || type === "ask") && typeof ts === "number" && typeof (say ?? ask) === "string";
 }
 
-/** How documents, tasks and rows of Cline begin, for those that are not whole. */
+/** Beginnings of Cline documents, tasks, and rows, for incomplete files. */
 const CLINE_FRONTS = [
   /^\s*\{\s*"version":\s*\d+,\s*"updated_at":[^[{]*"agent":\s*"/,
   /^\s*\[\s*\{\s*"role":\s*"user",\s*"content":\s*\[\s*\{\s*"type":\s*"text",\s*"text":\s*"<task>/,
   /^\s*\[\s*\{\s*"ts":\s*\d+,\s*"type":\s*"(?:say|ask)",/,
 ];
 
-/** Fields of messages that Cline, Roo Code and Kilo write, and no SDK. */
+/** Message fields that Cline, Roo Code, and Kilo write, and no SDK does. */
 const CLINE_FIELDS = ["metrics", "modelInfo", "isSummary", "condenseParent", "truncationParent"];
 
-/** How the first prompt in an editor begins. */
+/** Beginning of the first prompt in an editor. */
 const CLINE_TASK = /^<task>[\s\S]*<\/task>\s*$/;
 
-/** Tells whether messages are those that Cline, Roo Code or Kilo keep of a task: Anthropic's, with marks of their own. */
+/** Returns whether messages are a task of Cline, Roo Code, or Kilo: Anthropic's format, with fields of their own. */
 function isCline({ form, items }: MessageDocument): boolean {
   if (form !== "anthropic") return false;
   if (items.some((item) => CLINE_FIELDS.some((name) => name in item))) return true;
@@ -200,7 +200,7 @@ function detectLineSource(value: unknown): ForeignSource | "ours" | undefined {
   return detectRecordSource(value);
 }
 
-/** One dialect of pi's version 4 writes several records as an array. */
+/** Detects an array of several records, as one dialect of pi's version 4 writes. */
 function detectTransactionSource(records: readonly unknown[]): ForeignSource | undefined {
   const isVersion4 = records.length > 0 && records.every((one) => isJsonRecord(one) && isVersion4Record(one));
   return isVersion4 ? "pi-v4" : undefined;
@@ -216,12 +216,12 @@ const VERSION_4_KINDS: ReadonlySet<unknown> = new Set([
   "list",
 ]);
 
-/** Tells whether a record is a header of pi's dropped version 4, in either dialect. */
+/** Returns whether a record is a header of pi's discontinued version 4, in either dialect. */
 export function isVersion4Header({ kind, version, v }: JsonRecord): boolean {
   return kind === "header" && (typeof version === "number" || typeof v === "number");
 }
 
-/** Records of pi's version 4. */
+/** Form of records of pi's version 4. */
 export const VERSION_4_FORM: RecordForm = {
   firstKey: /^"(?:v|kind)"\s*:/,
   isRecord: isVersion4Record,
@@ -240,13 +240,13 @@ const CODEX_TYPES: ReadonlySet<unknown> = new Set([
   "compacted",
 ]);
 
-/** Roles with which the older Kimi program begins a line that is no message. */
+/** Roles with which the older Kimi program begins a line that is not a message. */
 const KIMI_ROLES: ReadonlySet<unknown> = new Set(["_system_prompt", "_checkpoint", "_usage"]);
 
-/** Types of records that GitHub's Copilot writes. */
+/** Types of records that GitHub Copilot writes. */
 const COPILOT_TYPE = /^(?:session|user|assistant|system|tool|model|hook|permission|subagent)\./;
 
-/** Returns the program that writes such records; undefined if they are of no program known here. */
+/** Returns the program that writes such records; undefined if the program is unknown. */
 function detectRecordSource(record: JsonRecord): ForeignSource | undefined {
   const { type, sessionId, payload, data, role, time, agentId } = record;
   if (type === "session_meta" || record["record_type"] === "state") return "codex";
@@ -263,14 +263,14 @@ function detectRecordSource(record: JsonRecord): ForeignSource | undefined {
   return isQwenRecord(record) ? "qwen" : "claude-code";
 }
 
-/** Qwen Code has Claude Code's tree of records, with Gemini's messages in them. */
+/** Returns whether a record is Qwen Code's, which has Claude Code's tree of records, with Gemini's messages in them. */
 function isQwenRecord(record: JsonRecord): boolean {
   const { message } = record;
   if (isJsonRecord(message) && Array.isArray(message["parts"])) return true;
   return ["systemPayload", "usageMetadata", "toolCallResult"].some((field) => field in record);
 }
 
-/** A required field of each type of entry. */
+/** Required field of each type of entry. */
 const ESSENTIAL: { readonly [type in SessionEntry["type"]]: string } = {
   message: "message",
   thinking_level_change: "thinkingLevel",
@@ -285,14 +285,14 @@ const ESSENTIAL: { readonly [type in SessionEntry["type"]]: string } = {
   session_info: "name",
 };
 
-/** Tells whether a record has nothing of this format: no id, no time, and no known type. */
+/** Returns whether a record has no feature of this format: no id, no time, and no known type. */
 export function isStranger(record: JsonRecord, type: string): boolean {
   const { id, timestamp } = record;
   if (typeof id === "string" || typeof timestamp === "string" || typeof timestamp === "number") return false;
   return !hasEssential(record, type);
 }
 
-/** Tells whether a record is of a known type, and has that type's required field. */
+/** Returns whether a record has a known type, and that type's required field. */
 function hasEssential(record: JsonRecord, type: string): boolean {
   return isKnownEntryType(type) && record[ESSENTIAL[type]] !== undefined;
 }

@@ -1,4 +1,4 @@
-/** Characters of `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
+/** Number of characters of `YYYY-MM-DDTHH:MM:SS.mmmZ`. */
 export const ISO_LENGTH = 24;
 
 const DASH = 0x2d;
@@ -11,14 +11,14 @@ const ZED = 0x5a;
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** Days from the first day of the year 1 to that of 1970. */
+/** Number of days from January 1 of year 1 to January 1, 1970. */
 const DAYS_TO_EPOCH = 719_162;
 
-/** By number of the month, in a year without a 29th of February. */
+/** By number of the month, in a common year. */
 const DAYS_IN_MONTH = [0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const DAYS_BEFORE_MONTH = [0, 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
 
-/** The number that two characters write, indexed by them as a little-endian number; -1 if they are not digits. */
+/** Value of two characters, indexed by them as a little-endian number; -1 if they are not digits. */
 const DECIMAL_PAIRS = makeDecimalPairs();
 
 function makeDecimalPairs(): Int16Array {
@@ -32,9 +32,9 @@ function makeDecimalPairs(): Int16Array {
 }
 
 /**
- * Reads timestamps from bytes. Every entry has one, and `Date.parse` takes longer than the rest of a head.
+ * Parses timestamps from bytes. Every entry has one, and `Date.parse` takes longer than the rest of a head.
  *
- * Caches the last minute by its four words, since many entries have the same minute as the entry before.
+ * Caches the last minute by its four words, because many entries have the same minute as the previous entry.
  */
 export class IsoMillisReader {
   #year = 0;
@@ -44,8 +44,8 @@ export class IsoMillisReader {
   #minuteMs = Number.NaN;
 
   /**
-   * Returns the Unix milliseconds of a `YYYY-MM-DDTHH:MM:SS.mmmZ`; NaN for any other form, for an invalid time, and
-   * for years up to 99, which are left to `Date.parse`.
+   * Returns the Unix milliseconds of a `YYYY-MM-DDTHH:MM:SS.mmmZ`; NaN for any other form, for an invalid time, and for years up
+   * to 99, which require `Date.parse`.
    *
    * @param view - 24 bytes must follow `start`.
    */
@@ -86,7 +86,7 @@ export class IsoMillisReader {
   }
 }
 
-/** Returns the minute of the day of a `THH:MM` behind a date, or NaN. */
+/** Returns the minute of the day of a `THH:MM` after a date, or NaN. */
 function parseMinutes(view: DataView, start: number): number {
   const hour = parsePair(view, start + 11);
   const minute = parsePair(view, start + 14);
@@ -95,7 +95,7 @@ function parseMinutes(view: DataView, start: number): number {
   return isSpelledSo && isInRange ? hour * 60 + minute : Number.NaN;
 }
 
-/** Returns the days from the epoch to a `YYYY-MM-DD`, or NaN. */
+/** Returns the number of days from the epoch to a `YYYY-MM-DD`, or NaN. */
 function parseDayNumber(view: DataView, start: number): number {
   const century = parsePair(view, start);
   const yearInCentury = parsePair(view, start + 2);
@@ -112,7 +112,7 @@ function parseDayNumber(view: DataView, start: number): number {
   return past * 365 + leapDays - DAYS_TO_EPOCH + (DAYS_BEFORE_MONTH[month] ?? 0) + day - 1;
 }
 
-/** Returns the number that two digits write, or -1. */
+/** Returns the value of two digits, or -1. */
 function parsePair(view: DataView, at: number): number {
   return DECIMAL_PAIRS[view.getUint16(at, true)] ?? -1;
 }

@@ -2,7 +2,7 @@ import type { IssueCode, SessionIssue } from "../format/issue.ts";
 import type { LinkFinding } from "../tree/pending-parents.ts";
 import type { LineSpan } from "./line-spans.ts";
 
-/** The text of each issue; `about` is the id or detail that it names. */
+/** Message of each issue; `about` is the id or detail that it mentions. */
 const TEXTS: { readonly [code in IssueCode]: (about: string) => string } = {
   RECORD_BEFORE_HEADER: () => "A record of another kind is before the session header; it is kept.",
   HEADER_MISSING: () => "The file has no session header.",
@@ -32,7 +32,7 @@ const TEXTS: { readonly [code in IssueCode]: (about: string) => string } = {
     `The first kept entry ${about} is not on the path; the compaction keeps nothing.`,
   MESSAGE_FOREIGN: (about) => `The message is malformed, and readers ignore these parts: ${about}.`,
   IMAGE_MISSING: (about) =>
-    `The image ${about} is not in the folder blobs/ beside the sessions; models get a note in its place.`,
+    `The image ${about} is not in the folder blobs/ next to the sessions; models get a note in its place.`,
   STATE_INVALID: (about) => `The stored value does not fit its schema: ${about}`,
   SEQUENCE_BROKEN: (about) => `Records of an imported file are out of order: ${about}`,
   SOURCE_LEFT_OUT: (about) => `An import left something out: ${about}`,
@@ -50,7 +50,7 @@ const LINK_CODES = {
   cycle: "PARENT_CYCLE",
 } as const satisfies { [kind in LinkFinding["kind"]]: IssueCode };
 
-/** Makes an issue about a line of the file. */
+/** Creates an issue about a line of the file. */
 export function makeIssue(code: IssueCode, place: LineSpan, entryId?: string, about = ""): SessionIssue {
   const { line, offset, length } = place;
   return {
@@ -63,23 +63,23 @@ export function makeIssue(code: IssueCode, place: LineSpan, entryId?: string, ab
   };
 }
 
-/** Maximum number of issues, which take about half a gigabyte: a damaged file must not fill the memory. */
+/** Maximum number of issues, which take about half a gigabyte: a damaged file must not exhaust memory. */
 const MAX_ISSUES = 1_000_000;
 
-/** The issues of one session. */
+/** Issues of one session. */
 export class IssueLog {
-  /** The issue of the last line, which may still be completed. */
+  /** Issue of the last line, which may still be completed. */
   tail: SessionIssue | undefined;
   readonly #issues = new Map<string, SessionIssue>();
   readonly #maxIssues: number;
-  /** The first omitted issue, and how many were omitted. */
+  /** First omitted issue, and number of omitted issues. */
   #omitted: { readonly first: LineSpan; count: number } | undefined;
 
   constructor(maxIssues = MAX_ISSUES) {
     this.#maxIssues = maxIssues;
   }
 
-  /** Adds an issue unless it is known, as when a damaged body is read twice. */
+  /** Adds an issue unless it is already known, such as when a damaged body is read twice. */
   add(issue: SessionIssue): void {
     const key = makeIssueKey(issue);
     if (this.#issues.has(key)) return;
@@ -99,7 +99,7 @@ export class IssueLog {
     else this.add(issue);
   }
 
-  /** Returns all issues, or the first million and the number of the others; a copy. */
+  /** Returns all issues, or the first million and the number of omitted ones; a copy. */
   list(): SessionIssue[] {
     const issues = [...this.#issues.values()];
     if (this.#omitted !== undefined) {

@@ -1,44 +1,44 @@
-/** A string, as it is spelled. */
+/** String in its encoded form. */
 export interface TextNode {
   readonly kind: "text";
-  /** With its quotes and escapes. */
+  /** Includes quotes and escapes. */
   spelling: string;
 }
 
-/** A number, `true`, `false` or `null`, as it is spelled. */
+/** Number, `true`, `false`, or `null` in its encoded form. */
 export interface OtherNode {
   readonly kind: "other";
   readonly spelling: string;
 }
 
-/** A list. */
+/** Array. */
 export interface ListNode {
   readonly kind: "list";
   items: JsonNode[];
 }
 
-/** A field of an object. */
+/** Field of an object. */
 export interface FieldNode {
   name: string;
   readonly value: JsonNode;
 }
 
-/** An object. A name may occur twice. */
+/** Object. A name may occur more than once. */
 export interface RecordNode {
   readonly kind: "record";
   fields: FieldNode[];
 }
 
-/** A value that holds others. */
+/** Value that contains other values. */
 export type ParentNode = ListNode | RecordNode;
 
-/** A value of JSON that keeps what `JSON.parse` loses: repeated names, the order of all names, and digits of numbers. */
+/** JSON value that preserves what `JSON.parse` loses: repeated names, the order of all names, and digits of numbers. */
 export type JsonNode = TextNode | OtherNode | ParentNode;
 
 const SPACES: ReadonlySet<string> = new Set([" ", "\t", "\n", "\r", ",", ":"]);
 const SCALAR_ENDS = /[\s,\]}]/g;
 
-/** Parses valid JSON into nodes that can be changed and encoded again, at any depth. */
+/** Parses valid JSON to nodes that can be changed and encoded again, at any depth. */
 export function parseTree(text: string): JsonNode {
   const root: ListNode = { kind: "list", items: [] };
   const open: ParentNode[] = [root];
@@ -81,7 +81,7 @@ function findTokenEnd(text: string, at: number, character: string): number {
   return SCALAR_ENDS.exec(text)?.index ?? text.length;
 }
 
-/** Returns the index behind the closing quote of the string that begins at an index. */
+/** Returns the index after the closing quote of the string that begins at an index. */
 function findStringEnd(text: string, start: number): number {
   for (let from = start + 1; ; ) {
     const quote = text.indexOf('"', from);
@@ -93,14 +93,14 @@ function findStringEnd(text: string, start: number): number {
   }
 }
 
-/** Decodes a string from its spelling. */
+/** Decodes a string from its encoded form. */
 export function decodeString(spelling: string): string {
   if (!spelling.includes("\\")) return spelling.slice(1, -1);
   const decoded: unknown = JSON.parse(spelling);
   return String(decoded);
 }
 
-/** Encodes nodes as JSON without white space between them. */
+/** Encodes nodes as JSON without white space. */
 export function encodeTree(node: JsonNode): string {
   const parts: string[] = [];
   const open: { readonly node: ParentNode; next: number }[] = [];
@@ -128,7 +128,7 @@ export function encodeTree(node: JsonNode): string {
   return parts.join("");
 }
 
-/** Yields all strings below a node, decoded: the names of fields, and values. */
+/** Yields all strings below a node, decoded: field names and values. */
 export function* walkStrings(node: JsonNode): Generator<string, void> {
   const left: JsonNode[] = [node];
   for (let one = left.pop(); one !== undefined; one = left.pop()) {

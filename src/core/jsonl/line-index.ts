@@ -14,15 +14,15 @@ import type { LineSpan, LineSpans } from "./line-spans.ts";
 import type { OrdinarySession } from "./ordinary-session.ts";
 import { type PendingWrite, PendingWrites } from "./pending-writes.ts";
 
-/** Options of a `SessionIndex`. */
+/** Options for a `SessionIndex`. */
 export interface SessionIndexOptions {
-  /** Reads earlier bytes again; called only if two lines have the same id. */
+  /** Rereads earlier bytes; called only if two lines have the same id. */
   readonly readBytes: (offset: number, length: number) => Uint8Array;
-  /** Does the same as `decodeText`, if there is a faster way. */
+  /** Faster equivalent of `decodeText`, if available. */
   readonly decode?: ((bytes: Uint8Array) => string) | undefined;
-  /** Bytes; longer lines are an issue. Default 256 MiB. */
+  /** Maximum number of bytes of a line; a longer line is an issue. Default: 256 MiB. */
   readonly maxLineBytes?: number | undefined;
-  /** The header of a file that has lost its own. */
+  /** Header of a file that lost its own. */
   readonly header?: SessionHeader | undefined;
 }
 
@@ -34,15 +34,15 @@ interface LineIndexOptions extends SessionIndexOptions {
 /** Maximum number of entries to reserve memory for. */
 const MAX_RESERVED = 200_000;
 
-/** A guess that is too small by one entry doubles the memory. */
+/** Margin of the estimate: an estimate that is one entry too small doubles the memory. */
 const MARGIN = 1.03;
 
 /**
- * Reads a session's bytes into its header, its tree of heads, its line spans and its issues, whatever they hold.
+ * Reads a session's bytes, with any content, into a header, a tree of heads, line spans, and issues.
  *
- * Every line becomes the header, an entry or an issue. Parses a body only if the head is not at the start of its
- * line, or if the line seems to hold more than one record. Derives missing ids from the session id and the record's
- * number, so that they are the same at every reading.
+ * Every line becomes the header, an entry, or an issue. Parses a body only if the head is not at the start of its line, or if the
+ * line seems to contain more than one record. Derives missing ids from the session id and the record's number, so that every read
+ * results in the same ids.
  *
  * @remarks Cost: O(bytes), about 70 bytes of memory per entry. Source: docs/format.md#reading
  */
@@ -76,7 +76,7 @@ export class LineIndex {
     return this.#adder.spans;
   }
 
-  /** The header in the current version; undefined if there is none so far. */
+  /** Header in the current version; undefined if none has been read. */
   get header(): SessionHeader | undefined {
     return this.#lines.header?.header;
   }
@@ -85,33 +85,33 @@ export class LineIndex {
     return this.#lines.headerSpan;
   }
 
-  /** Version of the file; the current one if nothing in the file says. */
+  /** Version of the file; the current one if the file does not state it. */
   get version(): number {
     return this.#adder.versionSoFar ?? CURRENT_SESSION_VERSION;
   }
 
-  /** Whether the first records hold no header, so that the file is not a session. */
+  /** Whether the first records contain no header, so that the file is not a session. */
   get isRejected(): boolean {
     return this.#lines.isRejected;
   }
 
-  /** Whether nothing in the file, not even the header, looks like this format: another program wrote it. */
+  /** Whether no part of the file, including the header, resembles this format: another program wrote it. */
   get isForeign(): boolean {
     const { strangers } = this.#adder;
     return strangers > 0 && strangers === this.tree.size && this.header?.timestamp === "";
   }
 
-  /** Whether heads in the file are not as the current version writes them: an append must rewrite the file first. */
+  /** Whether the file contains heads that differ from the current version's: an append must rewrite the file first. */
   get needsUpgrade(): boolean {
     return this.version < CURRENT_SESSION_VERSION || this.#adder.unwritten > 0;
   }
 
-  /** Bytes that were read, or written by this session and confirmed. */
+  /** Number of bytes that were read, or written by this session and confirmed. */
   get position(): number {
     return this.#scanner.position;
   }
 
-  /** End of the file if nobody else writes. */
+  /** Expected end of the file if no other process writes. */
   get expectedEnd(): number {
     return this.position + this.#pending.bytes;
   }
@@ -121,12 +121,12 @@ export class LineIndex {
     return this.#pending.isEmpty && this.#scanner.isMidLine;
   }
 
-  /** Pending writes that were expected in the file and not found. */
+  /** Pending writes that were expected in the file but not found. */
   get missingPending(): number[] {
     return this.#pending.ordinals;
   }
 
-  /** The issues so far; a copy. */
+  /** Issues so far; a copy. */
   get issues(): SessionIssue[] {
     const issues = this.#issues.list();
     const { headerSpan } = this;
@@ -134,7 +134,7 @@ export class LineIndex {
     return issues;
   }
 
-  /** Takes what was read of a session in which nothing was odd so far, with its unconfirmed own entries. */
+  /** Adopts the state of a session without anomalies so far, including its unconfirmed own entries. */
   continueFrom(session: OrdinarySession): void {
     const { size, confirmed } = session;
     const place = { offset: 0, length: session.headerLength, line: 1 };
@@ -157,8 +157,8 @@ export class LineIndex {
   }
 
   /**
-   * Reserves memory for the rest of a file of `bytes`, extrapolating from what was read so far: growing step by step
-   * would copy everything twice. A guess too large takes address space for a moment, but no memory.
+   * Reserves memory for the remaining `bytes` of a file, extrapolating from the part already read: growing step by step would
+   * copy everything twice. An estimate that is too large temporarily uses address space, but no memory.
    */
   reserve(bytes: number): void {
     const { size } = this.tree;
@@ -168,7 +168,7 @@ export class LineIndex {
     this.#adder.spans.reserve(expected);
   }
 
-  /** Offset of the last line that was read, torn or whole. Not of this session's own writes: their places are presumed. */
+  /** Offset of the last line that was read, torn or complete. Excludes this session's own writes, whose positions are assumed. */
   get lastLineOffset(): number {
     const torn = this.tornTail;
     if (torn !== undefined) return torn.offset;
@@ -180,7 +180,7 @@ export class LineIndex {
     return this.headerSpan?.offset ?? 0;
   }
 
-  /** The place of a last line that is not whole; undefined if there is none. */
+  /** Position of a last line that is incomplete; undefined if there is none. */
   get tornTail(): { readonly offset: number; readonly length: number } | undefined {
     const last = this.isMidLine ? this.issues.at(-1) : undefined;
     if (last?.code !== "TAIL_TORN") return undefined;
@@ -197,7 +197,7 @@ export class LineIndex {
   /**
    * Adds an entry that this session has just written, assumed to be at the end of the file until `confirmPending`.
    *
-   * @param length - Bytes of its line, line break included.
+   * @param length - Number of bytes of its line, including the line break.
    * @param hasBreak - Whether a line break was written before it, to close a torn line.
    */
   addPending(head: EntryHead, length: number, hasBreak: boolean): number {
@@ -226,19 +226,19 @@ export class LineIndex {
       this.#scanner.skip(length, 1);
       this.#adder.placePending(ordinal);
     }
-    // Closing a torn line may have added entries whose parents are not known yet.
+    // Closing a torn line may have added entries with unresolved parents.
     this.#adder.resolveParents();
   }
 
-  /** Expects pending writes among the next bytes, not at their assumed positions. */
+  /** Expects pending writes among the next bytes instead of at their assumed positions. */
   expectPendingAmongOthers(): void {
     this.#pending.disperse();
   }
 
-  /** Assumes that pending writes that were not found follow the lines of others, in the order of writing. */
+  /** Assumes that pending writes that were not found follow the lines of other processes, in the order of writing. */
   presumePendingBehind(): void {
     for (const { ordinal, length } of this.#pending.drain()) {
-      // Only the first can follow a torn line: `isMidLine` is false while anything is pending.
+      // Only the first can follow a torn line: `isMidLine` is false while any write is pending.
       this.#presume({ ordinal, length, hasBreak: this.isMidLine });
     }
   }
@@ -248,7 +248,7 @@ export class LineIndex {
     return this.#adder.entryIdFrom(recordNumber);
   }
 
-  /** The stored leaf: the last entry, or the target of a `leaf` record in the last line. */
+  /** Stored leaf: the last entry, or the target of a `leaf` record in the last line. */
   get storedLeaf(): number {
     const targetId = this.#lines.leafRecord?.["targetId"];
     const target = typeof targetId === "string" ? this.tree.find(targetId) : NONE;

@@ -2,16 +2,18 @@ import type { JsonRecord } from "../format/json.ts";
 import { recoverRecords } from "./concatenated-records.ts";
 import { readLegibleHead } from "./partial-head.ts";
 
-/** A part of a line that does not parse, as a range of its bytes. */
+/** Part of a line that does not parse, as a range of its bytes. */
 export interface LinePart {
   readonly start: number;
   readonly end: number;
   /**
-   * `record`: a whole record; `head`: only its head is legible; `lost`: a record or a piece of one; `noise`: anything
-   * else; `zeros`: zero bytes.
+   * Kind of the part.
+   *
+   * `record`: a complete record; `head`: only the head is legible; `lost`: a record or a piece of one; `noise`: anything else;
+   * `zeros`: zero bytes.
    */
   readonly kind: "record" | "head" | "lost" | "noise" | "zeros";
-  /** The record, or the fields of the head; empty for the rest. */
+  /** Record, or the fields of the head; empty for other kinds. */
   readonly record: JsonRecord;
 }
 
@@ -19,10 +21,10 @@ const OPEN_BRACE = 0x7b;
 const QUOTE = 0x22;
 
 /**
- * Splits a line that does not parse into whole records, legible heads of damaged ones, and the rest.
+ * Splits a line that does not parse into complete records, legible heads of damaged ones, and the remainder.
  *
  * @param bytes - The line.
- * @param isRest - Whether this is only the rest of a line whose front was read before.
+ * @param isRest - Whether this is only the remainder of a line whose front was already read.
  * @returns In order, without gaps except white space; empty for white space.
  * @remarks Cost: see `recoverRecords`.
  */
@@ -38,11 +40,11 @@ export function splitLineParts(bytes: Uint8Array, isRest = false): LinePart[] {
   return parts;
 }
 
-/** Returns the parts between two records; none for white space. Zero bytes around a legible head are parts of their own. */
+/** Returns the parts between two records; none for white space. Zero bytes around a legible head are separate parts. */
 function makeDamagedParts(bytes: Uint8Array, from: number, to: number, isWholeLine: boolean): LinePart[] {
   const { start, end, text } = trimRange(bytes, from, to, isSpaceOrZero);
   if (start === end) return findZeros(bytes, from, start);
-  // Between records, a head at the end may belong to another record than the type in front.
+  // Between records, a head at the end may belong to a different record than the type at the start.
   const head = readLegibleHead(text, isWholeLine);
   if (head !== undefined) {
     return [
@@ -55,7 +57,7 @@ function makeDamagedParts(bytes: Uint8Array, from: number, to: number, isWholeLi
   return [{ start, end, kind: isRecord ? "lost" : "noise", record: {} }];
 }
 
-/** Returns the part for a range of white space and zero bytes, if it has zero bytes. */
+/** Returns the part for a range of white space and zero bytes, if it contains zero bytes. */
 function findZeros(bytes: Uint8Array, from: number, to: number): LinePart[] {
   const { start, end, text } = trimRange(bytes, from, to, isSpace);
   return text.includes(0) ? [{ start, end, kind: "zeros", record: {} }] : [];
@@ -73,17 +75,17 @@ function trimRange(
   return { start, end, text: bytes.subarray(start, end) };
 }
 
-/** Space, tab or CR. */
+/** Returns whether a byte is a space, tab, or CR. */
 function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x09 || byte === 0x0d;
 }
 
-/** Tells whether a byte is white space or a zero byte, as a power cut leaves. */
+/** Returns whether a byte is white space or a zero byte, as a power failure leaves. */
 function isSpaceOrZero(byte: number | undefined): boolean {
   return byte === 0 || isSpace(byte);
 }
 
-/** Returns the length of a line without zero bytes and white space at its end. */
+/** Returns the length of a line without trailing zero bytes and the white space around them. */
 export function getLengthWithoutZeros(bytes: Uint8Array): number {
   let length = bytes.length;
   let hasZeros = false;
@@ -91,7 +93,7 @@ export function getLengthWithoutZeros(bytes: Uint8Array): number {
   return hasZeros ? length : bytes.length;
 }
 
-/** Tells whether a line ends with a closing brace, apart from zero bytes and white space. */
+/** Returns whether a line ends with a closing brace, ignoring zero bytes and white space. */
 export function hasEndBrace(text: Uint8Array): boolean {
   return text[text.findLastIndex((byte) => !isSpaceOrZero(byte))] === CLOSE_BRACE;
 }

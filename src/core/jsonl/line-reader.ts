@@ -12,18 +12,18 @@ import type { LineSink, ScannedLine } from "./line-scanner.ts";
 import type { LineSpan } from "./line-spans.ts";
 import { type ReadHeader, readHeader } from "./session-header.ts";
 
-/** Shared by all files: its results are copied before the next line. */
+/** Shared by all files: its results are copied before the next line is read. */
 const head = new EntryHeadReader();
 
-/** The header must be among this many records. */
+/** Number of first records among which the header must be. */
 const FIRST_RECORDS = 16;
 
 const CLOSE_BRACE = 0x7d;
 
 /**
- * Decides what each line of a file is: the header, one or more entries, an issue, or both.
+ * Determines the content of each line of a file: the header, one or more entries, an issue, or both.
  *
- * Parses a body only if the head is not at the start of its line, or if the line seems to hold more than one record.
+ * Parses a body only if the head is not at the start of its line, or if the line seems to contain more than one record.
  */
 export class LineReader implements LineSink {
   readonly #issues: IssueLog;
@@ -33,7 +33,7 @@ export class LineReader implements LineSink {
   #recordsBeforeHeader = 0;
   /** Title in a `title` record before the header. */
   #title: string | undefined;
-  /** Whether an entry had another spelling than the head reader knows. */
+  /** Whether an entry had a spelling that the head reader does not support. */
   #isMixed = false;
   #isRejected = false;
   #leafRecord: JsonRecord | undefined;
@@ -43,7 +43,7 @@ export class LineReader implements LineSink {
     this.#issues = issues;
   }
 
-  /** The header; undefined if there is none so far. */
+  /** Header; undefined if none has been read. */
   get header(): ReadHeader | undefined {
     return this.#header;
   }
@@ -52,22 +52,22 @@ export class LineReader implements LineSink {
     return this.#headerPlace;
   }
 
-  /** Whether the first records hold no header, so that the file is not a session. */
+  /** Whether the first records contain no header, so that the file is not a session. */
   get isRejected(): boolean {
     return this.#isRejected || (this.#header === undefined && this.#recordsBeforeHeader >= FIRST_RECORDS);
   }
 
-  /** The `leaf` record, if it is the last line. */
+  /** `leaf` record, if it is the last line. */
   get leafRecord(): JsonRecord | undefined {
     return this.#leafRecord;
   }
 
-  /** Drops the `leaf` record because an entry follows it. */
+  /** Discards the `leaf` record because an entry follows it. */
   forgetLeafRecord(): void {
     this.#leafRecord = undefined;
   }
 
-  /** Takes a line from the scanner. */
+  /** Receives a line from the scanner. */
   line(line: ScannedLine): boolean | number {
     if (!this.#hasUsualHead(line)) return this.#takeOtherLine(line);
     this.#leafRecord = undefined;
@@ -88,13 +88,13 @@ export class LineReader implements LineSink {
     if (length < bytes.length) {
       const zeros = { ...place, offset: place.offset + length, length: bytes.length - length };
       this.#issues.put("NUL_BYTES", zeros);
-      // Zeros on their own line replace a record; behind a record they are damage as well.
+      // Zeros on their own line replace a record; after a record, they are also damage.
       this.#countDamage(length === 0 && !continued);
     }
     return true;
   }
 
-  /** Reads the record at the start of an unterminated line, or records that there is none yet. */
+  /** Reads the record at the start of an unterminated line, or records that it is incomplete. */
   #takeFront(text: Uint8Array, place: LineSpan, isRest: boolean): number {
     const front = readFrontRecord(text);
     if (front === undefined) {
@@ -109,7 +109,7 @@ export class LineReader implements LineSink {
     return front.end;
   }
 
-  /** Reports a line over the bound. */
+  /** Reports a line that exceeds the limit. */
   overlong(line: LineSpan & { terminated: boolean }): void {
     if (!line.terminated) {
       this.#issues.tail = makeIssue("TAIL_TORN", line);
@@ -128,7 +128,7 @@ export class LineReader implements LineSink {
     );
   }
 
-  /** Tells whether a line is whole, ends like a record, and is in a file whose entries have ids. */
+  /** Returns whether a line is complete, ends like a record, and is in a file whose entries have ids. */
   #isTreeLine({ bytes, end, terminated, continued }: ScannedLine): boolean {
     const { version } = this.#adder;
     return (
@@ -155,7 +155,9 @@ export class LineReader implements LineSink {
     }
   }
 
-  /** Takes the header of an ordinary session, and whether its entries have other spellings than the head reader knows. */
+  /**
+   * Adopts the header of an ordinary session, and whether its entries have spellings that the head reader does not support.
+   */
   takeOrdinary(header: JsonRecord, place: LineSpan, isMixed: boolean): void {
     this.takeFirst(header, place);
     this.#isMixed = isMixed;
@@ -185,12 +187,12 @@ export class LineReader implements LineSink {
     if ((header.stated.version ?? 0) > CURRENT_SESSION_VERSION) this.#issues.put("VERSION_TOO_NEW", place);
   }
 
-  /** Gives a header the title from the record before it, which oh-my-pi keeps current instead of the header's. */
+  /** Adds the title from the record before the header, which oh-my-pi keeps current instead of the header's. */
   #titled(record: JsonRecord): JsonRecord {
     return this.#title === undefined ? record : { ...record, title: this.#title };
   }
 
-  /** Reads a line that does not parse, or the rest of a line whose front was read. */
+  /** Reads a line that does not parse, or the remainder of a line whose front was read. */
   #takeParts(text: Uint8Array, place: LineSpan, isRest: boolean): void {
     const parts = splitLineParts(text, isRest);
     const isLegible = ({ kind }: LinePart) =>
@@ -222,7 +224,7 @@ export class LineReader implements LineSink {
     if (this.#header === undefined) this.#recordsBeforeHeader++;
   }
 
-  /** Records damage: it may have been the parent of what follows. */
+  /** Records damage, which may have been the parent of the next entry. */
   #countDamage(isRecord: boolean): void {
     if (isRecord) this.#countOther();
     this.#leafRecord = undefined;
@@ -230,7 +232,7 @@ export class LineReader implements LineSink {
   }
 }
 
-/** Tells whether a record is the title that oh-my-pi puts before the header and overwrites in place. */
+/** Returns whether a record is the title that oh-my-pi writes before the header and overwrites in place. */
 function isTitleSlot(record: JsonRecord): boolean {
   return record["type"] === "title" && typeof record["v"] === "number";
 }

@@ -1,17 +1,17 @@
-/** A line of a file, as a range of a buffer. Object and buffer are valid only during the call. */
+/** Line of a file, as a range of a buffer. Object and buffer are valid only during the call. */
 export interface ScannedLine {
   readonly bytes: Uint8Array;
-  /** First byte of the line in `bytes`. */
+  /** Offset in `bytes` of the first byte of the line. */
   readonly start: number;
-  /** Offset in `bytes` behind the last byte, without the line break. */
+  /** Offset in `bytes` after the last byte, without the line break. */
   readonly end: number;
   /** Byte offset of the line in the file. */
   readonly offset: number;
-  /** 1-based. */
+  /** 1-based line number. */
   readonly line: number;
   /** Whether a line break followed. */
   readonly terminated: boolean;
-  /** Whether this is the rest of a line whose front was passed on when it seemed whole. */
+  /** Whether this is the remainder of a line whose front was passed on because it seemed complete. */
   readonly continued: boolean;
 }
 
@@ -22,25 +22,25 @@ export interface LineSink {
   /**
    * Receives a line that is not blank.
    *
-   * @returns For an unterminated line: whether it is whole, or how many of its bytes are. Later bytes continue the
-   *   rest.
+   * @returns For an unterminated line: whether it is complete, or the number of its bytes that are. Later bytes continue the
+   *   remainder.
    */
   line(line: ScannedLine): boolean | number;
-  /** Receives the span of a line over the bound, whose bytes were dropped. */
+  /** Receives the span of a line that exceeds the limit, whose bytes were dropped. */
   overlong(line: { offset: number; length: number; line: number; terminated: boolean }): void;
 }
 
-/** Default bound of a line: 256 MiB. */
+/** Default maximum length of a line: 256 MiB. */
 export const DEFAULT_MAX_LINE_BYTES = 256 * 1024 * 1024;
 
-/** Longest line that can become a string, whatever the bound: engines guarantee no more. */
+/** Maximum length of a line that can become a string, regardless of options: engines guarantee no more. */
 const LONGEST_TEXT_BYTES = 2 ** 29 - 24;
 
 const NO_BYTES = new Uint8Array(0);
 
 const LF = 0x0a;
 
-/** The bytes of a line break. */
+/** Bytes of a line break. */
 export const LINE_BREAK: Uint8Array = new Uint8Array([LF]);
 
 const CR = 0x0d;
@@ -52,22 +52,22 @@ const CARRY_BYTES = 4096;
 /**
  * Splits chunks of bytes into lines at 0x0A, without I/O.
  *
- * Passes on lines inside a chunk without copying; copies only lines that cross chunks. Removes one CR before the line
- * break and a byte order mark at the start; skips blank lines.
+ * Passes lines inside a chunk on without copying; copies only lines that cross chunks. Removes one CR before the line break and a
+ * byte order mark at the start; skips blank lines.
  *
  * @remarks Cost: O(bytes); memory O(longest line).
  */
 export class LineScanner {
   readonly #sink: LineSink;
   readonly #maxLineBytes: number;
-  /** The beginning of an unfinished line, with room for more. */
+  /** Beginning of an unfinished line, with spare capacity. */
   #carry = new Uint8Array(0);
   #carryBytes = 0;
   #lineOffset = 0;
   #line = 1;
   /** Whether the front of the line was passed on; its line break may still follow. */
   #isTaken = false;
-  /** The line passed to the sink: one object for all lines. Holds no bytes after `end`. */
+  /** Line passed to the sink: one object for all lines. Contains no bytes after `end`. */
   readonly #scanned: Mutable<ScannedLine> = {
     bytes: NO_BYTES,
     start: 0,
@@ -98,9 +98,9 @@ export class LineScanner {
     return this.#carryBytes > 0 || this.#isTaken;
   }
 
-  /** Scans the next bytes of the file; the buffer may be reused afterwards. */
+  /** Scans the next bytes of the file; the buffer may be reused after the call. */
   feed(chunk: Uint8Array): void {
-    // Sinks should see only one kind of array, which engines optimize; a Buffer is another kind.
+    // Sinks should receive only one kind of array, which engines optimize; a Buffer is another kind.
     const bytes = new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.length);
     let start = 0;
     for (;;) {
@@ -137,13 +137,13 @@ export class LineScanner {
     this.#scanned.bytes = NO_BYTES;
   }
 
-  /** Skips whole lines that the caller wrote itself; the scanner must not be in the middle of a line. */
+  /** Skips complete lines that the caller wrote itself; the scanner must not be in the middle of a line. */
   skip(bytes: number, lines: number): void {
     this.#lineOffset += bytes;
     this.#line += lines;
   }
 
-  /** Adds `chunk[start, end)` to the carry; if the line is over the bound, keeps only its length. */
+  /** Adds `chunk[start, end)` to the carry; if the line exceeds the limit, keeps only its length. */
   #keep(chunk: Uint8Array, start: number, end: number): void {
     if (start === end) return;
     const length = this.#carryBytes + (end - start);
@@ -169,7 +169,7 @@ export class LineScanner {
     if (this.#carry.length > 16 * CARRY_BYTES) this.#carry = new Uint8Array(0);
   }
 
-  /** Passes a line on; returns how many of its bytes were accepted. */
+  /** Passes a line on; returns the number of bytes that were accepted. */
   #emit(bytes: Uint8Array, from: number, to: number, terminated: boolean): number {
     const line = this.#line;
     const length = to - from;
@@ -200,7 +200,7 @@ export class LineScanner {
   }
 }
 
-/** Tells whether a range is spaces, tabs and CRs only. */
+/** Returns whether a range consists of spaces, tabs, and CRs. */
 function isBlankByte(bytes: Uint8Array, start: number, end: number): boolean {
   for (let i = start; i < end; i++) {
     const byte = bytes[i];

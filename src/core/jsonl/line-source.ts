@@ -4,10 +4,10 @@ import { detectForeignSource, type ForeignSource } from "./foreign-source.ts";
 import { readLinesInMemory } from "./line-spans.ts";
 import { SessionIndex } from "./session-index.ts";
 
-/** An index of a session's lines, and a way to read them: every log, copy and file under repair is one. */
+/** Index of a session's lines, and a method to read them; implemented by every log, copy, and file under repair. */
 export interface LineSource {
   readonly index: SessionIndex;
-  /** The other program whose bytes these are; undefined if they are a session, or nothing tells. */
+  /** Other program whose bytes these are; undefined if they are a session, or the program is unknown. */
   readonly foreign?: ForeignSource | undefined;
   /** Reads the lines of entries in the given order; the bytes are valid during the call. */
   readLines(ordinals: Iterable<number>, take: (ordinal: number, bytes: Uint8Array) => void): void;

@@ -1,27 +1,27 @@
 import { withRoom } from "../tree/columns.ts";
 
-/** The position of an entry's line in its file. */
+/** Position of an entry's line in its file. */
 export interface LineSpan {
   /** Byte offset of the line. */
   readonly offset: number;
-  /** Bytes without the line break. */
+  /** Number of bytes without the line break. */
   readonly length: number;
   /** 1-based line number. */
   readonly line: number;
 }
 
-/** The line spans of all entries, by ordinal. */
+/** Line spans of all entries, by ordinal. */
 export interface LineSpans {
   at(ordinal: number): LineSpan;
   offsetAt(ordinal: number): number;
   lengthAt(ordinal: number): number;
-  /** Sorts ordinals into the order of the file, which may differ from theirs if others wrote as well. */
+  /** Sorts ordinals in file order, which may differ from their own order if other processes wrote. */
   inFileOrder(given: Iterable<number>): Int32Array;
-  /** Returns the ordinals of all `count` entries in the order of the file. */
+  /** Returns the ordinals of all `count` entries in file order. */
   allInFileOrder(count: number): Int32Array;
 }
 
-/** The line spans of a large session; 16 bytes each. */
+/** Line spans of a large session; 16 bytes each. */
 export class SpanColumns implements LineSpans {
   #offsets = new Float64Array(0);
   #lengths = new Uint32Array(0);
@@ -78,7 +78,7 @@ export class SpanColumns implements LineSpans {
   }
 }
 
-/** The part of `LineSpans` that reading lines needs. */
+/** Methods of `LineSpans` that reading lines requires. */
 export type SpansByOrdinal = Pick<LineSpans, "offsetAt" | "lengthAt">;
 
 /** Reads the lines of entries from bytes in memory, in the order of the ordinals. */

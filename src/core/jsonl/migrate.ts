@@ -2,24 +2,24 @@ import { inventEntryId } from "../format/ids.ts";
 import { isJsonRecord, type JsonRecord } from "../format/json.ts";
 import { CURRENT_SESSION_VERSION } from "../format/version.ts";
 
-/** Upgrades one record, step by step, to the current version; only version 1 needs its position. */
+/** Upgrades one record, step by step, to the current version; only version 1 requires its position. */
 export function upgradeRecord(record: JsonRecord, version: number, place: LinearPlace): JsonRecord {
   const upgraded = version < 2 ? upgradeV1Record(record, place) : record;
   return version < 3 ? upgradeV2Record(upgraded) : upgraded;
 }
 
-/** The version in a header. */
+/** Version in a header. */
 export interface StatedVersion {
-  /** The effective version; undefined if the entries must tell it. */
+  /** Effective version; undefined if it must be derived from the entries. */
   readonly version: number | undefined;
   /** Whether the header states it as the format requires. */
   readonly isClear: boolean;
 }
 
 /**
- * Reads a header's `version`. Absent means 1, a text with a whole number means that number, anything else is unclear.
+ * Reads a header's `version`. Absent means 1, a string with an integer means that number, any other value is unclear.
  *
- * A version above the current one stays, whole or not: such a file must not be written to.
+ * A version above the current one is kept, integer or not: such a file must not be written.
  *
  * @remarks Source: docs/format.md#versions
  */
@@ -37,9 +37,8 @@ export function readStatedVersion(header: JsonRecord): StatedVersion {
 /**
  * Upgrades the parsed records of one file to the current version, in place.
  *
- * @param records - Header and entries in file order; changed in place. Entries without an id get one of eight
- *   characters.
- * @returns Whether anything was changed.
+ * @param records - Header and entries in file order; changed in place. Entries without an id get an id of eight characters.
+ * @returns Whether any record was changed.
  * @remarks Cost: O(records).
  */
 export function migrateSessionEntries(records: object[]): boolean {
@@ -58,14 +57,14 @@ export function migrateSessionEntries(records: object[]): boolean {
   return isRestated || version < CURRENT_SESSION_VERSION;
 }
 
-/** Derives the version from the entries: ids came with version 2. */
+/** Derives the version from the entries: ids were introduced in version 2. */
 function deriveVersion(records: readonly object[]): number {
   return records.some((record) => isEntry(record) && isId(record["id"])) ? CURRENT_SESSION_VERSION : 1;
 }
 
-/** Gives the entries of a version-1 list ids and parents. */
+/** Adds ids and parents to the entries of a version-1 list. */
 function upgradeLinear(records: readonly object[], header: JsonRecord | undefined): void {
-  // The header is number 0, wherever it is: its writer wrote nothing before it.
+  // The header has number 0, regardless of its position: its writer wrote no record before it.
   const numbered = header === undefined ? [undefined, ...records] : records.slice(records.indexOf(header));
   const ids = makeLinearIds(numbered, header);
   const idFrom: (string | undefined)[] = [...ids];
@@ -80,7 +79,7 @@ function upgradeLinear(records: readonly object[], header: JsonRecord | undefine
   }
 }
 
-/** Returns the id of each record by number: its own if unique, else a derived one; undefined if it is not an entry. */
+/** Returns the id of each record by number: its own if unique, else a derived one; undefined if the record is not an entry. */
 function makeLinearIds(
   numbered: readonly (object | undefined)[],
   header: JsonRecord | undefined,
@@ -113,12 +112,12 @@ function replaceFields(target: JsonRecord, source: JsonRecord): void {
   if (target === source) return;
   for (const key of Object.keys(target)) delete target[key];
   for (const [key, value] of Object.entries(source)) {
-    // Defined, not assigned, so that a field named __proto__ stays a field.
+    // Defined instead of assigned, so that a field named __proto__ remains a field.
     Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
   }
 }
 
-/** The position of a version-1 record in its file. */
+/** Position of a version-1 record in its file. */
 interface LinearPlace {
   readonly id: string;
   readonly parentId: string | null;
@@ -127,7 +126,7 @@ interface LinearPlace {
 }
 
 /**
- * Gives a record of a list its id and parent, and converts a compaction's index to an id.
+ * Adds the id and parent to a record of a list, and converts a compaction's index to an id.
  *
  * @remarks Source: docs/format.md#versions
  */
@@ -137,7 +136,7 @@ export function upgradeV1Record(record: JsonRecord, place: LinearPlace): JsonRec
   const { firstKeptEntryIndex, firstKeptEntryId } = rest;
   if (type !== "compaction" || typeof firstKeptEntryIndex !== "number") return upgraded;
   delete upgraded["firstKeptEntryIndex"];
-  // An index behind all entries keeps nothing, which the compaction's own id expresses.
+  // An index after all entries keeps none, which the compaction's own id expresses.
   if (firstKeptEntryId === undefined) {
     upgraded["firstKeptEntryId"] = place.entryIdFrom(firstKeptEntryIndex) ?? place.id;
   }

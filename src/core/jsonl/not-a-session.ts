@@ -1,7 +1,7 @@
 import { SessionError } from "../format/errors.ts";
 import { type ForeignSource, IMPORTED_SOURCES } from "./foreign-source.ts";
 
-/** What a file of each format is. */
+/** Description of a file of each format. */
 const NAMES: { readonly [source in ForeignSource]: string } = {
   atif: "an ATIF trajectory",
   "claude-code": "a Claude Code transcript",
@@ -19,9 +19,9 @@ const NAMES: { readonly [source in ForeignSource]: string } = {
 };
 
 /**
- * Says what another program's file is, and what can be done with it.
+ * Describes another program's file, and what the user can do with it.
  *
- * @param subject - Path, or what else the sentence is about.
+ * @param subject - Path or other subject of the sentence.
  */
 export function describeForeign(subject: string, source: ForeignSource): string {
   const isImported = source === "sqlite" || IMPORTED_SOURCES.some((one) => one === source);
@@ -32,10 +32,10 @@ export function describeForeign(subject: string, source: ForeignSource): string 
 }
 
 /**
- * Makes the error for what has no session header.
+ * Creates the error for data without a session header.
  *
- * @param subject - Path, or what else the message is about.
- * @param source - The program whose file it is, if known.
+ * @param subject - Path or other subject of the message.
+ * @param source - Program that wrote the file, if known.
  */
 export function notASession(
   subject: string,
@@ -48,7 +48,7 @@ export function notASession(
       : 'If one was lost, repairSession(path) or "sessiontree repair" can rebuild it.';
   const message =
     source === undefined
-      ? `${subject} is no session: it has no session header. ${advice}`
+      ? `${subject} is not a session: it has no session header. ${advice}`
       : describeForeign(subject, source);
   return new SessionError("NOT_A_SESSION", message, { details: { ...details, ...(source && { source }) } });
 }

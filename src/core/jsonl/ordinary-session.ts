@@ -12,58 +12,61 @@ import { readHeader } from "./session-header.ts";
 
 const LF = 0x0a;
 
-/** The one ASCII character that no printable text has, and that JSON does not escape. */
+/** ASCII character that does not occur in printable text and that JSON does not escape. */
 const DELETE = "\x7f";
 
-/** Stands for a line that `LineIndex` must read. */
+/** Result for a line that `LineIndex` must read. */
 const ODD = -1;
 
-/** How the line of a compaction begins, as pi and this library write it. */
+/** Beginning of a compaction's line, as pi and this library write it. */
 const COMPACTION = '\n{"type":"compaction","id":"';
 
-/** The first entry that a compaction keeps. */
+/** First entry that a compaction keeps. */
 const FIRST_KEPT = /"firstKeptEntryId":"([^"]*)"/;
 
-/** Lines shorter than this are parsed if they are no messages: settings, labels and names. */
+/** Maximum length of lines that are parsed although they are not messages: settings, labels, and names. */
 const SHORT_LINE = 1024;
 
-/** Engines keep substrings from this length on as a part of the whole text, which then stays in memory. */
+/** Minimum length at which engines store a substring as a part of the whole string, which then stays in memory. */
 const SHORTEST_SLICE = 13;
 
-/** A front up to this length has no text that is too long for a head. */
+/** Maximum length of a front that is certain to contain no string that is too long for a head. */
 const MAX_SHORT_FRONT = 255;
 
-/** Entries up to which strings in arrays take less time than columns, and not much more memory. */
+/** Number of entries up to which strings in arrays take less time than columns, and not much more memory. */
 const MAX_ENTRIES = 32_768;
 
-/** A record of the current version with its own id. */
+/** Record of the current version with its own id. */
 interface OrdinaryRecord extends UnknownEntry {
   readonly parentId: string | null;
 }
 
 /**
- * A session in which nothing is odd: every line is a record of the current version with its own id and an earlier parent.
+ * Session without anomalies: every line is a record of the current version with its own id and an earlier parent.
  *
- * It is the tree and the line spans of its entries, as the file spells them: arrays, and a map of ids. Own entries are added at
- * the end. In a process that has just started, this is faster than reading heads from bytes into columns: the engine has
- * not compiled that code yet. What it says of a file must be what `LineIndex` says, which takes over when anything odd comes.
+ * Stores the tree and the line spans of its entries as arrays of the file's strings, and a map of ids. Own entries are added at
+ * the end. In a process that has just started, this is faster than reading heads from bytes into columns, because the engine has
+ * not compiled that code yet. Results must equal those of `LineIndex`, which takes over at the first anomaly.
  */
 export class OrdinarySession implements EntryTree, LineSpans {
   readonly revision = 0;
-  /** The header, as in the file. */
+  /** Header, as stored in the file. */
   readonly headerRecord: JsonRecord & SessionHeader;
   readonly header: SessionHeader;
-  /** Byte offset after the last line that was read, or that is known to be where it was written. */
+  /** Byte offset after the last line that was read, or whose written position is confirmed. */
   confirmedEnd = 0;
-  /** The entries that reading has parsed, by ordinal. */
+  /** Entries parsed during reading, by ordinal. */
   readonly parsed: (UnknownEntry | undefined)[] = [];
-  /** Number of entries that were read, or whose place is known. */
+  /** Number of entries that were read, or whose position is confirmed. */
   #confirmed = 0;
-  /** The byte offset of each line break, the header's first. */
+  /** Byte offset of each line break, the header's first. */
   readonly #lineEnds: number[];
-  /** Messages before this entry are not parsed, since a compaction has summarized them; undefined: all are parsed. */
+  /**
+   * Id of the first kept entry: messages before it are not parsed, because a compaction has summarized them; undefined: all are
+   * parsed.
+   */
   #firstKept: string | undefined;
-  /** Whether the lines from here on are parsed at once: the first context needs nearly all of them. */
+  /** Whether subsequent lines are parsed immediately, because the first context requires nearly all of them. */
   #isParsing: boolean;
   #isMixed = false;
   /** Whether all characters of the file are printable ASCII. */
@@ -71,18 +74,18 @@ export class OrdinarySession implements EntryTree, LineSpans {
   readonly #types: string[] = [];
   readonly #ids: string[] = [];
   readonly #parents: number[] = [];
-  /** The times of read entries. */
+  /** Times of entries that were read. */
   readonly #times: string[] = [];
-  /** Those of own entries, which follow, in Unix milliseconds. */
+  /** Times of own entries, which follow, in Unix milliseconds. */
   readonly #ownTimes: number[] = [];
   readonly #knownTypes = new Set<string>();
   readonly #ordinals = new Map<unknown, number>([[null, NONE]]);
-  /** The children of each entry, those of NONE first; made when they are asked for. */
+  /** Children of each entry, those of NONE first; created on demand. */
   #children: number[][] | undefined;
 
   private constructor(header: JsonRecord & SessionHeader, lineEnds: number[], firstKept: string | undefined) {
     this.headerRecord = header;
-    // The others are as they are read.
+    // Other headers are used as read.
     this.header = header.parentSession === undefined ? header : (readHeader(header)?.header ?? header);
     this.#lineEnds = lineEnds;
     this.#firstKept = firstKept;
@@ -90,9 +93,9 @@ export class OrdinarySession implements EntryTree, LineSpans {
   }
 
   /**
-   * Reads a file in steps of about so many bytes, and yields what was read after each; undefined if anything is odd.
+   * Reads a file in steps of about `stepBytes`, and yields the offset after each; undefined at the first anomaly.
    *
-   * @param decode - Does the same as `decodeText`, if there is a faster way.
+   * @param decode - Faster equivalent of `decodeText`, if available.
    */
   static *read(
     bytes: Uint8Array,
@@ -101,11 +104,11 @@ export class OrdinarySession implements EntryTree, LineSpans {
   ): Generator<number, OrdinarySession | undefined> {
     const text = decode(bytes);
     const lines = text.split("\n");
-    // What follows the last line break must be nothing. Other line ends are for `LineIndex`.
+    // The last line break must be the end. Other line breaks require `LineIndex`.
     if (lines.pop() !== "" || text.includes("\r")) return undefined;
     const header = parseHeader(lines[0] ?? "");
     if (header === undefined) return undefined;
-    // With as many characters as bytes, each is one byte.
+    // If there are as many characters as bytes, each character is one byte.
     const isAscii = text.length === bytes.length;
     const ends = isAscii ? addUpLengths(lines) : findLineEnds(lines, bytes);
     const session = new OrdinarySession(header, ends, findFirstKept(text));
@@ -127,22 +130,22 @@ export class OrdinarySession implements EntryTree, LineSpans {
     return this.#lineEnds[0] ?? 0;
   }
 
-  /** Byte offset of the last line whose place is known. */
+  /** Byte offset of the last line whose position is confirmed. */
   get lastLineOffset(): number {
     return (this.#lineEnds[this.#confirmed - 1] ?? -1) + 1;
   }
 
-  /** Whether an entry has another spelling than `EntryHeadReader` knows. */
+  /** Whether an entry has a spelling that `EntryHeadReader` does not support. */
   get isMixed(): boolean {
     return this.#isMixed;
   }
 
-  /** Number of entries that were read, or whose place is known. */
+  /** Number of entries that were read, or whose position is confirmed. */
   get confirmed(): number {
     return this.#confirmed;
   }
 
-  /** Adds an own entry, whose line of so many bytes was written at the end; false if it is odd. */
+  /** Adds an own entry whose line of `length` bytes was written at the end; false if it is an anomaly. */
   addOwn({ type, id, parentId, timestampMs }: EntryHead, length: number): boolean {
     const parent = this.#ordinals.get(parentId);
     const size = this.#ids.length;
@@ -153,7 +156,7 @@ export class OrdinarySession implements EntryTree, LineSpans {
     return true;
   }
 
-  /** Notes that the lines of the first own entries, or of all, are where they were written. */
+  /** Confirms that the lines of the first own entries, or of all, are where they were written. */
   confirm(count = this.#ids.length - this.#confirmed): void {
     this.#confirmed += count;
     this.confirmedEnd = (this.#lineEnds[this.#confirmed] ?? 0) + 1;
@@ -266,7 +269,7 @@ export class OrdinarySession implements EntryTree, LineSpans {
     return this.#children;
   }
 
-  /** Adds the entries of all lines, the header first; false if one is odd. */
+  /** Adds the entries of all lines after the header; false at the first anomaly. */
   *#addAll(lines: readonly string[], stepBytes: number): Generator<number, boolean> {
     let [at, stepEnd] = [1, stepBytes];
     try {
@@ -288,10 +291,10 @@ export class OrdinarySession implements EntryTree, LineSpans {
   }
 
   /**
-   * Parses lines up to about an offset and adds their entries. One loop with local names, since in a process that has just started
-   * nothing is inlined.
+   * Parses lines up to about an offset and adds their entries. One loop with local variables, because nothing is inlined in a
+   * process that has just started.
    *
-   * @returns The number of the next line, or ODD.
+   * @returns Number of the next line, or ODD.
    */
   #addParsed(lines: readonly string[], from: number, end: number): number {
     const [ordinals, types, ids, times] = [this.#ordinals, this.#types, this.#ids, this.#times];
@@ -313,7 +316,7 @@ export class OrdinarySession implements EntryTree, LineSpans {
       const quoted = parentId === null ? "null" : `"${parentId}"`;
       const front = `{"type":"${type}","id":"${id}","parentId":${quoted},"timestamp":"${timestamp}",`;
       if (!line.startsWith(front)) {
-        // If a field occurs twice, it depends on the rest of the line which one counts.
+        // If a field occurs twice, the rest of the line determines which one applies.
         if (USUAL_FRONT.test(line)) return ODD;
         this.#isMixed = true;
       } else if (!USUAL_TYPES.has(type) || front.length > MAX_SHORT_FRONT || !isPlain) {
@@ -332,7 +335,10 @@ export class OrdinarySession implements EntryTree, LineSpans {
     return at;
   }
 
-  /** Adds the entry of a line that the first context does not need, without its body; returns the number of the next line, or ODD. */
+  /**
+   * Adds the entry of a line that the first context does not require, without its body; returns the number of the next line, or
+   * ODD.
+   */
   #addByHead(lines: readonly string[], at: number): number {
     const line = lines[at] ?? "";
     const front = USUAL_FRONT.exec(line);
@@ -342,7 +348,7 @@ export class OrdinarySession implements EntryTree, LineSpans {
     const isSetting = type !== "message" && line.length < SHORT_LINE;
     if (front === null || type === undefined || isKept || isSetting || !isWholeAfter(line, front[0].length)) {
       this.#isParsing = isKept;
-      // The answer before what is kept often names the model.
+      // The answer before the first kept entry often names the model.
       if (isKept) this.#parseLast(lines[at - 1] ?? "");
       return this.#addParsed(lines, at, 0);
     }
@@ -353,7 +359,7 @@ export class OrdinarySession implements EntryTree, LineSpans {
     return at + 1;
   }
 
-  /** Parses the line of the last entry, which was added by its head, if it agrees with that. */
+  /** Parses the line of the last entry, which was added by its head, if the line agrees with it. */
   #parseLast(line: string): void {
     const ordinal = this.size - 1;
     if (ordinal < 0 || this.parsed[ordinal] !== undefined) return;
@@ -371,7 +377,7 @@ export class OrdinarySession implements EntryTree, LineSpans {
   }
 }
 
-/** Returns the byte offsets of the line breaks of lines in which each character is one byte. */
+/** Returns the byte offsets of line breaks for lines in which each character is one byte. */
 function addUpLengths(lines: readonly string[]): number[] {
   const ends: number[] = [];
   let end = -1;
@@ -382,7 +388,7 @@ function addUpLengths(lines: readonly string[]): number[] {
   return ends;
 }
 
-/** Returns the byte offsets of the line breaks of any lines. */
+/** Returns the byte offsets of line breaks for any lines. */
 function findLineEnds(lines: readonly string[], bytes: Uint8Array): number[] {
   let offset = 0;
   return lines.map(() => {
@@ -392,7 +398,7 @@ function findLineEnds(lines: readonly string[], bytes: Uint8Array): number[] {
   });
 }
 
-/** Returns the id of the first entry that the last compaction keeps; undefined if there is no compaction. */
+/** Returns the id of the first entry that the last compaction keeps; undefined without a compaction. */
 function findFirstKept(text: string): string | undefined {
   // Engines search forward much faster than backward.
   if (!text.includes(COMPACTION)) return undefined;
@@ -401,22 +407,22 @@ function findFirstKept(text: string): string | undefined {
   return detachText(FIRST_KEPT.exec(line)?.[1] ?? "");
 }
 
-/** Tells whether the rest of a line ends like a record, and holds no second head. */
+/** Returns whether the rest of a line ends like a record and contains no second head. */
 function isWholeAfter(line: string, at: number): boolean {
   return line.endsWith("}") && !line.includes(USUAL_TIME_FIELD, at);
 }
 
-/** Returns a short text that is no part of a longer one. */
+/** Returns a copy of a short string that does not reference a longer one. */
 function detachText(text: string): string {
   return text.length < SHORTEST_SLICE ? text : ` ${text}`.slice(1);
 }
 
-/** Tells whether `EntryHeadReader` knows the spelling of a head that stands in front. */
+/** Returns whether `EntryHeadReader` supports the spelling of a head at the start of a line. */
 function isUsual(type: string, id: string, timestamp: string): boolean {
   return USUAL_TYPES.has(type) && USUAL_PLAIN.test(id) && USUAL_PLAIN.test(timestamp);
 }
 
-/** Parses a header that needs no explanation; undefined if it is another one. Headers of pi's version 4 have a `kind`. */
+/** Parses a header that needs no conversion; undefined for any other. Headers of pi's version 4 have a `kind`. */
 function parseHeader(line: string): (JsonRecord & SessionHeader) | undefined {
   try {
     const record: unknown = JSON.parse(line);
@@ -442,7 +448,7 @@ function isCurrentHeader(record: unknown): record is JsonRecord & SessionHeader 
   );
 }
 
-/** Tells whether a record is an entry that is given to callers as it is: it has a head and a body. */
+/** Returns whether a record is an entry that callers receive unchanged: it has a head and a body. */
 function isOrdinaryRecord(record: unknown): record is OrdinaryRecord {
   if (!isJsonRecord(record)) return false;
   const { type, id, timestamp, message } = record;

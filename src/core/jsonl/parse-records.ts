@@ -7,9 +7,9 @@ import { LineScanner } from "./line-scanner.ts";
 /**
  * Parses the records of a session file, header and entries, without upgrading them.
  *
- * Of lines that do not parse, returns only whole records. `readSession` also reports what it omits.
+ * From lines that do not parse, returns only complete records. `readSession` also reports omitted data.
  *
- * @returns In file order; at run time, may include entries of unknown type.
+ * @returns In file order; may include entries of unknown type at run time.
  * @remarks Cost: O(text).
  */
 export function parseSessionEntries(text: string): FileEntry[] {
@@ -34,7 +34,7 @@ export function parseRecords(pieces: Iterable<Uint8Array>): FileEntry[] {
   return records;
 }
 
-/** Only checks that a record has a type; pi's declared type promises more than files keep. */
+/** Only checks that a record has a type; pi's declared type promises more than files contain. */
 function isTyped(record: unknown): record is JsonRecord & FileEntry {
   return isJsonRecord(record) && typeof record["type"] === "string";
 }

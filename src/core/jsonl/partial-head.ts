@@ -4,13 +4,13 @@ import { decodeText, parseJson } from "./decode.ts";
 const STRING = `"(?:[^"\\\\]|\\\\.)*"`;
 const SCALAR = `${STRING}|null|true|false|-?\\d+(?:\\.\\d+)?(?:[eE][-+]?\\d+)?(?=[\\s,}])`;
 
-/** A field with a scalar value, and the comma behind it. A number ends only where something else follows. */
+/** Field with a scalar value, and the comma after it. A number ends only if another character follows. */
 const FIELD = new RegExp(`\\s*(${STRING})\\s*:\\s*(${SCALAR})\\s*(,?)`, "y");
 const OPENING = /\s*\{/y;
 const TYPE_IN_FRONT = new RegExp(`^\\s*\\{\\s*"type"\\s*:\\s*(${STRING})`);
 const FIRST_BEHIND = /,\s*"(?:id|parentId|timestamp)"\s*:/;
 
-/** More than a head needs; the rest of a line is not searched. */
+/** Maximum number of bytes searched for a head; more than a head requires. */
 const WINDOW_BYTES = 1024;
 
 /**
@@ -33,9 +33,9 @@ export function readLegibleHead(bytes: Uint8Array, mayStandBehind: boolean): Jso
 }
 
 /**
- * Returns the end of a line, from behind the last bracket other than the closing one.
+ * Returns the end of a line, from after the last bracket other than the closing one.
  *
- * Searches by hand, since a regular expression tried at each comma would read the same end repeatedly.
+ * Searches manually, because a regular expression tried at each comma would read the same end repeatedly.
  */
 function getEndAfterBody(text: string): string {
   const filled = text.trimEnd().length;

@@ -1,25 +1,25 @@
-/** A line that this process wrote. */
+/** Line that this process wrote. */
 export interface PendingWrite {
   readonly ordinal: number;
-  /** Bytes, line break included. */
+  /** Number of bytes, including the line break. */
   readonly length: number;
   /** Whether a line break was written before it, to close a torn line. */
   readonly hasBreak: boolean;
 }
 
-/** Lines that this process has written, but not yet located in the file. */
+/** Lines that this process has written but not yet located in the file. */
 export class PendingWrites {
-  /** In the order of writing, so by ascending ordinal. */
+  /** In the order of writing, which is ascending by ordinal. */
   #lines: PendingWrite[] = [];
   #bytes = 0;
   #breaks = 0;
 
-  /** Bytes that they add to the file if nobody else writes. */
+  /** Number of bytes that these lines add to the file if no other process writes. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Line breaks among those bytes. */
+  /** Number of line breaks among those bytes. */
   get breaks(): number {
     return this.#breaks;
   }
@@ -28,7 +28,7 @@ export class PendingWrites {
     return this.#lines.length === 0;
   }
 
-  /** Ordinals of their entries. */
+  /** Ordinals of the entries of these lines. */
   get ordinals(): number[] {
     return this.#lines.map(({ ordinal }) => ordinal);
   }
@@ -46,7 +46,7 @@ export class PendingWrites {
     return at !== -1;
   }
 
-  /** Records that the lines are among those of others, not directly at the end. */
+  /** Records that the lines are among those of other processes, not directly at the end. */
   disperse(): void {
     this.#bytes = 0;
     this.#breaks = 0;

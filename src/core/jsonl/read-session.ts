@@ -8,24 +8,24 @@ import { makeIssue } from "./issue-log.ts";
 import { describeForeign } from "./not-a-session.ts";
 import { SessionIndex } from "./session-index.ts";
 
-/** A session read from bytes, in the current version. */
+/** Session read from bytes, in the current version. */
 export interface ReadSessionResult {
   /** Undefined if the bytes are not a session. */
   readonly header: SessionHeader | undefined;
   /** Version of the bytes. */
   readonly version: number;
-  /** In file order; those with a damaged body have the type `damaged`. */
+  /** In file order; entries with a damaged body have the type `damaged`. */
   readonly entries: AnySessionEntry[];
   /** Parent of the next entry; null in an empty session. */
   readonly leafId: string | null;
-  /** What is wrong with the bytes. */
+  /** Issues of the bytes. */
   readonly issues: SessionIssue[];
 }
 
 /**
  * Reads a whole session from memory and parses all bodies.
  *
- * For environments without a file system, such as a browser. Never throws, whatever the bytes are.
+ * For environments without a file system, such as a browser. Never throws, regardless of the bytes.
  *
  * @remarks Cost: O(bytes). Source: docs/format.md#reading
  */
@@ -53,7 +53,9 @@ export function readSession(content: Uint8Array | string): ReadSessionResult {
   };
 }
 
-/** Returns what is wrong with bytes that an index has read; names the program whose bytes they are, if they lack a session header. */
+/**
+ * Returns the issues of bytes that an index has read; without a session header, also identifies the program that wrote the bytes.
+ */
 export function collectIssues(
   { header, issues }: SessionIndex,
   pieces: () => Iterable<Uint8Array>,

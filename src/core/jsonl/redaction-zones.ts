@@ -2,10 +2,10 @@ import { REDACTION_CUSTOM_TYPE } from "../format/redaction.ts";
 import { decodeString, type JsonNode, type RecordNode } from "./json-tree.ts";
 
 /**
- * What a part of a line is to a redaction of a text.
+ * Zone of a line, which determines how the redaction of a string treats it.
  *
- * `free`: anything may stand there. `raw`: state of a provider or another program. `kept`: changing it would break the session.
- * `signature`: what a provider signed or encrypted. `image`: base64. The others are parts of the format.
+ * `free`: may contain anything. `raw`: state of a provider or another program. `kept`: changing it would break the session.
+ * `signature`: signed or encrypted by a provider. `image`: Base64. The others are parts of the format.
  */
 export type Zone =
   | "entry"
@@ -24,7 +24,7 @@ export type Zone =
 
 const splitToSet = (text: string): ReadonlySet<string> => new Set(text.split(" "));
 
-/** Fields whose text is part of the structure, by the zone of their object. */
+/** Fields whose strings are part of the structure, by the zone of their object. */
 const KEPT: { readonly [zone in Zone]?: ReadonlySet<string> } = {
   entry: splitToSet("type id parentId timestamp targetId fromId firstKeptEntryId customType version"),
   header: splitToSet("type id timestamp cwd parentSession branchedFrom leafId version"),
@@ -35,7 +35,7 @@ const KEPT: { readonly [zone in Zone]?: ReadonlySet<string> } = {
   ),
 };
 
-/** Fields that hold parts of the format, by the zone of their object. */
+/** Fields that contain parts of the format, by the zone of their object. */
 const PARTS: { readonly [zone in Zone]?: { readonly [name: string]: Zone } } = {
   entry: {
     message: "message",
@@ -56,38 +56,38 @@ const RAW_FORMS = splitToSet(
   "anthropic openaiChat openaiResponses gemini modelMessage uiMessage langchain langgraph openaiAgents aiSdk",
 );
 
-/** Entries with records of other programs. */
+/** Entries that contain records of other programs. */
 const RAW_TYPES = /^(?:claude-code|codex|gemini|langgraph|openai-agents)\./;
 
-/** Entries whose data this library reads to know where a session is from, and what must not come back. */
+/** Entries whose data this library reads to determine a session's origin and the content that must not be restored. */
 const OWN_DATA: ReadonlySet<string> = new Set([
   REDACTION_CUSTOM_TYPE,
   "sessiontree.import",
   "sessiontree.subagent",
 ]);
 
-/** Names that the format gives to fields. */
+/** Names of fields in the format. */
 const NAMES = splitToSet(
   "type id parentId timestamp version cwd parentSession branchedFrom provider modelId thinkingLevel leafId title message summary firstKeptEntryId firstKeptEntryIndex tokensBefore details fromHook usage systemMessage fromId customType data content display targetId targetIds replacement kind model note label name retainedTail role sections toolsAdded toolsRemoved description parameters api stopReason errorMessage responseModel responseId rawStopReason toolCallId toolName isError nestedCalls calls complete status command output exitCode cancelled truncated fullOutputPath excludeFromContext text textSignature mimeType thinking thinkingSignature redacted arguments thoughtSignature namespace input cacheRead cacheWrite totalTokens cost total cacheWrite1h reasoning readFiles modifiedFiles originalType line",
 );
 
-/** Names of fields with which a provider recognizes what it wrote. */
+/** Names of fields with which a provider recognizes its own data. */
 const SIGNED =
   /^(?:(?:thinking|text|thought)?_?signature|redactedData|encrypted\w+|reasoningEncryptedContent)$/i;
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** Tells whether the format gives this name to a field. */
+/** Returns whether the format has a field with this name. */
 export function isFormatName(name: string): boolean {
   return NAMES.has(name) || RAW_FORMS.has(name);
 }
 
-/** Tells whether a field holds a signature or something encrypted. */
+/** Returns whether a field contains a signature or encrypted data. */
 export function isSignedField(name: string): boolean {
   return SIGNED.test(name);
 }
 
-/** Tells whether the text of an image is one, and no text that somebody put there. */
+/** Returns whether an image's string contains Base64 instead of other text. */
 export function isBase64(text: string): boolean {
   return BASE64.test(text);
 }
@@ -112,14 +112,14 @@ export function getFieldZone(zone: Zone, name: string, record: RecordNode): Zone
   return zone === "raw" || zone === "kept" ? zone : "free";
 }
 
-/** Returns the zone of an item, in a list of a zone. */
+/** Returns the zone of an item, in an array of a zone. */
 export function getItemZone(zone: Zone): Zone {
   if (zone === "messages") return "message";
   if (zone === "content") return "block";
   return zone === "raw" || zone === "kept" ? zone : "free";
 }
 
-/** Returns the text of a field; undefined if there is none. */
+/** Returns the string in a field; undefined if there is none. */
 function findFieldText({ fields }: RecordNode, wanted: string): string | undefined {
   const value: JsonNode | undefined = fields.findLast(({ name }) => name === wanted)?.value;
   return value?.kind === "text" ? decodeString(value.spelling) : undefined;

@@ -3,11 +3,11 @@ import type { JsonRecord } from "../format/json.ts";
 import { CURRENT_SESSION_VERSION } from "../format/version.ts";
 import { readStatedVersion, type StatedVersion } from "./migrate.ts";
 
-/** A header: as in the file, and in the current version. */
+/** Header as in the file, and in the current version. */
 export interface ReadHeader {
-  /** The fields in the file. */
+  /** Fields in the file. */
   readonly record: JsonRecord;
-  /** The same in the current version; unchanged if the file is of a newer one. */
+  /** Header in the current version; unchanged if the file's version is newer. */
   readonly header: SessionHeader;
   readonly stated: StatedVersion;
 }

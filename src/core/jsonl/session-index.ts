@@ -11,11 +11,11 @@ import type { LineSpan, LineSpans } from "./line-spans.ts";
 import { OrdinarySession } from "./ordinary-session.ts";
 
 /**
- * What is known of a session's lines: its header, its tree of heads, its line spans and its issues.
+ * Index of a session's lines: its header, its tree of heads, its line spans, and its issues.
  *
- * It has one of two readers. A small session is read as text and stays an `OrdinarySession` as long as nothing in it is odd and
- * only this process writes to it. Everything else is for `LineIndex`, which continues where the ordinary session was:
- * ordinals and spans stay.
+ * Uses one of two readers. A small session is read as text and remains an `OrdinarySession` as long as it has no anomalies and
+ * only this process writes to it. `LineIndex` reads all other sessions, and continues an ordinary session after an anomaly:
+ * ordinals and spans do not change.
  *
  * @remarks Source: docs/format.md#reading
  */
@@ -24,29 +24,29 @@ export class SessionIndex {
   #ordinary: OrdinarySession | undefined;
   #lines: LineIndex | undefined;
   #issues: IssueLog | undefined;
-  /** The entries that reading has parsed, by ordinal, until they are taken. */
+  /** Entries parsed during reading, by ordinal, until they are taken. */
   #parsed: (UnknownEntry | undefined)[] = [];
 
   constructor(options: SessionIndexOptions) {
     this.#options = options;
   }
 
-  /** The tree of heads. Not to be kept: reading more may give another one, with the same ordinals. */
+  /** Tree of heads. Do not keep a reference: reading more may return another tree, with the same ordinals. */
   get tree(): EntryTree {
     return this.#ordinary ?? this.#careful.tree;
   }
 
-  /** The spans of the entries' lines, to be kept no longer than the tree. */
+  /** Spans of the entries' lines; do not keep a reference longer than to the tree. */
   get spans(): LineSpans {
     return this.#ordinary ?? this.#careful.spans;
   }
 
-  /** Changes whenever known entries get another parent. */
+  /** Changes whenever existing entries get another parent. */
   get revision(): number {
     return this.#ordinary === undefined ? this.#careful.tree.revision : 0;
   }
 
-  /** The header in the current version; undefined if there is none so far. */
+  /** Header in the current version; undefined if none has been read. */
   get header(): SessionHeader | undefined {
     return this.#ordinary === undefined ? this.#careful.header : this.#ordinary.header;
   }
@@ -56,32 +56,32 @@ export class SessionIndex {
     return { offset: 0, length: this.#ordinary.headerLength, line: 1 };
   }
 
-  /** Version of the file; the current one if nothing in the file says. */
+  /** Version of the file; the current one if the file does not state it. */
   get version(): number {
     return this.#ordinary === undefined ? this.#careful.version : CURRENT_SESSION_VERSION;
   }
 
-  /** Whether the first records hold no header, so that the file is not a session. */
+  /** Whether the first records contain no header, so that the file is not a session. */
   get isRejected(): boolean {
     return this.#ordinary === undefined && this.#careful.isRejected;
   }
 
-  /** Whether nothing in the file, not even the header, looks like this format: another program wrote it. */
+  /** Whether no part of the file, including the header, resembles this format: another program wrote it. */
   get isForeign(): boolean {
     return this.#ordinary === undefined && this.#careful.isForeign;
   }
 
-  /** Whether heads in the file are not as the current version writes them: an append must rewrite the file first. */
+  /** Whether the file contains heads that differ from the current version's: an append must rewrite the file first. */
   get needsUpgrade(): boolean {
     return this.#ordinary === undefined && this.#careful.needsUpgrade;
   }
 
-  /** Bytes that were read, or written by this session and confirmed. */
+  /** Number of bytes that were read, or written by this session and confirmed. */
   get position(): number {
     return this.#ordinary === undefined ? this.#careful.position : this.#ordinary.confirmedEnd;
   }
 
-  /** End of the file if nobody else writes. */
+  /** Expected end of the file if no other process writes. */
   get expectedEnd(): number {
     return this.#ordinary === undefined ? this.#careful.expectedEnd : this.#ordinary.end;
   }
@@ -91,27 +91,27 @@ export class SessionIndex {
     return this.#ordinary === undefined && this.#careful.isMidLine;
   }
 
-  /** Whether nothing is odd in the session: it is of the current version, of this format, and ends in a line break. */
+  /** Whether the session has no anomalies: it has the current version and this format, and ends in a line break. */
   get isOrdinary(): boolean {
     return this.#ordinary !== undefined;
   }
 
-  /** Whether an append needs no more than its line: no line break before it, and no rewritten file. */
+  /** Whether an append only requires its line, without a preceding line break or a rewrite of the file. */
   get isReady(): boolean {
     return this.#ordinary !== undefined || !(this.#careful.isMidLine || this.#careful.needsUpgrade);
   }
 
-  /** Pending writes that were expected in the file and not found. */
+  /** Pending writes that were expected in the file but not found. */
   get missingPending(): number[] {
     return this.#careful.missingPending;
   }
 
-  /** The issues so far; a copy. */
+  /** Issues so far; a copy. */
   get issues(): SessionIssue[] {
     return this.#ordinary === undefined ? this.#careful.issues : (this.#issues?.list() ?? []);
   }
 
-  /** Adds an issue that was found while a body was read. */
+  /** Adds an issue that was found during reading of a body. */
   report(issue: SessionIssue): void {
     this.#issueLog.add(issue);
   }
@@ -119,7 +119,7 @@ export class SessionIndex {
   /**
    * Reads the bytes of a whole session file in steps; yields the number of bytes read after each, at least once.
    *
-   * If nothing in them is odd, they are read as text, which is faster in a process that has just started. Else does what `feed`
+   * Reads bytes without anomalies as text, which is faster in a process that has just started. Otherwise, reads them as `feed`
    * does.
    *
    * @remarks Cost: O(bytes). For small files: see docs/performance.md#small-sessions
@@ -128,7 +128,7 @@ export class SessionIndex {
     if (this.#ordinary !== undefined || this.#lines !== undefined)
       throw new TypeError("the index has read something already; use feed");
     let read = 0;
-    // A line may be over the bound, which `feed` finds out.
+    // A line may exceed the limit, which `feed` detects.
     const { header, decode, maxLineBytes = DEFAULT_MAX_LINE_BYTES } = this.#options;
     if (bytes.length <= maxLineBytes && header === undefined) {
       const steps = OrdinarySession.read(bytes, stepBytes, decode);
@@ -152,7 +152,7 @@ export class SessionIndex {
     return this.#parsed.length > 0;
   }
 
-  /** Returns and drops the entries that reading has parsed, by ordinal; they agree with their heads. */
+  /** Returns and removes the entries parsed during reading, by ordinal; they agree with their heads. */
   takeParsed(): (UnknownEntry | undefined)[] {
     const parsed = this.#parsed;
     this.#parsed = [];
@@ -165,19 +165,19 @@ export class SessionIndex {
   }
 
   /**
-   * Reserves memory for the rest of a file of `bytes`, extrapolating from what was read so far: growing step by step
-   * would copy everything twice. A guess too large takes address space for a moment, but no memory.
+   * Reserves memory for the remaining `bytes` of a file, extrapolating from the part already read: growing step by step would
+   * copy everything twice. An estimate that is too large temporarily uses address space, but no memory.
    */
   reserve(bytes: number): void {
     this.#careful.reserve(bytes);
   }
 
-  /** Offset of the last line that was read, torn or whole. Not of this session's own writes: their places are presumed. */
+  /** Offset of the last line that was read, torn or complete. Excludes this session's own writes, whose positions are assumed. */
   get lastLineOffset(): number {
     return this.#ordinary === undefined ? this.#careful.lastLineOffset : this.#ordinary.lastLineOffset;
   }
 
-  /** The place of a last line that is not whole; undefined if there is none. */
+  /** Position of a last line that is incomplete; undefined if there is none. */
   get tornTail(): { readonly offset: number; readonly length: number } | undefined {
     return this.#ordinary === undefined ? this.#careful.tornTail : undefined;
   }
@@ -190,7 +190,7 @@ export class SessionIndex {
   /**
    * Adds an entry that this session has just written, assumed to be at the end of the file until `confirmPending`.
    *
-   * @param length - Bytes of its line, line break included.
+   * @param length - Number of bytes of its line, including the line break.
    * @param hasBreak - Whether a line break was written before it, to close a torn line.
    */
   addPending(head: EntryHead, length: number, hasBreak: boolean): number {
@@ -205,12 +205,12 @@ export class SessionIndex {
     else this.#ordinary.confirm(count);
   }
 
-  /** Expects pending writes among the next bytes, not at their assumed positions. */
+  /** Expects pending writes among the next bytes instead of at their assumed positions. */
   expectPendingAmongOthers(): void {
     this.#careful.expectPendingAmongOthers();
   }
 
-  /** Assumes that pending writes that were not found follow the lines of others, in the order of writing. */
+  /** Assumes that pending writes that were not found follow the lines of other processes, in the order of writing. */
   presumePendingBehind(): void {
     this.#careful.presumePendingBehind();
   }
@@ -220,12 +220,12 @@ export class SessionIndex {
     return this.#ordinary === undefined ? this.#careful.entryIdFrom(recordNumber) : undefined;
   }
 
-  /** The stored leaf: the last entry, or the target of a `leaf` record in the last line. */
+  /** Stored leaf: the last entry, or the target of a `leaf` record in the last line. */
   get storedLeaf(): number {
     return this.#ordinary === undefined ? this.#careful.storedLeaf : this.#ordinary.size - 1;
   }
 
-  /** The reader of everything else; continues an ordinary session. */
+  /** Reader for sessions with anomalies; continues an ordinary session. */
   get #careful(): LineIndex {
     if (this.#lines !== undefined) return this.#lines;
     const { maxLineBytes = DEFAULT_MAX_LINE_BYTES } = this.#options;

@@ -21,20 +21,20 @@ import {
   type Zone,
 } from "./redaction-zones.ts";
 
-/** A match: where it begins, and where it ends. */
+/** Match: its start and its end. */
 export type Match = readonly [start: number, end: number];
 
-/** A text or a regular expression that is searched for. No match is empty. */
+/** String or regular expression to search for. Matches are never empty. */
 export interface TextPattern {
-  /** Whether a match is one certain text, wherever it stands. */
+  /** Whether every match is the same string. */
   readonly isLiteral: boolean;
-  /** Tells whether one of the texts holds a match. */
+  /** Returns whether one of the strings contains a match. */
   hasMatch(texts: readonly string[]): boolean;
-  /** Returns the matches in a text, in order, without overlap. */
+  /** Returns the matches in a string, in order, without overlap. */
   findMatches(text: string): readonly Match[];
 }
 
-/** Makes the pattern of a literal text, which must not be empty. */
+/** Creates the pattern of a literal string, which must not be empty. */
 export function makeLiteralPattern(wanted: string): TextPattern {
   return {
     isLiteral: true,
@@ -49,52 +49,52 @@ export function makeLiteralPattern(wanted: string): TextPattern {
   };
 }
 
-/** A line after a redaction. */
+/** Line after a redaction. */
 export interface RedactedLine {
-  /** The same text if nothing in it changed. */
+  /** Same string if nothing in it changed. */
   readonly text: string;
-  /** Names of the fields that still hold the text, since the session would not be read without them. */
+  /** Names of the fields that still contain the text, because the session could not be read without them. */
   readonly standing: readonly string[];
 }
 
-/** A list or an object on the way down. */
+/** Array or object that is being redacted. */
 interface Open {
   readonly node: ParentNode;
   readonly zone: Zone;
   next: number;
   isChanged: boolean;
-  /** Objects below, but not below a list, with signatures of what is in this one. */
+  /** Objects below this one, but not below an array, with signatures of its content. */
   readonly signed: RecordNode[];
 }
 
 const LIST_OR_OBJECT = /^\s*[[{]/;
 
-/** Characters that make a name different from one that is there. */
+/** Characters appended to a name to distinguish it from an existing one. */
 const SUFFIXES = ["_", "*", "."];
 
 /**
- * Redacts a text in lines, wherever it stands in them and however it is spelled.
+ * Redacts a text in lines, in any position and any spelling.
  *
- * Compares decoded strings and names of fields, JSON inside of strings, and every text with its escapes decoded as often as
- * possible. Signatures go from what changes. Ids, types and times stay.
+ * Compares decoded strings and field names, JSON inside strings, and every string with its escapes decoded as often as possible.
+ * Removes signatures of changed content. Keeps ids, types, and times.
  */
 export class TextRedactor {
   readonly #pattern: TextPattern;
   readonly #replacement: string;
   readonly #names = new Map<string, boolean>();
 
-  /** @param replacement - Must not hold the text. */
+  /** @param replacement - Must not contain the text. */
   constructor(pattern: TextPattern, replacement: string) {
     this.#pattern = pattern;
     this.#replacement = replacement;
   }
 
-  /** Tells whether a text holds the wanted one, in any spelling. */
+  /** Returns whether a string contains the text, in any spelling. */
   hasMatch(text: string): boolean {
     return this.#pattern.hasMatch(addSpellings(text, []));
   }
 
-  /** Redacts a line: a record, or bytes that are none. */
+  /** Redacts a line: a record, or bytes that are not one. */
   ofLine(line: string): RedactedLine {
     if (this.#pattern.isLiteral && !this.#maySpell(line)) return { text: line, standing: [] };
     const tree = parseJsonTree(line);
@@ -107,7 +107,7 @@ export class TextRedactor {
     return { text: isChanged ? encodeTree(tree) : line, standing: [...standing] };
   }
 
-  /** Tells whether a literal text may stand in a line: whatever JSON holds, its escapes are decoded with all others. */
+  /** Returns whether a literal text may occur in a line: decoding all escapes includes those of any JSON in it. */
   #maySpell(line: string): boolean {
     for (let one: string | undefined = line; one !== undefined; one = unescapeText(one)) {
       if (this.#pattern.hasMatch([one])) return true;
@@ -115,7 +115,7 @@ export class TextRedactor {
     return false;
   }
 
-  /** @param depth - How often escapes are encoded around the text. */
+  /** @param depth - Number of times that escapes are encoded around the string. */
   #ofText(text: string, depth = 0): string {
     if (!this.hasMatch(text)) return text;
     const tree = parseJsonTree(text);
@@ -130,11 +130,11 @@ export class TextRedactor {
       const found = matches.map(([start, end]) => [place(start), place(end)] as const);
       if (found.length > 0) out = replaceMatches(out, found, escapeText(this.#replacement, times + depth));
     }
-    // What stands beside a replacement may make up another match with it.
+    // The text around a replacement may form another match with it.
     return this.hasMatch(out) ? escapeText(this.#replacement, depth) : out;
   }
 
-  /** Redacts what is in a list or an object; tells whether anything changed. */
+  /** Redacts the content of an array or object; returns whether any of it changed. */
   #ofTree(root: ParentNode, zone: Zone, standing: Set<string>): boolean {
     const open = [openNode(root, zone)];
     for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
@@ -188,7 +188,7 @@ export class TextRedactor {
     top.isChanged = true;
   }
 
-  /** Ends the object or list on top: drops signatures of what changed, and names that are there twice. */
+  /** Closes the innermost object or array: removes signatures of changed content, and duplicate names. */
   #close(open: Open[]): void {
     const top = open.pop();
     if (top === undefined) return;
@@ -211,13 +211,13 @@ export class TextRedactor {
     if (zone !== "raw" || node.kind !== "record") return;
     if (above.node.kind === "record" && above.zone === "raw") above.signed.push(...signed);
     else if (isChanged && signed.length > 0) {
-      // A part without its signature would be refused.
+      // A provider would reject a part without its signature.
       if (above.node.kind === "list") above.node.items[above.next - 1] = REMOVED;
       else for (const record of signed) dropFields(record, isSignedField);
     }
   }
 
-  /** Two names may have become one. */
+  /** Makes names unique, because redaction may have made two names equal. */
   #distinguishNames(node: RecordNode): void {
     const taken = new Set<string>();
     node.fields = node.fields.filter((field) => {
@@ -231,14 +231,14 @@ export class TextRedactor {
   }
 }
 
-/** Stands for an item until its list is closed. */
+/** Placeholder for a removed item until its array is closed. */
 const REMOVED: JsonNode = { kind: "other", spelling: "" };
 
 function openNode(node: ParentNode, zone: Zone): Open {
   return { node, zone, next: 0, isChanged: false, signed: [] };
 }
 
-/** Adds a text and all that it spells to a list: the strings of JSON in it, and the text with its escapes decoded. */
+/** Adds a string and all its decoded forms to an array: the strings of JSON in it, and the string with its escapes decoded. */
 function addSpellings(text: string, found: string[]): string[] {
   const tree = parseJsonTree(text);
   if (tree !== undefined) collectSpellings(tree, found);
@@ -252,7 +252,7 @@ function collectSpellings(tree: ParentNode, found: string[]): string[] {
   return found;
 }
 
-/** Parses a text that is a list or an object in JSON. */
+/** Parses a string that is a JSON array or object. */
 function parseJsonTree(text: string): ParentNode | undefined {
   if (!LIST_OR_OBJECT.test(text) || parseJson(text) === undefined) return undefined;
   const tree = parseTree(text);
@@ -273,7 +273,7 @@ function replaceMatches(
   return parts.join("") + text.slice(at);
 }
 
-/** Encodes a text for the inside of a string, a number of times. */
+/** Escapes a string for the inside of a JSON string, a number of times. */
 function escapeText(text: string, times: number): string {
   let out = text;
   for (let i = 0; i < times; i++) out = JSON.stringify(out).slice(1, -1);
@@ -288,7 +288,7 @@ function dropFields(node: RecordNode, isDropped: (name: string) => boolean): voi
   node.fields = node.fields.filter(({ name }) => !isDropped(name));
 }
 
-/** Drops the items of an answer that are kept as signatures: the provider wants all of them or none. */
+/** Removes the items of an answer that are stored as signatures, because the provider requires all of them or none. */
 function dropItemStates(block: JsonNode): void {
   if (block.kind !== "record") return;
   block.fields = block.fields.filter(({ name, value }) => {

@@ -5,40 +5,41 @@ import { isJsonRecord, type JsonRecord } from "../format/json.ts";
 import { encodeRecord } from "../jsonl/encode.ts";
 import { DAMAGED_CUSTOM_TYPE } from "../jsonl/entry-body.ts";
 
-/** Separates an id that several entries claim from the rank of one that did not get it. */
+/** Separator between an id that several entries claim and the rank of an entry that did not get it. */
 const MARK = "~";
 
-/** Hex characters of a rank for the time, and for the content. */
+/** Number of hex characters of a rank for the time, and for the content. */
 const TIME_LENGTH = 12;
 const CONTENT_LENGTH = 24;
 
 const INVENTED = new RegExp(`(?:${MARK}[0-9a-f]{${TIME_LENGTH + CONTENT_LENGTH}})+$`);
 
-/** A time that reads the same on every machine. */
+/** Time that every system parses alike. */
 const UTC_TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
 const LAST_TIME = 2 ** (4 * TIME_LENGTH) - 1;
 
-/** Returns the id that an entry had before a merge invented one for it; every other id is itself. */
+/** Returns the id that an entry had before a merge invented one for it; other ids are returned unchanged. */
 export function getOriginalId(id: string): string {
   return id.includes(MARK) ? id.replace(INVENTED, "") : id;
 }
 
-/** Tells whether a merge invented this id. */
+/** Returns whether a merge invented an id. */
 export function isInvented(id: string): boolean {
   return id.includes(MARK) && INVENTED.test(id);
 }
 
-/** Makes an id for an entry that cannot keep its own; it sorts behind `id`. */
+/** Creates an id for an entry that cannot keep its own; it sorts after `id`. */
 export function makeInventedId(id: string, rank: string): string {
   return id + MARK + rank;
 }
 
 /**
- * Returns a text that identifies an entry, whatever ids merges have made for it and for those it refers to.
+ * Returns a string that identifies an entry, regardless of ids that merges invented for it and for the entries that it
+ * references.
  *
- * @param parentId - Its parent, as its line says.
- * @returns Equal texts for equal entries, even if their lines order the base fields differently.
+ * @param parentId - Parent that the entry's line states.
+ * @returns Equal strings for equal entries, even if their lines order the base fields differently.
  */
 export function makeIdentity(entry: AnySessionEntry, parentId: string | null): string {
   const { type, timestamp, id: _id, parentId: _parentId, ...body } = mapReferences(entry, getOriginalId);
@@ -47,8 +48,8 @@ export function makeIdentity(entry: AnySessionEntry, parentId: string | null): s
 }
 
 /**
- * Returns the rank of an entry among those that claim one id: the entry whose rank sorts first, which was written first,
- * keeps the id. Remains of damaged entries come last.
+ * Returns the rank of an entry among those that claim one id. The entry with the lowest rank, which was written first, keeps the
+ * id. Remains of damaged entries sort last.
  *
  * @param identity - As `makeIdentity` returns it.
  */
@@ -65,14 +66,14 @@ function getEntryTime(entry: AnySessionEntry): number {
   return Number.isNaN(timeMs) ? LAST_TIME - 1 : Math.min(Math.max(0, timeMs), LAST_TIME - 1);
 }
 
-/** Fields of entries that hold the id of another entry, or a list of ids. */
+/** Fields of entries that contain the id of another entry, or an array of ids. */
 const REFERENCES = ["targetId", "targetIds", "firstKeptEntryId", "fromId"];
 
-/** Prefix of our own custom types; other programs' data is not changed. */
+/** Prefix of this library's custom types; data of other programs is not changed. */
 const OWN_PREFIX = "sessiontree.";
 
 /**
- * Maps the ids with which an entry refers to others, except its parent.
+ * Maps the ids by which an entry references other entries, except its parent.
  *
  * @param map - Called for each such id.
  * @returns The same object if nothing changes.
@@ -101,7 +102,7 @@ function mapReferenceFields(record: object, map: (id: string) => string): JsonRe
   return changes;
 }
 
-/** Maps an id, or a list of ids; returns the same value if nothing changes. */
+/** Maps an id, or an array of ids; returns the same value if nothing changes. */
 function mapIds(value: unknown, map: (id: string) => string): unknown {
   if (typeof value === "string") return map(value);
   if (!Array.isArray(value)) return value;

@@ -2,7 +2,7 @@ import type { LineSource } from "../jsonl/line-source.ts";
 import { NONE } from "../tree/entry-tree.ts";
 import type { MergeSide } from "./merge-source.ts";
 
-/** An occurrence of an entry: a copy, and its ordinal there. */
+/** Occurrence of an entry: a copy, and the entry's ordinal in it. */
 export interface Member {
   readonly side: MergeSide;
   readonly source: LineSource;
@@ -10,10 +10,10 @@ export interface Member {
 }
 
 /**
- * The entries of two copies as one set, in which equal ones count once.
+ * Entries of two copies as one set, in which equal entries count once.
  *
- * Entries have numbers: those of the first copy their ordinals, those of the second the numbers behind. Equal entries share
- * the lowest number.
+ * Entries are numbered: entries of the first copy by their ordinals, those of the second copy after them. Equal entries share the
+ * lowest number.
  *
  * @remarks Cost: 8 bytes per entry.
  */
@@ -23,15 +23,15 @@ export class EntryUnion {
   readonly a: LineSource;
   readonly b: LineSource;
   readonly #sizeA: number;
-  /** The lowest number of each entry. */
+  /** Lowest number of each entry. */
   readonly #first: Int32Array;
-  /** The next one that is the same. */
+  /** Next number with the same entry. */
   readonly #next: Int32Array;
   /** Entries whose lines differ between the copies. */
   readonly #variants = new Set<number>();
-  /** Occurrences, by number, of which only a part is left. */
+  /** Numbers of damaged occurrences, of which only a part remains. */
   readonly #damaged = new Set<number>();
-  /** Ids of entries that did not keep their own. */
+  /** Ids of entries that did not keep their own id. */
   readonly #names = new Map<number, string>();
 
   constructor(a: LineSource, b: LineSource) {
@@ -89,7 +89,7 @@ export class EntryUnion {
       : { side: "b", source: this.b, ordinal: entry - this.#sizeA };
   }
 
-  /** Marks an occurrence as damaged; another one may be whole. */
+  /** Marks an occurrence as damaged; another one may be intact. */
   markDamaged({ side, ordinal }: Member): void {
     this.#damaged.add(side === "a" ? ordinal : this.#sizeA + ordinal);
   }
@@ -102,12 +102,12 @@ export class EntryUnion {
     return source.index.tree.timeAt(ordinal);
   }
 
-  /** Tells whether an entry occurs only once. */
+  /** Returns whether an entry occurs only once. */
   isSingle(entry: number): boolean {
     return this.#next[entry] === NONE;
   }
 
-  /** Tells whether the lines of an entry differ. */
+  /** Returns whether the lines of an entry differ. */
   isVariant(entry: number): boolean {
     return this.#variants.has(entry);
   }

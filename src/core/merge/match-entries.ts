@@ -9,17 +9,17 @@ import { EntryUnion, type Member } from "./entry-union.ts";
 import { findRankInId, MergeRedactions } from "./merge-redactions.ts";
 import { type MergeSide, splitRunsToHold } from "./merge-source.ts";
 
-/** Different entries that claim one id: one keeps it, the others get new ones. */
+/** Different entries that claim one id: one keeps it, the others get new ids. */
 export interface ClaimedId {
   readonly id: string;
-  /** Numbers of the entries, the one that keeps the id first. */
+  /** Numbers of the entries; the entry that keeps the id is first. */
   readonly entries: readonly number[];
 }
 
 /** Stated parents that only the other copy has, by ordinal. */
 export type LostParents = ReadonlyMap<number, string>;
 
-/** What two copies have in common. */
+/** Entries that two copies share, and the differences between the copies. */
 export interface Matching {
   readonly union: EntryUnion;
   readonly claimed: readonly ClaimedId[];
@@ -28,11 +28,11 @@ export interface Matching {
 }
 
 /**
- * Finds the equal entries of two copies: those with equal lines, and those that differ only in ids that earlier
- * merges invented. Different entries that claim one id get new ids, unless a copy has redacted the entry with that id: then they are
- * the same entry.
+ * Finds the equal entries of two copies: those with equal lines, and those that differ only in ids invented by earlier merges.
+ * Different entries that claim one id get new ids, unless a copy has redacted the entry with that id: then they are the same
+ * entry.
  *
- * @remarks Cost: O(bytes of the entries that both have); holds a few megabytes of bodies at a time.
+ * @remarks Cost: O(bytes of the entries in both copies); holds a few megabytes of bodies at a time.
  */
 export function matchEntries(a: LineSource, b: LineSource): Matching {
   const union = new EntryUnion(a, b);
@@ -48,7 +48,7 @@ class Matcher {
   readonly #union: EntryUnion;
   readonly #lostParents: Matching["lostParents"];
   readonly #redactions: MergeRedactions;
-  /** By original id, the entries that claim it or got another id for it. */
+  /** By original id, the entries that claim it or got another id in its place. */
   readonly #claims = new Map<string, Set<number>>();
 
   constructor(union: EntryUnion, lostParents: Matching["lostParents"], redactions: MergeRedactions) {
@@ -61,7 +61,7 @@ class Matcher {
   #claimInvented(side: MergeSide): void {
     const { tree } = this.#union[side].index;
     for (const ordinal of tree.ordinals()) {
-      // Nearly all ids have eight characters and are stored as numbers, which cannot be invented ones.
+      // Nearly all ids have eight characters and are stored as numbers, so they cannot be invented.
       const key = tree.keyAt(ordinal);
       if (typeof key === "string" && isInvented(key)) this.#claim(key, this.#union.at(side, ordinal));
     }
@@ -88,7 +88,7 @@ class Matcher {
         const other = ordinals[position] ?? NONE;
         const line = lines[position] ?? bytes;
         position++;
-        // Equal lines are different entries if the copies read them differently, as after a duplicate id.
+        // Equal lines are different entries if the copies interpret them differently, as after a duplicate id.
         const isEqual = isSameVersion && areEqualEntries(line, bytes) && this.#hangAlike(other, ordinal);
         const isDone = this.#redactions.isDone(a.index.tree.idAt(other));
         if (isEqual || isDone || this.#isSameEntry(other, line, ordinal, bytes)) {
@@ -102,14 +102,14 @@ class Matcher {
     }
   }
 
-  /** Keeps occurrences that are redacted less than others from counting. */
+  /** Excludes occurrences that are redacted less than others. */
   #markUnredacted(entry: number): void {
     const members = this.#union.members(entry);
     const mostRedacted = new Set(this.#redactions.pickMostRedacted(members));
     for (const member of members) if (!mostRedacted.has(member)) this.#union.markDamaged(member);
   }
 
-  /** Tells whether an entry of the first copy has the same parent id as one of the other. */
+  /** Returns whether an entry of the first copy has the same parent id as one of the other. */
   #hangAlike(ordinal: number, other: number): boolean {
     const [one, two] = [this.#union.a.index.tree, this.#union.b.index.tree];
     const [parent, otherParent] = [one.parentAt(ordinal), two.parentAt(other)];
@@ -138,7 +138,7 @@ class Matcher {
     return makeIdentity(entry, this.#lostParents[side].get(ordinal) ?? entry.parentId);
   }
 
-  /** Decides which of several claimants keeps an id, and makes ids for the others. */
+  /** Decides which of several claimants keeps an id, and creates ids for the others. */
   resolveClaims(): ClaimedId[] {
     const resolved: ClaimedId[] = [];
     for (const [id, claims] of this.#claims) {
@@ -156,14 +156,14 @@ class Matcher {
     return resolved;
   }
 
-  /** Returns the entries that are really different, in order of rank. */
+  /** Returns the distinct entries, in order of rank. */
   #rank(claims: ReadonlySet<number>): Pick<Bearer, "entry" | "rank" | "isSettled">[] {
     const bearers = [...claims].map((entry) => this.#bearer(this.#union.memberAt(entry), entry));
     const distinct = new Map<string, Bearer>();
     const wholeAt = new Map<string, Bearer>();
     for (const bearer of bearers.sort(byRank)) {
       const { rank, position, isDamaged } = bearer;
-      // The remains of a damaged entry do not count if the whole one is there.
+      // The remains of a damaged entry do not count if the intact entry exists.
       const same = distinct.get(rank) ?? (isDamaged ? wholeAt.get(position) : undefined);
       if (same === undefined) distinct.set(rank, bearer);
       else {
@@ -197,7 +197,7 @@ class Matcher {
       this.#union.markDamaged({ side, source, ordinal });
       source.index.report(makeIssue("BODY_DAMAGED", source.index.spans.at(ordinal), head.id));
     }
-    // The merged session keeps a damaged body as text, and merging it again must recognize the entry.
+    // The merged session keeps a damaged body as a string, and merging it again must recognize the entry.
     const kept = own ?? asEntry(encodeCurrentLine(line, head, source.index));
     const parentId = this.#lostParents[side].get(ordinal) ?? head.parentId;
     const rank = kept === undefined ? "" : makeRank(kept, makeIdentity(kept, parentId));
@@ -206,18 +206,18 @@ class Matcher {
   }
 }
 
-/** An entry that claims an id. */
+/** Entry that claims an id. */
 interface Bearer {
   readonly entry: number;
   readonly rank: string;
   /** Type and parent. */
   readonly position: string;
   readonly isDamaged: boolean;
-  /** Whether it keeps the id that an earlier merge invented for it, although its content has changed. */
+  /** Whether the entry keeps the id that an earlier merge invented for it, although its content has changed. */
   readonly isSettled: boolean;
 }
 
-/** A redaction names the id: whichever content claims it, the redacted entry keeps it. */
+/** Returns a claimant whose id a redaction names: the redacted entry keeps the id, regardless of content. */
 function makeRedactedBearer(id: string, entry: number): Bearer {
   const rank = findRankInId(id);
   return { entry, rank: rank ?? "", position: id, isDamaged: false, isSettled: rank !== undefined };

@@ -7,10 +7,10 @@ import type { Matching } from "./match-entries.ts";
 /**
  * Finds the parent of each entry of a union.
  *
- * If both copies have the entry and its parent's id means different entries, the one that keeps the id is the parent.
+ * If both copies contain the entry and its parent's id refers to different entries, the entry that keeps the id is the parent.
  * Searches the other copy for a parent that is missing in one.
  *
- * @returns By number; NONE for roots, and for numbers that are not in use.
+ * @returns By number; NONE for roots, and for unused numbers.
  * @remarks Cost: O(entries).
  */
 export function findParents(matching: Matching): Int32Array {
@@ -26,7 +26,7 @@ export function findParents(matching: Matching): Int32Array {
   return parents;
 }
 
-/** Returns the entry with the first id in a cycle, which two copies may form together. */
+/** Returns the entry with the lowest id in a cycle, which two copies may form together. */
 function findFirstOfCycle(member: number, parents: Int32Array, union: EntryUnion): number {
   let first = member;
   for (let at = parents[member] ?? member; at !== member; at = parents[at] ?? member) {
@@ -59,7 +59,7 @@ function getFirstParent(members: readonly Member[], matching: Matching): number 
 /**
  * Orders the entries of a union for the file: by time, but always after their parents.
  *
- * The order depends only on the entries, so that the latest name and label are the same however copies are merged.
+ * The order depends only on the entries, so that the latest name and label do not depend on the order of merges.
  *
  * @remarks Cost: O(n log n).
  */
@@ -75,9 +75,7 @@ export function orderEntries(union: EntryUnion, parents: Int32Array): Int32Array
   });
 }
 
-/**
- * Returns the depth of each entry, and the latest time on its path, which is later than its own if a clock was wrong.
- */
+/** Returns the depth of each entry, and the latest time on its path, which is later than its own time if a clock was wrong. */
 function measurePlaces(union: EntryUnion, parents: Int32Array): { times: Float64Array; depths: Int32Array } {
   const times = new Float64Array(union.size);
   const depths = new Int32Array(union.size).fill(NONE);
@@ -96,7 +94,7 @@ function measurePlaces(union: EntryUnion, parents: Int32Array): { times: Float64
   return { times, depths };
 }
 
-/** Returns the time in the written line: the epoch for an entry without a time. */
+/** Returns the time in the written line; the epoch for an entry without a time. */
 function getWrittenTime(timeMs: number): number {
   return isTime(timeMs) ? timeMs : 0;
 }

@@ -12,7 +12,7 @@ import { findParents, orderEntries } from "./merge-order.ts";
 import { getMergeableHeader, type MergeSide } from "./merge-source.ts";
 import { isAsInA, type MergedEntries, writeMergedLines } from "./merged-lines.ts";
 
-/** Options of a merge. */
+/** Options for a merge. */
 export interface MergeOptions {
   /** Whether to merge sessions with different ids; the result has the id that sorts first. */
   readonly allowDifferentIds?: boolean;
@@ -20,42 +20,42 @@ export interface MergeOptions {
 
 /** Different entries that had the same id. */
 export interface MergeConflict {
-  /** The id that they had. */
+  /** Original id of the entries. */
   readonly id: string;
-  /** Their ids now; the first keeps the shared one. */
+  /** Current ids of the entries; the first entry keeps the shared id. */
   readonly entries: readonly { readonly id: string; readonly from: MergeSide | "both" }[];
 }
 
-/** The result of a merge. */
+/** Result of a merge. */
 export interface MergeReport {
   /** Id of the merged session. */
   readonly sessionId: string;
-  /** How many entries it has. */
+  /** Number of entries. */
   readonly entries: number;
-  /** How many of them only the first copy had, */
+  /** Number of entries that only the first copy had. */
   readonly onlyInA: number;
-  /** only the second, */
+  /** Number of entries that only the second copy had. */
   readonly onlyInB: number;
-  /** and both. */
+  /** Number of entries that both copies had. */
   readonly inBoth: number;
-  /** Ids under which the copies had different entries. */
+  /** Ids that referred to different entries in the copies. */
   readonly conflicts: readonly MergeConflict[];
-  /** Where the headers differ, and the merged values. */
+  /** Differences of the headers, and the merged values. */
   readonly headerDifferences: readonly HeaderDifference[];
-  /** Ids of entries that are redacted in the result, and whose content is still in a copy. */
+  /** Ids of entries that are redacted in the result and whose content remains in a copy. */
   readonly unredacted: { readonly [side in MergeSide]: readonly string[] };
-  /** The issues of each copy. Lines without an entry are not merged; the issues say where they are. */
+  /** Issues of each copy. Lines without an entry are not merged; the issues state their positions. */
   readonly issues: { readonly a: readonly SessionIssue[]; readonly b: readonly SessionIssue[] };
 }
 
-/** A merge that is planned and not yet written. */
+/** Planned merge that has not been written. */
 export interface MergePlan {
   readonly header: SessionHeader;
-  /** Tells whether the result differs from the first copy in more than the order of lines. */
+  /** Returns whether the result differs from the first copy in more than the order of lines. */
   changesA(): boolean;
   /** Yields the lines of the merged session, each with its line break. */
   lines(): Generator<string | Uint8Array, void>;
-  /** Returns the report, complete once all lines were yielded. */
+  /** Returns the report, complete after all lines were yielded. */
   report(): MergeReport;
 }
 
@@ -63,7 +63,7 @@ export interface MergePlan {
  * Plans the merge of two copies of a session.
  *
  * @throws {SessionError} `SESSIONS_DIFFER` if they are not copies of one session, `NOT_A_SESSION`, `VERSION_TOO_NEW`
- * @remarks Cost: O(bytes + n log n), about 40 bytes per entry beside the trees. Source: docs/merge.md
+ * @remarks Cost: O(bytes + n log n), about 40 bytes per entry in addition to the trees. Source: docs/merge.md
  */
 export function planMerge(a: LineSource, b: LineSource, options: MergeOptions = {}): MergePlan {
   assertOptions<MergeOptions>(options, { allowDifferentIds: FLAG });
@@ -100,12 +100,12 @@ function assertSameSession(a: SessionHeader, b: SessionHeader): void {
   if (a.id === b.id) return;
   throw new SessionError(
     "SESSIONS_DIFFER",
-    `These are no copies of one session: one has the id ${a.id}, the other ${b.id}. Merge copies of the same session, or allow different ids.`,
+    `These are not copies of one session: one has the id ${a.id}, the other ${b.id}. Merge copies of the same session, or allow different ids.`,
     { details: { a: a.id, b: b.id } },
   );
 }
 
-/** Tells whether a merge would rewrite a copy even if it adds nothing. */
+/** Returns whether a merge would rewrite a copy even if it adds no entries. */
 function isOdd({ index }: LineSource): boolean {
   return index.issues.length > 0 || index.version !== CURRENT_SESSION_VERSION || index.needsUpgrade;
 }
@@ -122,7 +122,7 @@ function getSide(entry: number, union: EntryUnion): MergeSide | "both" {
   return sides.size > 1 ? "both" : union.memberAt(entry).side;
 }
 
-/** Reports entries of which this merge had to rename one. */
+/** Returns the conflict of entries if this merge had to rename one of them. */
 function findConflict({ id, entries }: ClaimedId, union: EntryUnion): MergeConflict[] {
   const isRenamed = (entry: number) =>
     union
@@ -133,20 +133,20 @@ function findConflict({ id, entries }: ClaimedId, union: EntryUnion): MergeConfl
   return [{ id, entries: named }];
 }
 
-/** The merge of two copies of a session. */
+/** Merge of two copies of a session. */
 export interface MergedContent extends MergeReport {
-  /** The bytes of the merged session's file. */
+  /** Bytes of the merged session's file. */
   readonly content: Uint8Array;
 }
 
 /**
- * Merges two diverged copies of a session in memory: all entries of both, shared ones once.
+ * Merges two diverged copies of a session in memory. The result contains all entries of both; shared entries once.
  *
- * The result does not depend on the order of the copies, nor on the order in which several are merged. Needs no file
- * system; `mergeSessions` merges files.
+ * The result depends neither on the order of the copies nor on the order in which several are merged. Requires no file system;
+ * `mergeSessions` merges files.
  *
- * @param a - The bytes of one copy's file, or its text.
- * @param b - Those of the other.
+ * @param a - Bytes of one copy's file, or its text.
+ * @param b - Bytes of the other copy's file, or its text.
  * @throws {SessionError} `SESSIONS_DIFFER` if they are not copies of one session, `NOT_A_SESSION`, `VERSION_TOO_NEW`
  * @remarks Cost: O(bytes + n log n). Source: docs/merge.md
  */
@@ -167,25 +167,25 @@ export function mergeSessionContents(
   return { ...plan.report(), content };
 }
 
-/** A field in which two headers differ. */
+/** Field in which two headers differ. */
 export interface HeaderDifference {
   readonly field: string;
-  /** Undefined if the header does not have it. */
+  /** Undefined if the header does not have the field. */
   readonly a: unknown;
   readonly b: unknown;
-  /** The merged header's value. */
+  /** Value in the merged header. */
   readonly merged: unknown;
 }
 
-/** Fields in the order in which a header has them; others follow by name. */
+/** First fields of a header, in order; others follow by name. */
 const FIRST_FIELDS = ["type", "version", "id", "timestamp", "cwd", "parentSession"];
 
 /** Fields that are only meaningful together. */
 const MODEL_FIELDS = ["provider", "modelId"];
 
 /**
- * Merges two headers: keeps the fields of both, and of two values the one that sorts first, such as the earlier time.
- * The result does not depend on their order.
+ * Merges two headers: keeps the fields of both; of two values, keeps the one that sorts first, such as the earlier time. The
+ * result does not depend on the order of the headers.
  */
 function mergeHeaders(
   a: SessionHeader,
@@ -212,7 +212,7 @@ function mergeHeaders(
   return { header, differences };
 }
 
-/** Returns the text that sorts first; an empty one only if both are empty. */
+/** Returns the string that sorts first; an empty string only if both are empty. */
 function chooseEarlier(one: string, other: string): string {
   if (one === "" || other === "") return one || other;
   return one < other ? one : other;
@@ -226,14 +226,14 @@ function makeFieldGroups(one: JsonRecord, other: JsonRecord): string[][] {
   return [...sorted.map((name) => [name]), MODEL_FIELDS];
 }
 
-/** Returns the header whose values for these fields count. */
+/** Returns the header whose values for these fields are used. */
 function chooseHeader(fields: readonly string[], one: JsonRecord, other: JsonRecord): JsonRecord {
   const [text, otherText] = [one, other].map((header) => joinValues(fields, header));
   if (text === undefined || otherText === undefined) return text === undefined ? other : one;
   return text <= otherText ? one : other;
 }
 
-/** Returns the values as text; undefined if there are none. */
+/** Returns the values as one string; undefined if there are none. */
 function joinValues(fields: readonly string[], header: JsonRecord): string | undefined {
   if (fields.every((field) => header[field] === undefined)) return undefined;
   return encodeRecord(fields.map((field) => header[field]));
@@ -243,7 +243,7 @@ function encodeValue(value: unknown): string {
   return encodeRecord([value]);
 }
 
-/** Sets a field, whatever its name. */
+/** Sets a field with any name. */
 function setField(record: JsonRecord, field: string, value: unknown): void {
   Object.defineProperty(record, field, { value, writable: true, enumerable: true, configurable: true });
 }

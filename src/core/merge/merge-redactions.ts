@@ -9,16 +9,15 @@ import { getOriginalId } from "./entry-identity.ts";
 import type { Member } from "./entry-union.ts";
 import type { MergeSide } from "./merge-source.ts";
 
-/** How much of an entry a copy has redacted: nothing, some texts, or all content. */
+/** Degree to which a copy has redacted an entry: 0, not at all; 1, some texts; 2, all content. */
 export type RedactionDegree = 0 | 1 | 2;
 
 type Degrees = ReadonlyMap<string, RedactionDegree>;
 
 /**
- * The redactions that two copies record.
+ * Redactions that two copies record.
  *
- * What one copy has redacted does not come back from the other: of the entries with such an id, the one that is redacted most is
- * kept.
+ * Content redacted in one copy is not restored from the other: of the entries with such an id, the most redacted one is kept.
  *
  * @remarks Cost: O(bytes of custom entries).
  */
@@ -36,26 +35,26 @@ export class MergeRedactions {
     return this.#degrees.a.size + this.#degrees.b.size > 0;
   }
 
-  /** Tells whether either copy has redacted the entry with an id. */
+  /** Returns whether either copy has redacted the entry with an id. */
   isDone(id: string): boolean {
     return this.#degrees.a.has(id) || this.#degrees.b.has(id);
   }
 
-  /** Returns how much of an occurrence is redacted. */
+  /** Returns the degree to which an occurrence is redacted. */
   degreeAt({ side, source, ordinal }: Member): RedactionDegree {
     return this.#degrees[side].get(source.index.tree.idAt(ordinal)) ?? 0;
   }
 
-  /** Returns the occurrences of an entry that are redacted most; all of them if none is redacted. */
+  /** Returns the most redacted occurrences of an entry; all of them if none is redacted. */
   pickMostRedacted(members: readonly Member[]): Member[] {
     const max = Math.max(...members.map((member) => this.degreeAt(member)));
     return members.filter((member) => this.degreeAt(member) === max);
   }
 
   /**
-   * Returns the ids of entries whose content a copy still has, and the other has redacted.
+   * Returns the ids of entries whose content this copy still contains and the other has redacted.
    *
-   * @remarks Cost: O(redactions), and the lines that both have redacted in part.
+   * @remarks Cost: O(redactions), plus the lines that both copies have partly redacted.
    */
   findUnredacted(side: MergeSide): string[] {
     const other = side === "a" ? "b" : "a";
@@ -74,7 +73,7 @@ export class MergeRedactions {
     return ordinal === NONE ? "" : encodeRecord(decodeRecord(readLine(source, ordinal)) ?? {});
   }
 
-  /** Tells whether an entry with these occurrences holds content of which only a record of its redaction is left. */
+  /** Returns whether an entry with these occurrences contains content although a redaction of it is recorded. */
   mustRedact(members: readonly Member[]): boolean {
     return members.every(
       (member) => this.degreeAt(member) === 0 && this.isDone(member.source.index.tree.idAt(member.ordinal)),
@@ -82,7 +81,7 @@ export class MergeRedactions {
   }
 }
 
-/** Returns the part of an invented id behind the original one; undefined for every other id. */
+/** Returns the part of an invented id after the original id; undefined for all other ids. */
 export function findRankInId(id: string): string | undefined {
   const original = getOriginalId(id);
   return original === id ? undefined : id.slice(original.length + 1);
@@ -102,12 +101,12 @@ function countDegrees(source: LineSource): Degrees {
   return degrees;
 }
 
-/** Nesting of values up to which their parts are compared one by one. */
+/** Maximum nesting depth at which parts of values are compared individually. */
 const MAX_DEPTH = 100;
 
 /**
- * Returns what two copies of an entry have in common, of which each has lost other texts: a text that differs is replaced, and what
- * only one has is left out.
+ * Returns the common content of two copies of an entry that have lost different texts: replaces differing texts, and omits fields
+ * that only one copy has.
  *
  * Symmetric and associative, so that the order of merges does not matter.
  */

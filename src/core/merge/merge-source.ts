@@ -5,17 +5,17 @@ import { splitRuns } from "../jsonl/byte-runs.ts";
 import type { LineSource } from "../jsonl/line-source.ts";
 import { notASession } from "../jsonl/not-a-session.ts";
 
-/** One of the two copies of a session: the one that was named first, or the other. */
+/** Copy of a session: `a` is the first argument, `b` the second. */
 export type MergeSide = "a" | "b";
 
-/** The most lines held at a time. */
+/** Maximum number of lines held at a time. */
 const MAX_HELD = 256;
 
-/** The most bytes of them, unless one line is longer. */
+/** Maximum number of bytes of these lines, unless one line is longer. */
 const MAX_HELD_BYTES = 4 * 1024 * 1024;
 
 /**
- * Returns the header of a copy that can be merged.
+ * Returns the header of a copy, if the copy can be merged.
  *
  * @throws {SessionError} `NOT_A_SESSION`, or `VERSION_TOO_NEW`, because an unknown version must not be rewritten.
  */
@@ -35,9 +35,9 @@ export function getMergeableHeader({ index, foreign }: LineSource, side: MergeSi
 }
 
 /**
- * Splits a list into runs whose lines fit into memory.
+ * Splits a sequence into runs whose lines fit into memory.
  *
- * @param countBytes - Returns the bytes of an element.
+ * @param countBytes - Returns the number of bytes of an element.
  */
 export function splitRunsToHold<T>(list: Iterable<T>, countBytes: (one: T) => number): Generator<T[], void> {
   return splitRuns(list, MAX_HELD, { max: MAX_HELD_BYTES, of: countBytes });

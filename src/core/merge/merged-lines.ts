@@ -15,10 +15,10 @@ import { getParent } from "./merge-order.ts";
 import { keepCommonRecord } from "./merge-redactions.ts";
 import { type MergeSide, splitRunsToHold } from "./merge-source.ts";
 
-/** The content of a merged session. */
+/** Content of a merged session. */
 export interface MergedEntries {
   readonly matching: Matching;
-  /** The parent of each entry, by number. */
+  /** Parent of each entry, by number. */
   readonly parents: Int32Array;
   /** All entries, parents before children. */
   readonly order: Int32Array;
@@ -32,11 +32,11 @@ interface Spelling {
 const SIDES: readonly MergeSide[] = ["a", "b"];
 
 /**
- * Yields the lines of a merged session: the header, then each entry as the current version writes it.
+ * Yields the lines of a merged session: the header, then each entry in the format of the current version.
  *
- * Lines that need no change are copied byte for byte. Reports damaged bodies to their copy.
+ * Copies unchanged lines byte for byte. Reports damaged bodies as issues of their copy.
  *
- * @remarks Cost: O(bytes); a few megabytes of lines are held at a time.
+ * @remarks Cost: O(bytes); holds a few megabytes of lines at a time.
  */
 export function* writeMergedLines(
   header: SessionHeader,
@@ -50,7 +50,7 @@ export function* writeMergedLines(
 }
 
 /**
- * Tells whether the first copy, which has all entries, already has the merged line of each.
+ * Returns whether the first copy, which contains all entries, already has the merged line of each.
  *
  * @remarks Cost: O(bytes).
  */
@@ -92,7 +92,7 @@ function* spellEntries(merged: MergedEntries): Generator<{ entry: number; line: 
   }
 }
 
-/** Yields each entry with the occurrences whose line may be used: those with its final parent. */
+/** Yields each entry with the occurrences whose line can be used: those with its final parent. */
 function* toChoose({
   matching,
   parents,
@@ -153,7 +153,7 @@ function reportDamage(members: readonly Member[]): void {
   }
 }
 
-/** Tells whether a line holds the text of a damaged line of the copy itself. */
+/** Returns whether a line newly stores a damaged line of the copy as a string. */
 function isNewlyDamaged(line: string, bytes: Uint8Array): boolean {
   if (!line.includes(DAMAGED_CUSTOM_TYPE)) return false;
   const written = decodeRecord(new TextEncoder().encode(line));
@@ -163,7 +163,7 @@ function isNewlyDamaged(line: string, bytes: Uint8Array): boolean {
   );
 }
 
-/** Returns the line that every merge chooses among several for an entry. */
+/** Returns the line that every merge selects from several lines of an entry. */
 function chooseFirst(spellings: readonly Spelling[]): Uint8Array | string {
   const whole = spellings.filter(({ isDamaged }) => !isDamaged);
   const [first, ...others] = whole.length > 0 ? whole : spellings;
@@ -176,7 +176,7 @@ function chooseFirst(spellings: readonly Spelling[]): Uint8Array | string {
   return line;
 }
 
-/** Returns what several spellings of an entry have in common, of which each has lost other texts. */
+/** Returns the common content of several lines of an entry that have lost different texts. */
 function keepCommonLine(spellings: readonly Spelling[]): Uint8Array | string {
   const first = chooseFirst(spellings);
   const texts = new Set(spellings.map(({ line }) => asText(line)));

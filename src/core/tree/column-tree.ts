@@ -7,7 +7,7 @@ import { findCycleBreaks } from "./parent-links.ts";
 import { LateParents, type LinkFinding } from "./pending-parents.ts";
 
 /**
- * The tree of a large or damaged session: columns of numbers, because an object with two strings for each entry would cost
+ * Tree of a large or damaged session, stored in columns of numbers, because one object with two strings per entry would require
  * several times the memory.
  *
  * @remarks Cost: about 54 bytes per entry with eight-character ids. Source: docs/architecture.md
@@ -27,20 +27,20 @@ export class ColumnTree implements EntryTree {
   readonly #typeNames: string[] = [];
   readonly #typeCodes = new Map<string, number>();
   readonly #index = new IdIndex();
-  /** Ids that a later entry took over for the look-up of parents: see `alias`. */
+  /** Ids that a later entry took over for parent lookups: see `alias`. */
   readonly #aliases = new Map<IdKey, number>();
   readonly #late = new LateParents();
   #revision = 0;
-  /** The id that was compared last, and its ordinal: nearly always the next entry's parent. */
+  /** Id that was compared last, and its ordinal: nearly always the next entry's parent. */
   #comparedId = "";
   #comparedAt = NONE;
   /** Links that change at the next `resolveParents`. */
   #moved: { ordinal: number; parent: number }[] = [];
   #over: LinkFinding[] = [];
-  /** Former parents of the entries whose links were cut to break cycles. */
+  /** Former parents of entries whose links were removed to break cycles. */
   #cuts: ReadonlyMap<number, number> = new Map();
 
-  /** Changes whenever known entries get another parent. */
+  /** Changes whenever existing entries get another parent. */
   get revision(): number {
     return this.#revision;
   }
@@ -57,11 +57,11 @@ export class ColumnTree implements EntryTree {
   }
 
   /**
-   * Adds an entry, unless its id is taken.
+   * Adds an entry unless its id is taken.
    *
    * @param parent - Key of the parent, looked up among existing entries; null for a root.
    * @param fallback - Ordinal of the parent if its own never arrives; NONE makes it a root.
-   * @returns The entry's ordinal; NONE if another entry has the id and nothing was added.
+   * @returns The entry's ordinal; NONE if another entry has the id, in which case nothing is added.
    * @remarks Cost: O(1). Call `resolveParents` after a batch, to resolve missing parents.
    */
   add(type: string, id: IdKey, parent: IdKey | null, timestampMs: number, fallback = NONE): number {
@@ -84,25 +84,25 @@ export class ColumnTree implements EntryTree {
   /**
    * Makes later entries with the parent `key` children of `ordinal`, although another entry has the id.
    *
-   * For a second entry with a taken id: later entries refer to it, not to the first.
+   * For a second entry with a taken id: later entries reference it, not the first.
    */
   alias(key: IdKey, ordinal: number): void {
     this.#aliases.set(key, ordinal);
   }
 
-  /** Moves an entry under another parent, or NONE, at the next `resolveParents`, which also breaks cycles. */
+  /** Moves an entry to another parent, or NONE, at the next `resolveParents`, which also breaks cycles. */
   relink(ordinal: number, parent: number): void {
     this.#moved.push({ ordinal, parent });
   }
 
   /**
-   * Resolves the parents that were not found when their entries were added: they came later, or the entry gets its
-   * fallback as parent or becomes a root. Breaks cycles that late parents close at their first entry.
+   * Resolves parents that were not found when their entries were added: a parent that arrived later is linked, other entries get
+   * their fallback as parent or become roots. Breaks cycles closed by late parents at their first entry.
    *
    * The resulting tree does not depend on how the entries are split into batches.
    *
-   * @returns The findings to report.
-   * @remarks Cost: O(entries added since the last call), or O(all) if a parent came late.
+   * @returns Findings to report.
+   * @remarks Cost: O(entries added since the last call), or O(all) if a parent arrived late.
    */
   resolveParents(): LinkFinding[] {
     const findings = this.#over;
@@ -143,17 +143,17 @@ export class ColumnTree implements EntryTree {
     return fromIdKey(this.keyAt(ordinal));
   }
 
-  /** Type of an entry; the same string object for all entries of the type. */
+  /** Returns the type of an entry; the same string object for all entries of the type. */
   typeAt(ordinal: number): string {
     return this.#typeNames[this.#types[ordinal] ?? 0] ?? "";
   }
 
-  /** Tells whether any entry has a type. */
+  /** Returns whether any entry has a type. */
   hasType(type: string): boolean {
     return this.#typeCodes.has(type);
   }
 
-  /** Ordinal of an entry's parent, or NONE for a root. */
+  /** Returns the ordinal of an entry's parent, or NONE for a root. */
   parentAt(ordinal: number): number {
     return this.#parents[ordinal] ?? NONE;
   }
@@ -173,7 +173,7 @@ export class ColumnTree implements EntryTree {
     };
   }
 
-  /** Tells whether an entry's head has these values, without making an object. */
+  /** Returns whether an entry's head has these values, without creating an object. */
   isHeadAt(ordinal: number, type: unknown, id: unknown, parentId: unknown): boolean {
     const parent = this.parentAt(ordinal);
     const isUnder = parent === NONE ? parentId === null : this.#isIdAt(parent, parentId);
@@ -198,7 +198,7 @@ export class ColumnTree implements EntryTree {
     for (let i = 0; i < this.#size; i++) yield i;
   }
 
-  /** Tells whether an entry has no children. */
+  /** Returns whether an entry has no children. */
   isLeaf(ordinal: number): boolean {
     return this.#firstChild[ordinal] === NONE;
   }
@@ -237,7 +237,7 @@ export class ColumnTree implements EntryTree {
       const alias = this.#aliases.get(key);
       if (alias !== undefined) return alias;
     }
-    // Most entries follow the one before them, which needs no look-up in the table.
+    // The parent of most entries is the previous entry, which requires no table lookup.
     const last = this.#size - 1;
     return last >= 0 && this.keyAt(last) === key ? last : this.#index.get(key);
   }

@@ -1,8 +1,8 @@
-/** The typed arrays that a column can be. */
+/** Typed arrays that can be columns. */
 export type Column = Float64Array | Int32Array | Uint32Array;
 
 /**
- * Makes room in a column for `needed` values, by doubling, so that n pushes cost O(n).
+ * Extends a column to hold `needed` values, by doubling, so that n pushes cost O(n).
  *
  * @returns The column itself if it is large enough, else a larger copy whose new part is zero.
  */

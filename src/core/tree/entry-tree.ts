@@ -1,18 +1,18 @@
 import type { EntryHead } from "../format/head.ts";
 import type { IdKey } from "../format/id-key.ts";
 
-/** Stands for "no entry" wherever an ordinal is expected: the parent of a root, a missing id, the position before the first entry. */
+/** Ordinal of no entry: the parent of a root, an unknown id, the position before the first entry. */
 export const NONE = -1;
 
 /**
- * The tree of a session's entries, made of heads: type, id, parent and time, and no bodies.
+ * Tree of a session's entries, built from heads (type, id, parent, and time) without bodies.
  *
  * An ordinal identifies an entry: its number in order of arrival, from 0. The tree never has a cycle, so every walk ends.
  */
 export interface EntryTree {
   /** Number of entries. */
   readonly size: number;
-  /** Changes whenever known entries get another parent. */
+  /** Changes whenever existing entries get another parent. */
   readonly revision: number;
   /** Returns the ordinal of an id, or NONE. */
   find(id: string): number;
@@ -20,16 +20,16 @@ export interface EntryTree {
   findKey(key: IdKey): number;
   keyAt(ordinal: number): IdKey;
   idAt(ordinal: number): string;
-  /** Type of an entry; the same string object for all entries of the type. */
+  /** Returns the type of an entry; the same string object for all entries of the type. */
   typeAt(ordinal: number): string;
-  /** Tells whether any entry has a type. */
+  /** Returns whether any entry has a type. */
   hasType(type: string): boolean;
-  /** Ordinal of an entry's parent, or NONE for a root. */
+  /** Returns the ordinal of an entry's parent, or NONE for a root. */
   parentAt(ordinal: number): number;
   timeAt(ordinal: number): number;
   /** Returns an entry's head as an object. */
   headAt(ordinal: number): EntryHead;
-  /** Tells whether an entry's head has these values, without making an object. */
+  /** Returns whether an entry's head has these values, without creating an object. */
   isHeadAt(ordinal: number, type: unknown, id: unknown, parentId: unknown): boolean;
   /**
    * Yields the children of an entry, or the roots for NONE, in file order.
@@ -39,7 +39,7 @@ export interface EntryTree {
   children(ordinal: number): Iterable<number>;
   /** Yields the ordinals of all entries, in order. */
   ordinals(): Iterable<number>;
-  /** Tells whether an entry has no children. */
+  /** Returns whether an entry has no children. */
   isLeaf(ordinal: number): boolean;
   /** Yields the entries without children, in file order. */
   leaves(): Iterable<number>;

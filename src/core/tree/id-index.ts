@@ -2,33 +2,33 @@ import type { IdKey } from "../format/id-key.ts";
 
 const INITIAL_SLOTS = 64;
 
-/** The most slots that `clear` keeps. */
+/** Maximum number of slots that `clear` keeps. */
 const MAX_KEPT_SLOTS = 64 * 1024;
 
 const MAX_USED = 0.5;
 
-/** Slots probed for a key; at half load, random keys need a few. */
+/** Maximum number of slots probed for a key; at half load, random keys require only a few. */
 const MAX_PROBES = 64;
 
 /**
- * Finds the ordinal of an entry by its id key.
+ * Index of entry ordinals by id key.
  *
- * Numeric keys live in an open-addressed table of typed arrays: a `Map` of strings takes five times the memory and
- * most of the time of opening a large session.
+ * Numeric keys are stored in an open-addressed table of typed arrays: a `Map` of strings takes five times the memory and most of
+ * the time of opening a large session.
  *
- * A slot is two numbers side by side: apart, each would cost a cache miss.
+ * A slot is two adjacent numbers: separate arrays would cost one cache miss each.
  *
  * @remarks Cost: O(1) per call, 8 bytes per slot, at most half of the slots used.
  */
 export class IdIndex {
-  /** For each slot its key, then its ordinal + 1; 0 if it is free. */
+  /** For each slot, its key, then its ordinal + 1; 0 if the slot is free. */
   #slots = new Int32Array(INITIAL_SLOTS * 2);
   #used = 0;
   readonly #byText = new Map<string, number>();
-  /** Keys without a free slot nearby: a hostile file may choose ids that all hash alike. */
+  /** Keys without a free slot nearby: a hostile file may choose ids with equal hashes. */
   readonly #crowded = new Map<number, number>();
 
-  /** Removes all keys, and keeps the memory up to a bound. */
+  /** Removes all keys, and keeps memory up to a limit. */
   clear(): void {
     if (this.#slots.length > MAX_KEPT_SLOTS * 2) this.#slots = new Int32Array(INITIAL_SLOTS * 2);
     else this.#slots.fill(0);
@@ -52,7 +52,7 @@ export class IdIndex {
     return ordinal === -1 && this.#crowded.size > 0 ? (this.#crowded.get(key) ?? -1) : ordinal;
   }
 
-  /** Adds a key unless it is known; returns its known ordinal, else -1. */
+  /** Adds a key unless it exists; returns its existing ordinal, else -1. */
   add(key: IdKey, ordinal: number): number {
     if (typeof key === "string" || this.#crowded.size > 0) {
       const known = this.get(key);
@@ -66,7 +66,7 @@ export class IdIndex {
     return -1;
   }
 
-  /** Sets the ordinal of a key, known or not. */
+  /** Sets the ordinal of a key, whether or not it exists. */
   set(key: IdKey, ordinal: number): void {
     if (typeof key === "string") {
       this.#byText.set(key, ordinal);
@@ -77,7 +77,7 @@ export class IdIndex {
     else this.#put(at, key, ordinal);
   }
 
-  /** Puts a key into its free slot, or into the map if there is none. */
+  /** Writes a key to its free slot, or to the map if there is none. */
   #fill(at: number, key: number, ordinal: number): void {
     if (at === -1 || ++this.#used <= (this.#slots.length / 2) * MAX_USED) this.#put(at, key, ordinal);
     else {
@@ -95,7 +95,7 @@ export class IdIndex {
     this.#slots[at + 1] = ordinal + 1;
   }
 
-  /** Returns the slot of a key, or the free one for it; -1 if neither is near. */
+  /** Returns the slot of a key, or a free slot for it; -1 if neither is within the probed slots. */
   #findSlot(key: number): number {
     const slots = this.#slots;
     const mask = slots.length - 1;

@@ -2,19 +2,19 @@ import type { AnySessionEntry } from "../format/entry.ts";
 import { findSessionName, isNameType, toSessionName } from "../format/session-name.ts";
 import type { EntryTree } from "./entry-tree.ts";
 
-/** A label in force: its text and time. */
+/** Label in effect: its text and time. */
 export interface LabelMark {
   readonly label: string;
-  /** ISO 8601, as the label entry says. */
+  /** ISO 8601, as stated in the label entry. */
   readonly timestamp: string;
   /** Id of the label entry. */
   readonly entryId: string;
 }
 
 /**
- * The latest labels and name in file order. Reads only the bodies of their entries.
+ * Latest labels and name in file order. Reads only the bodies of their entries.
  *
- * @remarks Cost: per call, O(entries added since the last one) in heads, and one body for each new label or name.
+ * @remarks Cost: per call, O(entries added since the last call) in heads, and one body for each new label or name.
  */
 export class LabelsAndName {
   readonly #index: { readonly tree: EntryTree };
@@ -25,10 +25,10 @@ export class LabelsAndName {
   #seen = 0;
 
   /**
-   * @param index - Has the tree, which may be another object after more was read.
+   * @param index - Provides the tree, which may be another object after more entries were read.
    * @param entryAt - Returns an entry, or undefined if its body is damaged.
-   * @param inFileOrder - Sorts ordinals into the order of the file.
-   * @param title - The name before an entry sets one.
+   * @param inFileOrder - Sorts ordinals in file order.
+   * @param title - Name until an entry sets one.
    */
   constructor(
     index: { readonly tree: EntryTree },
@@ -42,13 +42,13 @@ export class LabelsAndName {
     this.#name = toSessionName(title);
   }
 
-  /** Returns the labels in force, by the id of the labeled entry; a live view. */
+  /** Returns the labels in effect, by the id of the labeled entry; a live view. */
   labels(): ReadonlyMap<string, LabelMark> {
     this.#catchUp();
     return this.#labels;
   }
 
-  /** Returns the session's display name, or undefined if it has none. */
+  /** Returns the session's display name, or undefined if there is none. */
   name(): string | undefined {
     this.#catchUp();
     return this.#name;
@@ -62,7 +62,7 @@ export class LabelsAndName {
       const type = tree.typeAt(ordinal);
       if (type === "label" || isNameType(type)) marks.push(ordinal);
     }
-    // Reads all before applying any, so that an unreadable one is not skipped for good.
+    // Reads all entries before applying any, so that an unreadable one is not skipped permanently.
     const entries = marks.length === 0 ? [] : Array.from(this.#inFileOrder(marks), this.#entryAt);
     for (const entry of entries) if (entry !== undefined) this.#note(entry);
     this.#seen = size;

@@ -1,9 +1,9 @@
 /**
- * Finds, for each cycle of a forest of parent links, its first entry: the one at which it must be broken.
+ * Finds the first entry of each cycle in parent links, at which the cycle must be broken.
  *
  * @param parents - Ordinal of each entry's parent, or -1.
- * @param size - How many of them count.
- * @remarks Cost: O(size). Each entry is entered once: a walk stops where an earlier walk has been.
+ * @param size - Number of entries to check.
+ * @remarks Cost: O(size). Each entry is visited once: a walk stops at an entry that an earlier walk visited.
  */
 export function findCycleBreaks(parents: Int32Array, size: number): number[] {
   const walks = new Int32Array(size);
@@ -15,7 +15,7 @@ export function findCycleBreaks(parents: Int32Array, size: number): number[] {
       walks[at] = walk;
       at = parents[at] ?? -1;
     }
-    // Back on its own track, the walk has closed a cycle; another walk's track was checked before.
+    // If the walk returns to its own track, it has closed a cycle; tracks of other walks were already checked.
     if (at >= 0 && walks[at] === walk) breaks.push(findCycleStart(parents, at));
   }
   return breaks;

@@ -1,15 +1,17 @@
 import { fromIdKey, type IdKey } from "../format/id-key.ts";
 
-/** The outcome for an entry whose parent was not found when it was added. */
+/** Outcome for an entry whose parent was not found when the entry was added. */
 export interface LinkFinding {
   readonly ordinal: number;
   /**
-   * `missing`: made a root; `bridged`: made a child of the entry before; `unstated`: likewise, since no entry states a parent;
+   * Kind of outcome.
+   *
+   * `missing`: made a root; `bridged`: made a child of the previous entry; `unstated`: same, because no entry states a parent;
    * `cycle`: made a root to break a cycle.
    */
   readonly kind: "missing" | "bridged" | "unstated" | "cycle";
   readonly parentId: string;
-  /** Whether an earlier finding no longer holds: the parent has arrived, or the cycle is gone. */
+  /** Whether an earlier finding no longer applies: the parent has arrived, or the cycle no longer exists. */
   readonly isOver: boolean;
 }
 
@@ -21,7 +23,7 @@ interface Waiting {
   isReported: boolean;
 }
 
-/** The entries whose parent has not arrived. */
+/** Entries whose parent has not arrived. */
 export class LateParents {
   readonly #waiting = new Map<IdKey, Waiting[]>();
   #unreported: Waiting[] = [];
@@ -31,7 +33,7 @@ export class LateParents {
     return this.#waiting.size > 0;
   }
 
-  /** Makes an entry wait for its parent. */
+  /** Registers an entry whose parent has not arrived. */
   wait(ordinal: number, parent: IdKey, fallback: number): void {
     const waiting = { ordinal, parent, fallback, isReported: false };
     const others = this.#waiting.get(parent);
@@ -40,7 +42,7 @@ export class LateParents {
     this.#unreported.push(waiting);
   }
 
-  /** Releases the entries that wait for this parent; returns their earlier findings, which are over. */
+  /** Releases the entries that wait for this parent; returns their earlier findings, which no longer apply. */
   welcome(parent: IdKey): { ordinals: number[]; over: LinkFinding[] } | undefined {
     const waiting = this.#waiting.get(parent);
     if (waiting === undefined) return undefined;

@@ -2,11 +2,11 @@ import { isJsonRecord } from "../../core/format/json.ts";
 import type { SessionManager } from "../../session/manager/session-manager.ts";
 
 /**
- * Follows other processes that clear the history of a session: the leaf moves to their mark, a root of its own, so that nothing is
- * appended to what was cleared.
+ * Follows other processes that clear a session's history: the leaf moves to their marker, a new root, so that nothing
+ * is appended to the cleared branch.
  *
- * @param customType - Type of the marks.
- * @returns A function that reads what others wrote; call it before the history is read or changed.
+ * @param customType - Type of the markers.
+ * @returns A function that reads other processes' entries; call it before reading or changing the history.
  */
 export function followClears(session: SessionManager, customType: string): () => Promise<void> {
   session.on("foreign_entries", ({ entries }) => {

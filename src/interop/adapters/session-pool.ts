@@ -7,29 +7,29 @@ import { sessionNotFound } from "../../stores/contract/store-errors.ts";
 
 const MAX_IDLE = 16;
 
-/** Attempts to write to a session that others delete again and again. */
+/** Maximum number of attempts to write to a session that others delete repeatedly. */
 const MAX_ATTEMPTS = 10;
 
-/** What refuses a write because the session was deleted, or deleted and begun again, or begun by another process. */
+/** Errors for a write to a session that was deleted, deleted and created again, or created by another process. */
 const GONE: readonly SessionErrorCode[] = ["SESSION_NOT_FOUND", "WRITES_LOST", "SESSION_EXISTS"];
 
 function isGone(error: unknown): boolean {
   return GONE.some((code) => isSessionError(error, code));
 }
 
-/** Builds something from all entries of a session. */
+/** Consumer of all entries of a session. */
 export interface EntryTaker {
   take(entry: AnySessionEntry): void;
 }
 
-/** An open session, and what was built from its entries so far. */
+/** Open session, and the state built from its entries so far. */
 export interface OpenSession<State extends EntryTaker> {
   readonly session: SessionManager;
   readonly state: State;
 }
 
 /**
- * Sessions of a store that are written to repeatedly. Stay open, so that an append costs only what it adds.
+ * Pool of a store's sessions that are written to repeatedly. They stay open, so that an append costs only what it adds.
  *
  * Runs one task per session at a time.
  */
@@ -39,7 +39,7 @@ export class OpenSessions<State extends EntryTaker> {
   readonly #newState: (session: SessionManager) => State;
   readonly #onGone: (id: string, state: State) => void;
   readonly #turns = new Turns();
-  /** The most recently used last. */
+  /** Most recently used last. */
   readonly #open = new Map<string, OpenSession<State>>();
 
   /** @param onGone - Called with the state of a session that was deleted while it was open here. */
@@ -55,7 +55,7 @@ export class OpenSessions<State extends EntryTaker> {
     this.#onGone = onGone;
   }
 
-  /** Reads a session, including what others wrote; undefined if there is none. */
+  /** Reads a session, including other processes' entries; undefined if it does not exist. */
   read<T>(id: string, work: (open: OpenSession<State>) => T): Promise<T | undefined> {
     return this.#turns.take(id, async () => {
       const open = await this.#latest(id, () => this.#find(id));
@@ -64,12 +64,12 @@ export class OpenSessions<State extends EntryTaker> {
   }
 
   /**
-   * Writes to a session, and waits until everything is durable. A session that is deleted meanwhile stays deleted, and the
-   * write is tried on the one that is then there.
+   * Writes to a session, and waits until everything is durable. A session that is deleted in the meantime stays
+   * deleted, and the write is retried on its successor.
    *
-   * @param newName - Name of the session that is begun if there is none.
-   * @param isMeant - Whether to write to the session that is there or, if there is none, to begin one. Default: always.
-   * @returns False if there is none, or it is not meant; nothing was written.
+   * @param newName - Name of the new session if none exists.
+   * @param isMeant - Whether to write to the existing session or, if there is none, to create one. Default: always.
+   * @returns False if the session does not exist, or `isMeant` rejects it; nothing was written.
    */
   write(
     id: string,
@@ -89,7 +89,7 @@ export class OpenSessions<State extends EntryTaker> {
           await open.session.flush();
           return true;
         } catch (error) {
-          // Entries that could not be written yet stay in the session, and the next try writes them.
+          // Entries that could not be written yet stay in the session, and the next attempt writes them.
           if (isSessionError(error, "WRITE_FAILED")) throw error;
           if (isGone(error)) this.#noteGone(id);
           await this.#close(id);
@@ -125,7 +125,7 @@ export class OpenSessions<State extends EntryTaker> {
     return opened;
   }
 
-  /** Returns an open session with what others wrote; undefined if it is not open, or was deleted. */
+  /** Returns an open session after reading other processes' entries; undefined if it is not open, or was deleted. */
   async #refreshed(id: string): Promise<OpenSession<State> | undefined> {
     const open = this.#open.get(id);
     if (open === undefined) return undefined;
@@ -201,7 +201,7 @@ async function closeQuietly(session: SessionManager): Promise<void> {
   try {
     await session.close();
   } catch (error) {
-    // The caller that appended got this error already.
+    // The caller that appended already got this error.
     if (!isSessionError(error)) throw error;
   }
 }
@@ -221,7 +221,7 @@ export class Turns {
     return mine;
   }
 
-  /** Tells whether a task of a name is waiting or running. */
+  /** Returns whether a task of this name is waiting or running. */
   isTaken(name: string): boolean {
     return this.#latest.has(name);
   }

@@ -1,6 +1,6 @@
 import { isJsonRecord, type JsonObject, type JsonValue } from "../../core/format/json.ts";
 
-/** Key of an object that stores bytes, for which JSON has no form; its only key. */
+/** Only key of an object that stores bytes, which JSON cannot represent. */
 const BYTES_KEY = "sessiontree.base64";
 
 /**
@@ -9,7 +9,7 @@ const BYTES_KEY = "sessiontree.base64";
  * Omits undefined properties, as in JSON; bytes (`Uint8Array`) become base64.
  *
  * @param what - Name of the object in errors.
- * @throws {TypeError} With the path of what JSON cannot hold, so that nothing is lost silently.
+ * @throws {TypeError} With the path of a value that JSON cannot represent, so that nothing is lost silently.
  */
 export function toStoredData(data: unknown, what: string): JsonObject {
   const stored = isJsonRecord(data) ? toStoredValue(data, what, []) : undefined;
@@ -26,7 +26,7 @@ export function loadData(stored: unknown): unknown {
   return Object.fromEntries(Object.entries(stored).map(([key, value]) => [key, loadData(value)]));
 }
 
-/** Returns a canonical text of a stored value: equal for equal values, whatever the order of keys. */
+/** Returns a canonical string for a stored value: equal for equal values, whatever the order of keys. */
 export function spellCanonically(stored: unknown): string {
   return JSON.stringify(stored, (_, value: unknown) => (isJsonRecord(value) ? sortKeys(value) : value));
 }
@@ -37,7 +37,7 @@ function sortKeys(record: { [key: string]: unknown }): { [key: string]: unknown 
 
 function toStoredValue(value: unknown, path: string, above: readonly object[]): JsonValue {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
-  // JSON has no negative zero; a sum with zero is a positive one.
+  // JSON has no negative zero; adding zero makes it positive.
   if (typeof value === "number" && Number.isFinite(value)) return value + 0;
   if (value instanceof Uint8Array) return { [BYTES_KEY]: Buffer.from(value).toString("base64") };
   if (typeof value !== "object") throw notKept(path, `a ${typeof value}`);
@@ -50,7 +50,7 @@ function toStoredValue(value: unknown, path: string, above: readonly object[]): 
   return Object.fromEntries(entries.map(([key, one]) => [key, toStoredValue(one, `${path}.${key}`, within)]));
 }
 
-/** Tells whether an object has no prototype but that of objects, or none. */
+/** Returns whether an object is plain: its prototype is that of objects, or null. */
 export function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;

@@ -17,25 +17,25 @@ const RULES: OptionRules<ExportAtifOptions> = {
   subagents: { fits: Array.isArray, words: "an array of sessions" },
 };
 
-/** A session as a document of ATIF. */
+/** A session as an ATIF document. */
 export interface ExportedTrajectory {
   readonly trajectory: AtifTrajectory;
   /** Images to write next to the document. */
   readonly assets: readonly AtifAsset[];
-  /** What ATIF leaves out or changes. */
+  /** Losses and changes, because ATIF cannot represent some content. */
   readonly issues: readonly ConversionIssue[];
 }
 
 /**
  * Converts a path of a session to a document of the Agent Trajectory Interchange Format (ATIF), version 1.8.
  *
- * Writes nothing. An answer and the results of its calls are one step; late results belong to the step of their call. Tokens
- * and cost are only those that the session states.
+ * Does not write files. An answer and the results of its calls are one step; late results belong to the step of their call.
+ * Tokens and cost are only those that the session states.
  *
  * @param session - Not changed.
- * @throws {SessionError} `ENTRY_NOT_FOUND`; `NOT_A_SESSION` if the path has nothing that is a step
+ * @throws {SessionError} `ENTRY_NOT_FOUND`; `NOT_A_SESSION` if no entry of the path is a step
  * @throws {TypeError} If an option is invalid.
- * @remarks Cost: O(bytes of the path); of the session with `lossless`. Source: docs/atif.md
+ * @remarks Cost: O(bytes of the path); with `lossless`, O(bytes of the session). Source: docs/atif.md
  */
 export function exportAtif(session: AtifSource, options: ExportAtifOptions = {}): ExportedTrajectory {
   assertOptions(options, RULES);
@@ -52,7 +52,7 @@ export function exportAtif(session: AtifSource, options: ExportAtifOptions = {})
 }
 
 /**
- * Embeds each subagent in the trajectory with the call that started it, or in the main one if no call is known; leaves out one
+ * Embeds each subagent in the trajectory with the call that started it, or in the main one if no call is known; omits a subagent
  * that was started on another branch.
  */
 function embedSubagents(
@@ -73,11 +73,11 @@ function embedSubagents(
       );
   }
   const ordered = orderBelow(main, places);
-  // A trajectory is complete once those of its own subagents are in it.
+  // A trajectory is complete when those of its own subagents are embedded.
   for (const [subagent, { caller, result }] of ordered.reverse()) caller.embed(subagent, result);
 }
 
-/** Where a subagent was started. */
+/** Position of the call that started a subagent. */
 interface SubagentPlace {
   readonly caller: TrajectoryWriter;
   /** Result of the call that started it. */
@@ -96,14 +96,17 @@ function findSubagentPlace(
   return undefined;
 }
 
-/** Orders subagents so that each comes after its caller; those that claim to have started each other go to the main trajectory. */
+/**
+ * Orders subagents so that each comes after its caller; those that claim to have started each other are embedded in the main
+ * trajectory.
+ */
 function orderBelow(
   main: TrajectoryWriter,
   places: ReadonlyMap<TrajectoryWriter, SubagentPlace>,
 ): (readonly [TrajectoryWriter, SubagentPlace])[] {
   const ordered = new Map<TrajectoryWriter, SubagentPlace>();
   const callers = [main];
-  // Elements added during the walk are walked as well.
+  // The loop also visits elements added during it.
   for (const caller of callers) {
     for (const [subagent, place] of places) {
       if (place.caller !== caller) continue;

@@ -14,7 +14,7 @@ export function findMetrics(entry: AnySessionEntry | JsonRecord): AtifMetrics | 
   const output = toWhole(used.output);
   const isCounted = input !== undefined || output !== undefined;
   const metrics = pickDefined({
-    // A call with tokens states both counts; one with only a cost states neither.
+    // A call with tokens states both counts; a call with only a cost states neither.
     prompt_tokens: isCounted ? (input ?? 0) : undefined,
     completion_tokens: isCounted ? (output ?? 0) : undefined,
     cached_tokens: toWhole(used.cacheRead),
@@ -41,7 +41,7 @@ function toWhole(value: unknown): number | undefined {
   return whole > 0 ? whole : undefined;
 }
 
-/** Returns the sums of metrics; a sum of which no part is known is left out. */
+/** Returns the sums of metrics; a sum without any known part is omitted. */
 export function sumMetrics(all: readonly AtifMetrics[]): AtifFinalMetrics {
   const sum = (name: Exclude<keyof AtifMetrics, "extra">) => {
     const known = all.flatMap((metrics) => metrics[name] ?? []);

@@ -24,15 +24,15 @@ interface WrittenCall {
   readonly call: AtifCall;
 }
 
-/** Stop reasons of an answer that ended as it should. */
+/** Stop reasons of an answer that ended normally. */
 const NORMAL_ENDS: ReadonlySet<string> = new Set(["", "stop", "toolUse"]);
 
 /** Writes the entries of one path as steps: an answer and the results of its calls are one step. */
 export class StepWriter {
   readonly steps: AtifStep[] = [];
-  /** Metrics of all calls of models that are part of this session, those of steps included. */
+  /** Metrics of all model calls of this session, including those of steps. */
   readonly metrics: AtifMetrics[] = [];
-  /** Calls of models outside the conversation. */
+  /** Model calls outside the conversation. */
   readonly usage: JsonRecord[] = [];
   /** Entries that are not a step, each with the step that it follows. */
   readonly state: JsonRecord[] = [];
@@ -68,7 +68,7 @@ export class StepWriter {
     } else this.#addState(entry, isCopied);
   }
 
-  /** Adds a message of an entry, as it is stored or as the context has it. */
+  /** Adds a message of an entry, in its stored form or as it is in the context. */
   addMessage(entry: AnySessionEntry, message: AgentMessage, isCopied: boolean): void {
     const fields = toRecord(message);
     switch (message.role) {
@@ -107,7 +107,7 @@ export class StepWriter {
     }
   }
 
-  /** Returns the result of a call, to which a subagent's trajectory is linked; makes it if the call has none. */
+  /** Returns the result of a call, to which a subagent's trajectory is linked; adds it if the call has none. */
   findResult(callId: string): AtifResult | undefined {
     const written = this.#calls.get(callId);
     if (written === undefined) return undefined;
@@ -142,7 +142,7 @@ export class StepWriter {
     isCopied: boolean,
   ): void {
     const step = this.steps.at(-1);
-    // A result without a call after calls could be taken for the result of one.
+    // A result without a call, after calls, could be mistaken for the result of one of them.
     const isSeen = customType === OBSERVATION_CUSTOM_TYPE && step?.source === "agent";
     if (step === undefined || !isSeen || step.tool_calls !== undefined) {
       this.#add(entry, isCopied, "user", content, { kind: "custom_message", customType, display });
@@ -262,7 +262,7 @@ export class StepWriter {
   }
 }
 
-/** Blocks of an answer with a field of their own. */
+/** Types of blocks of an answer that have their own field. */
 const UNSPOKEN: ReadonlySet<unknown> = new Set(["thinking", "toolCall"]);
 
 function toReadableThinking(block: unknown): string[] {
@@ -283,7 +283,7 @@ function makeAnswerExtra(message: JsonRecord): JsonRecord | undefined {
   return Object.keys(extra).length === 0 ? undefined : extra;
 }
 
-/** The place of each call of a step, computed once. */
+/** The position of each call of a step, computed once. */
 const ORDERS = new WeakMap<readonly AtifCall[], ReadonlyMap<string, number>>();
 
 function getCallOrder(calls: readonly AtifCall[] = []): ReadonlyMap<string, number> {
@@ -300,13 +300,13 @@ function addResult(step: AtifStep, result: AtifResult): AtifResult {
   const { results } = step.observation;
   const order = getCallOrder(step.tool_calls);
   const place = (one: AtifResult) => order.get(one.source_call_id ?? "") ?? -1;
-  // Results mostly come in the order of the calls, so that the last one is the one before.
+  // Results usually arrive in the order of the calls, so that the last result is usually the previous one.
   const before = results.findLastIndex((other) => place(other) <= place(result));
   results.splice(before + 1, 0, result);
   return result;
 }
 
-/** Depth to which strings are looked for: deeper values stay as they are. */
+/** Maximum depth at which strings are searched for: deeper values remain unchanged. */
 const MAX_DEPTH = 100;
 
 /** Returns JSON without halves of surrogate pairs in its strings. */

@@ -64,7 +64,7 @@ export class TrajectoryWriter {
     return callId === undefined ? undefined : this.#steps.findResult(callId);
   }
 
-  /** Returns whether it is known which call of the session, on any branch, started a subagent. */
+  /** Returns whether a known call of the session, on any branch, started a subagent. */
   hasStarted(subagent: TrajectoryWriter): boolean {
     const callId = this.#findCallOf(subagent, this.#session.getEntries());
     return (
@@ -104,7 +104,7 @@ export class TrajectoryWriter {
     });
   }
 
-  /** The session's id and that of the leaf. */
+  /** The ids of the session and of the leaf. */
   get id(): string {
     return `${this.#session.getHeader()?.id ?? ""}:${this.#path.at(-1)?.id ?? ""}`;
   }
@@ -178,7 +178,7 @@ export class TrajectoryWriter {
   }
 }
 
-/** Messages with which a compaction begins a context, before the messages that it keeps. */
+/** Roles of the messages with which a compaction begins a context, before the messages that it keeps. */
 const INTRODUCTIONS: ReadonlySet<string> = new Set(["system", "compactionSummary"]);
 
 function findData(path: readonly AnySessionEntry[], type: string): JsonRecord {

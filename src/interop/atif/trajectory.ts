@@ -66,7 +66,7 @@ export type AtifPart =
 
 /** Tokens and cost of a step. */
 export interface AtifMetrics {
-  /** Tokens of input, including those that a cache served or stored. */
+  /** Input tokens, including those read from or written to a cache. */
   prompt_tokens?: number;
   completion_tokens?: number;
   cached_tokens?: number;

@@ -9,13 +9,13 @@ import { type ExportedMessage, type ExportStage, getMessageTime, listStages } fr
 import type { ExportIssue } from "./exported-session.ts";
 import type { SessionWriter, WriteTarget } from "./session-writer.ts";
 
-/** Version of Claude Code whose files these are like. */
+/** Version of Claude Code whose file format is written. */
 const CLAUDE_CODE_VERSION = "2.1.332";
 
-/** Longest folder name that Claude Code makes of a path. */
+/** Maximum length of a folder name that Claude Code derives from a path. */
 const MAX_FOLDER_NAME = 200;
 
-/** Nothing is counted twice: what a call used is in the session. */
+/** Zero usage, so that nothing is counted twice: the usage of a call is in the session. */
 const NO_USAGE = {
   input_tokens: 0,
   output_tokens: 0,
@@ -122,7 +122,7 @@ class Transcript {
     });
   }
 
-  /** Returns the id of the next record, which follows from that of the session. */
+  /** Returns the id of the next record, derived from that of the session. */
   #makeUuid(): string {
     const name = hashText(`${this.#target.id} ${this.#count}`);
     return name.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
@@ -133,7 +133,7 @@ class Transcript {
   }
 }
 
-/** Returns a text alone as a string, as the program writes prompts. */
+/** Returns a single text as a string, as the program writes prompts. */
 function toPlainContent(said: unknown): unknown {
   const [first, ...rest] = toArray(said).map(toRecord);
   return first?.["type"] === "text" && rest.length === 0 ? first["text"] : said;

@@ -7,7 +7,7 @@ import { type ExportedMessage, type ExportStage, getMessageTime, listStages } fr
 import type { ExportIssue } from "./exported-session.ts";
 import type { SessionWriter, WriteTarget } from "./session-writer.ts";
 
-/** Version of Codex whose files these are like. */
+/** Version of Codex whose file format is written. */
 const CODEX_VERSION = "0.171.0";
 
 const NO_FAILURES = "Codex results have no error flag; only their text shows that the call failed.";
@@ -15,7 +15,7 @@ const NO_FAILURES = "Codex results have no error flag; only their text shows tha
 /**
  * Writes a session as a rollout of Codex.
  *
- * A compaction becomes one of Codex: what it left replaces what is before it in the file.
+ * A compaction becomes one of Codex: its remaining history replaces everything before it in the file.
  */
 export const writeCodex: SessionWriter = (session, target) => {
   const rollout = new Rollout(target);
@@ -32,16 +32,16 @@ export const writeCodex: SessionWriter = (session, target) => {
   };
 };
 
-/** Codex finds a session by this name, in whichever folder for a day it is. */
+/** Returns the path of a rollout; Codex finds a session by the file name, in any day's folder. */
 function makeRolloutPath({ id, now }: WriteTarget): string {
   const [day = "", time = ""] = new Date(now).toISOString().slice(0, 19).split("T");
   return `sessions/${day.replaceAll("-", "/")}/rollout-${day}T${time.replaceAll(":", "-")}-${id}.jsonl`;
 }
 
-/** An item as a rollout has it. */
+/** An item of a rollout. */
 interface RolloutItem {
   readonly item: object;
-  /** What a list or a screen shows of it; undefined if it is no text. */
+  /** The text of the item in lists and on screens; undefined if it has no text. */
   readonly shown: { readonly type: "user_message" | "agent_message"; readonly message: string } | undefined;
   readonly source: ExportedMessage | undefined;
   readonly time: string;
@@ -67,7 +67,7 @@ function writeItems(
   return { written: items, issues: plan.issues.list() };
 }
 
-/** Names the type of a message, and makes parts of its text: Codex drops a content that is a string. */
+/** Adds the type of a message, and splits its text into parts, because Codex drops string content. */
 function toRolloutItem(item: OpenAIResponsesItem): object {
   if (!("role" in item)) return item;
   const { role, content } = item;
@@ -94,7 +94,7 @@ class Rollout {
   readonly #endTime: string;
   /** Entries that were written. */
   readonly #written = new Set<string>();
-  /** What lists show if the user has typed nothing. */
+  /** Text shown in lists if the user has typed nothing. */
   #firstText: string | undefined;
   #hasPrompt = false;
 
@@ -130,7 +130,7 @@ class Rollout {
     return new TextEncoder().encode(this.#lines.join(""));
   }
 
-  /** Adds what lists and screens show of what was said; a summary, for one, was not. */
+  /** Adds the text of messages for lists and screens; a summary, for example, is not a message. */
   #show({ shown, source, time }: RolloutItem): void {
     if (shown === undefined) return;
     const isPrompt = shown.type === "user_message";

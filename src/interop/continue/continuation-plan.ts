@@ -13,7 +13,7 @@ import { normalizeName, ToolIds } from "../convert/tool-ids.ts";
 import { type ExportedMessage, getMessageTime, listStages } from "./export-stages.ts";
 import type { WriteTarget } from "./session-writer.ts";
 
-/** Characters of the longest id of a call that any provider accepts. */
+/** Maximum length of a call id that every provider accepts, in characters. */
 const MAX_CALL_ID = 64;
 
 /** Returns a mapper from call ids of any provider to ids that all providers accept. */
@@ -21,24 +21,24 @@ export function makePortableIds(): ToolIds {
   return new ToolIds({ maxLength: MAX_CALL_ID, fitOwn: normalizeName });
 }
 
-/** A prompt, or an answer with its results, and where it comes from. */
+/** A prompt, or an answer with its results, and the entry that it comes from. */
 export interface ContinuedTurn {
   readonly item: PlannedUser | PlannedAnswer;
   readonly entryId: string;
   /** ISO 8601. */
   readonly timestamp: string;
-  /** Message of the item; of a prompt that was added, the one that follows it. */
+  /** Message of the item; for an added prompt, the message that follows it. */
   readonly message: AgentMessage;
 }
 
-/** The history that a program gets to continue with. */
+/** The history with which a program continues. */
 export interface ContinuationPlan extends Pick<RequestPlan, "ids" | "issues"> {
   readonly turns: readonly ContinuedTurn[];
 }
 
 /**
- * Prepares the messages at a leaf for a program whose file holds no compaction: without instructions and thinking, each call
- * with one result. The whole path has no summaries of what it holds anyway.
+ * Prepares the messages at a leaf for a program whose file cannot contain a compaction: without instructions and thinking, each
+ * call with one result. The whole path is exported without summaries, because it contains the summarized messages.
  */
 export function planContinuation(
   session: ReadonlySessionManager,
@@ -62,7 +62,7 @@ export function planContinuation(
   return { turns, ids, issues };
 }
 
-/** Replaces images that are not base64, on which a program that reads them ends. */
+/** Replaces images that are not base64, because they crash programs that read them. */
 function withReadableImages(message: AgentMessage): AgentMessage {
   if (message.role !== "user" && message.role !== "toolResult") return message;
   const { content } = message;

@@ -14,7 +14,7 @@ import { findOpenCodeModel } from "./opencode-model.ts";
 
 /** Options for `continueIn`. */
 export interface ContinueInOptions extends ExportForOptions {
-  /** Environment variables that say where programs keep their sessions. Default: those of this process. */
+  /** Environment variables that locate the programs' sessions. Default: those of this process. */
   readonly env?: Environment;
   /** Whether to write nothing, and report what would be written. Default: false. */
   readonly dryRun?: boolean;
@@ -28,7 +28,7 @@ export interface Continuation extends Pick<ExportedSession, "id" | "commands" | 
   readonly cwd: string;
 }
 
-/** Where each program keeps what it has; OpenCode imports a file from anywhere. */
+/** Folder of each program; OpenCode imports a file from any folder. */
 const FOLDERS: Readonly<Record<ContinuingAgent, (env: Environment, home: string) => string>> = {
   "claude-code": ({ CLAUDE_CONFIG_DIR: named = "" }, home) =>
     named.split(",")[0]?.trim() || join(home, ".claude"),
@@ -41,12 +41,12 @@ const FOLDERS: Readonly<Record<ContinuingAgent, (env: Environment, home: string)
 /**
  * Writes a session into the folder of another program, which can then continue it.
  *
- * Writes new files only; each is there as a whole or not at all. The session does not change. Import the program's sessions
- * to get what was said there.
+ * Writes new files only; each appears as a whole or not at all. The session does not change. Import the program's sessions to get
+ * their new messages.
  *
  * @param agent - The program.
  * @param session - Not changed.
- * @returns What was written, and the commands that continue the session.
+ * @returns The written files, and the commands that continue the session.
  * @throws {SessionError} `PROGRAM_MISSING` if the program has no folder; `CWD_MISSING` if the working directory does not
  *   exist; `SESSION_EXISTS` if a file is at a path; `NOT_A_SESSION` if the path has no message; `ENTRY_NOT_FOUND`;
  *   `WRITE_FAILED`
@@ -65,7 +65,7 @@ export function continueIn(
   const model = agent === "opencode" ? findOpenCodeModel(env, env["HOME"] || homedir()) : undefined;
   const found = { ...(project !== undefined && { project }), ...(model !== undefined && { model }) };
   const exported = exportFor(agent, session, { ...found, ...options, cwd });
-  // Other users share the folder for temporary files, and cannot look into one of our own.
+  // Other users share the folder for temporary files, and cannot read a private one.
   const place = agent === "opencode" ? join(folder, `sessiontree-${exported.id}`) : folder;
   const files = exported.files.map(({ path, bytes }) => ({ path: join(place, path), pieces: [bytes] }));
   for (const { path } of files) assertFree(path, realFileSystem);

@@ -34,12 +34,12 @@ const UUID = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/;
 /**
  * Converts a session to the files with which another program continues it.
  *
- * Writes nothing. The model there gets the same texts, tool calls, and results; thinking is left out, because providers
+ * Does not write files. The model there gets the same texts, tool calls, and results; thinking is omitted, because providers
  * accept it only from the model that wrote it. `continueIn` also writes the files.
  *
  * @param agent - The program.
  * @param session - Not changed.
- * @returns The files, the commands that continue the session, and what was left out.
+ * @returns The files, the commands that continue the session, and issues about losses.
  * @throws {SessionError} `ENTRY_NOT_FOUND`; `NOT_A_SESSION` if the path has no message
  * @throws {TypeError} If the program or an option is unknown.
  * @remarks Cost: O(bytes of the session). Source: docs/continue.md
@@ -55,7 +55,7 @@ export function exportFor(
     );
   const target = makeTarget(session, options);
   const messages = readSteps(session, target.leafId).flatMap((step) => step.messages);
-  // Of messages that no provider knows, nothing would be left to continue.
+  // If no provider knew any of the messages, nothing would be left to continue.
   const said = messages.filter(({ role }) => role !== "system");
   if (toAnthropic(said, { dropThinking: true }).messages.length === 0) throw makeNoMessageError();
   const { issues, ...written } = WRITERS[agent](session, target);
@@ -78,7 +78,7 @@ function makeNoMessageError(): SessionError {
   return new SessionError("NOT_A_SESSION", "The session has no message to continue; name another one.", {});
 }
 
-/** Lists what no program's file holds. */
+/** Lists losses that are the same for all programs. */
 function listLosses(
   agent: Exclude<ContinuingAgent, "pi">,
   session: ReadonlySessionManager,
@@ -100,7 +100,10 @@ function listCalledTools(message: AgentMessage): string[] {
   return blocks.flatMap(({ type, name }) => (type === "toolCall" && typeof name === "string" ? [name] : []));
 }
 
-/** Names lost images, and keeps the first of equal issues: what a compaction kept is exported twice. */
+/**
+ * Assigns lost images their own code, and keeps the first of equal issues, because messages kept by a compaction are exported
+ * twice.
+ */
 function toExportIssues(issues: readonly ExportIssue[]): ExportIssue[] {
   const byText = new Map<string, ExportIssue>();
   for (const issue of issues) {

@@ -12,18 +12,20 @@ export interface ExportedMessage {
   readonly entry: SessionEntry;
 }
 
-/** What a model sees until the next compaction, or at the leaf. Instructions are not part of it: programs have their own. */
+/**
+ * The context of a model until the next compaction, or at the leaf. Instructions are excluded, because programs have their own.
+ */
 export interface ExportStage {
   readonly sources: readonly ExportedMessage[];
   /** The compaction that the stage begins with; its summary is the first message. */
   readonly compaction: CompactionEntry | undefined;
-  /** Number of messages with which the stage begins that the compaction left: its summary, and what it kept. */
+  /** Number of messages at the beginning of the stage that remain after the compaction: its summary, and the kept messages. */
   readonly keptCount: number;
 }
 
 /**
- * Returns the parts of an export, in order: of a whole path, one for each compaction and what was before the first; else
- * what the model sees at the leaf.
+ * Returns the parts of an export, in order: for a whole path, one for each compaction and one for the messages before the first;
+ * otherwise the context of the model at the leaf.
  *
  * @throws {SessionError} `ENTRY_NOT_FOUND`
  * @remarks Cost: O(path) for each part.

@@ -13,7 +13,7 @@ export interface ExportForOptions {
   /** Working directory of the program. Default: that of the session. */
   readonly cwd?: string;
   /**
-   * `"context"` exports what the model sees; `"whole"` exports the whole path, with compactions where the program has
+   * `"context"` exports the context of the model; `"whole"` exports the whole path, with compactions if the program supports
    * them. Default: `"context"`.
    */
   readonly compacted?: "context" | "whole";
@@ -22,7 +22,7 @@ export interface ExportForOptions {
   /** Time of the export, Unix milliseconds. Default: now. */
   readonly now?: number;
   /**
-   * Model with which OpenCode continues, such as `anthropic/claude-opus-4-8`; it must be one that the user's OpenCode knows.
+   * Model with which OpenCode continues, such as `anthropic/claude-opus-4-8`; the user's OpenCode must be configured for it.
    * Default: the model of the last answer.
    */
   readonly model?: string;
@@ -38,11 +38,11 @@ export interface ExportedFile {
 }
 
 /**
- * What an export left out or changed. docs/continue.md explains each code.
+ * Codes of losses and changes in an export. docs/continue.md explains each code.
  *
- * Beside the codes of conversions: `SYSTEM_LEFT_OUT`: the program has instructions of its own. `TOOLS_FOREIGN`: calls name
- * tools that the program lacks. `IMAGE_LEFT_OUT`: a text replaces an image. `BRANCHES_LEFT_OUT`: other branches stay in the
- * session. `FILES_NOT_THERE`: the working directory is another one, so that files may be missing.
+ * In addition to the codes of conversions: `SYSTEM_LEFT_OUT`: the program has its own instructions. `TOOLS_FOREIGN`: calls name
+ * tools that the program lacks. `IMAGE_LEFT_OUT`: a text replaces an image. `BRANCHES_LEFT_OUT`: other branches are only in the
+ * session. `FILES_NOT_THERE`: the working directory is a different one, so that files may be missing.
  */
 export type ExportIssueCode =
   | ConversionIssueCode
@@ -52,18 +52,18 @@ export type ExportIssueCode =
   | "BRANCHES_LEFT_OUT"
   | "FILES_NOT_THERE";
 
-/** Something that an export left out or changed: reported, never thrown. */
+/** A loss or change in an export: reported, never thrown. */
 export interface ExportIssue extends Omit<ConversionIssue, "code"> {
   readonly code: ExportIssueCode;
 }
 
-/** A session as another program stores it. */
+/** A session in the form of another program. */
 export interface ExportedSession {
   /** Id of the session in the program. */
   readonly id: string;
   readonly files: readonly ExportedFile[];
-  /** Commands to run in the working directory, in order; `{}` is the path of the first file. The last one continues the session. */
+  /** Commands to run in the working directory, in order; `{}` is the first file's path. The last one continues the session. */
   readonly commands: readonly (readonly string[])[];
-  /** What the program's form leaves out or changes. */
+  /** Losses and changes in the program's form. */
   readonly issues: readonly ExportIssue[];
 }

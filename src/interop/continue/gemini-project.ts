@@ -8,7 +8,8 @@ import { callIfPresent } from "../../session/fs/file-system.ts";
 /**
  * Finds the name of a working directory's folder below `tmp` in Gemini CLI's folder.
  *
- * A directory in which the program has never run has none yet; then it is the name that the program will choose, if that is free.
+ * A directory in which the program has never run has no folder yet; the result is then the name that the program will choose, if
+ * it is free.
  *
  * @param home - Gemini CLI's folder, such as `~/.gemini`.
  * @throws {SessionError} `NOT_A_SESSION` if the program would choose another name.
@@ -29,7 +30,7 @@ export function findGeminiProject(home: string, cwd: string): string {
   throw new SessionError("NOT_A_SESSION", message, { details: { cwd, project: name } });
 }
 
-/** Makes the name that Gemini CLI gives to the folder of a working directory if no other has it. */
+/** Makes the name that Gemini CLI gives to the folder of a working directory if the name is free. */
 export function makeProjectName(cwd: string): string {
   const last = cwd.split(/[/\\]/).findLast((name) => name !== "") ?? "";
   const name = last
@@ -39,7 +40,7 @@ export function makeProjectName(cwd: string): string {
   return name === "" ? "project" : name;
 }
 
-/** Returns whether a name in the program's list can be one folder below `tmp`. */
+/** Returns whether a name in the program's list is a valid folder name below `tmp`. */
 function isProjectName(name: string): boolean {
   return /^[A-Za-z0-9][\w.-]*$/.test(name);
 }

@@ -18,7 +18,7 @@ import { type ContinuedTurn, makePortableIds, planContinuation } from "./continu
 import { makeProjectName } from "./gemini-project.ts";
 import type { SessionWriter } from "./session-writer.ts";
 
-/** The program puts its own prompt in front. Its model may be another one than made the ids of calls. */
+/** The program adds its own prompt at the beginning. Its model may differ from the one that created the ids of calls. */
 const GEMINI_CLI: Dialect = {
   ...GEMINI,
   ...NO_ORIGINALS,
@@ -27,15 +27,15 @@ const GEMINI_CLI: Dialect = {
   newIds: makePortableIds,
 };
 
-/** Text in front of a prompt that the program would take for a command or for its own words, and drop. */
+/** Text added before a prompt that the program would treat as a command or as its own text, and drop. */
 const BEFORE_PROMPT = "The user wrote:";
 
 /**
  * Writes a session for Gemini CLI: a log of one record for each prompt, answer, and set of results.
  *
- * Calls are parts of their answer, and results are a record of their own, as the program writes a history that it has resumed;
- * it sends results twice that are in `toolCalls`, once it has resumed a session again. Its list of sessions reads the start
- * time, and its sweep deletes sessions by it: it is the time of the export.
+ * Calls are parts of their answer, and results are a separate record, in the form of a resumed history: results in `toolCalls`
+ * would be sent twice after the session is resumed again. The start time is the time of the export, because the program's list of
+ * sessions shows it, and its cleanup deletes sessions by it.
  */
 export const writeGemini: SessionWriter = (session, target) => {
   const { id, cwd, now, leafId } = target;
@@ -64,7 +64,7 @@ export const writeGemini: SessionWriter = (session, target) => {
   return { files: [file], commands: [["gemini", "--resume", id]], issues: issues.list() };
 };
 
-/** Writes the records of turns, each with an id that names its entry. */
+/** Writes the records of turns, each with an id derived from its entry. */
 class RecordWriter {
   readonly #style: CallStyle;
   readonly #issues: ConversionIssues;
@@ -100,7 +100,7 @@ class RecordWriter {
     return [{ text: BEFORE_PROMPT }, ...parts];
   }
 
-  /** Returns the id of an entry, with a number from the second record on. */
+  /** Returns the id of an entry, with a number appended from the second record on. */
   #makeId(entryId: string): string {
     const times = (this.#uses.get(entryId) ?? 0) + 1;
     this.#uses.set(entryId, times);

@@ -9,10 +9,10 @@ import type { Environment } from "../history/source-program.ts";
 /**
  * Finds the model with which a user's OpenCode would begin a session: the one in its settings, else the one used last.
  *
- * A session continues with the model of its last prompt, and fails if OpenCode does not know that.
+ * A session continues with the model of its last prompt, and fails if OpenCode is not configured for it.
  *
  * @param home - The user's home folder.
- * @returns The provider and the model, such as `anthropic/claude-opus-4-8`; undefined if neither names one.
+ * @returns The provider and the model, such as `anthropic/claude-opus-4-8`; undefined if neither source names one.
  */
 export function findOpenCodeModel(env: Environment, home: string): string | undefined {
   const settings = join(env["XDG_CONFIG_HOME"] || join(home, ".config"), "opencode", "opencode.json");

@@ -21,7 +21,7 @@ import type { SessionWriter, WriteTarget } from "./session-writer.ts";
 /** Version of the documents of `opencode export` that this module writes. */
 const VERSION = "1.18.33";
 
-/** The program writes requests for any provider: ids and names fit the strictest. */
+/** The program sends requests to any provider, so ids and names fit the strictest one. */
 const OPENCODE: Dialect = {
   ...USUAL_DIALECT,
   form: "modelMessage",
@@ -36,7 +36,7 @@ const OPENCODE: Dialect = {
   ...NO_ORIGINALS,
 };
 
-/** Characters of a title. */
+/** Maximum number of characters in a title. */
 const MAX_TITLE = 80;
 
 /** A model by the names that OpenCode uses. */
@@ -45,16 +45,16 @@ interface ModelName {
   readonly modelID: string;
 }
 
-/** Where the copied messages of a session end that continues another one. */
+/** The continued session, with the end of the copied messages. */
 interface CopiedSession extends ContinuedSession {
-  /** When the last copied message was made, Unix milliseconds; new ones are later. */
+  /** Creation time of the last copied message, Unix milliseconds; new messages are later. */
   readonly copiedUntil: number;
 }
 
 /**
  * Writes a session for OpenCode 1: a document of `opencode export`.
  *
- * The program sorts messages by id, and continues with the model of the last prompt, which must be one that it knows.
+ * The program sorts messages by id, and continues with the model of the last prompt, for which it must be configured.
  */
 export const writeOpenCode: SessionWriter = (session, target) => {
   const plan = planContinuation(session, target, OPENCODE);
@@ -98,25 +98,28 @@ function makeDocumentTitle(session: ReadonlySessionManager): string {
   return Array.from(finder.opening.text).slice(0, MAX_TITLE).join("") || "Continued session";
 }
 
-/** Returns a time for each message, rising by at least 1 ms, none after `now`: the program distinguishes messages by them. */
+/**
+ * Returns a time for each message, increasing by at least 1 ms, none after `now`, because the program distinguishes messages by
+ * their times.
+ */
 function spreadTimes(turns: readonly ContinuedTurn[], now: number): number[] {
   const times: number[] = [];
   for (const { timestamp } of turns) times.push(Math.max(Date.parse(timestamp), (times.at(-1) ?? 0) + 1));
   return times.map((time, index) => Math.min(time, now - (times.length - 1 - index)));
 }
 
-/** Counts of ids in one millisecond, and bits of an id's number. */
+/** Number of ids per millisecond; then number of bits and digits in an id's number. */
 const IDS_PER_MS = 0x1000n;
 const ID_BITS = 48;
 const ID_DIGITS = 12;
 
-/** Makes ids as the program does, all earlier than those that it makes from now on. */
+/** Makes ids like the program's, all of them earlier than ids that the program makes from now on. */
 class IdMaker {
   readonly #seed: string;
   #next: bigint;
 
   constructor(uuid: string, now: number, turns: readonly ContinuedTurn[]) {
-    // As many characters as the program's ids have.
+    // Same number of characters as in the program's ids.
     this.#seed = uuid.replaceAll("-", "").slice(0, 14);
     const parts = turns.flatMap(({ item }) => [
       ...item.content,
@@ -126,7 +129,7 @@ class IdMaker {
     this.#next = BigInt(now) * IDS_PER_MS - count;
   }
 
-  /** Returns an id that sorts after those made before. */
+  /** Returns an id that sorts after all previous ones. */
   make(kind: "msg" | "prt"): string {
     return `${kind}_${this.#digits(this.#next++)}${this.#seed}`;
   }
@@ -174,7 +177,7 @@ class MessageWriter {
       mode: "build",
       agent: "build",
       path: { cwd: this.#cwd, root: this.#cwd },
-      // What the original session counts is not counted again.
+      // The original session counts the usage.
       cost: 0,
       tokens: { input: 0, output: 0, reasoning: 0, cache: { read: 0, write: 0 } },
       modelID,
@@ -232,7 +235,7 @@ class MessageWriter {
   }
 }
 
-/** Parses a model as the program's command line names it. */
+/** Parses a model in the form of the program's command line. */
 function parseModel(model: string | undefined): ModelName | undefined {
   if (model === undefined) return undefined;
   const [, providerID, modelID] = /^([^/]+)\/(.+)$/.exec(model) ?? [];

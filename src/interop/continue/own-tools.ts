@@ -23,7 +23,10 @@ const OWN_TOOLS: Readonly<Record<Exclude<ContinuingAgent, "pi">, ReadonlySet<str
   ]),
 };
 
-/** Lists the names of called tools that a program does not offer, sorted; those of MCP servers may be there. */
+/**
+ * Lists the names of called tools that a program does not offer, sorted; MCP tools are excluded, because their servers may be
+ * available.
+ */
 export function listForeignTools(
   agent: Exclude<ContinuingAgent, "pi">,
   names: Iterable<string>,

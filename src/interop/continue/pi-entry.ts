@@ -11,17 +11,17 @@ import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 import { toUsage } from "../convert/answer.ts";
 import type { Open } from "../convert/conversion-options.ts";
 
-/** An entry before it has its place in a file. */
+/** An entry before its position in a file is determined. */
 export type PiEntry = Open<{ readonly id: string }>;
 
 /**
- * Returns an entry as pi can continue after it.
+ * Converts an entry to a form after which pi can continue.
  *
- * Other writers leave out the usage of an answer, or the id of a call, and store a text instead of blocks; pi ends at any of these.
- * It passes over the messages that a compaction keeps in itself: they become entries before it, from which it keeps on.
+ * Other writers omit the usage of an answer, or the id of a call, and store a string instead of blocks; pi crashes on any of
+ * these. pi ignores messages that a compaction contains: they become entries before it, beginning with its first kept entry.
  *
  * @param taken - Ids of the entries before it.
- * @returns Only the entry itself if nothing is missing; none for a damaged one, and for what pi does not know.
+ * @returns Only the entry itself if nothing is missing; empty for a damaged entry, and for types unknown to pi.
  */
 export function toPiEntries(entry: SessionEntry, taken: ReadonlySet<string>): PiEntry[] {
   const { type }: { readonly type: string } = entry;
@@ -58,7 +58,7 @@ function unrollTail(entry: CompactionEntry, taken: ReadonlySet<string>): PiEntry
   return [...kept, { ...compaction, firstKeptEntryId: kept[0]?.id ?? entry.id }];
 }
 
-/** Derives the id of a kept message, so that every export has the same one. */
+/** Derives the id of a kept message, so that it is the same in every export. */
 function makeTailId(compactionId: string, place: number, taken: ReadonlySet<string>): string {
   let attempt = 0;
   while (taken.has(inventEntryId(compactionId, place, attempt))) attempt++;

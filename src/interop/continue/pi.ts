@@ -10,8 +10,8 @@ import { toPiEntries } from "./pi-entry.ts";
 import type { SessionWriter, WriteTarget } from "./session-writer.ts";
 
 /**
- * Continues a session in pi: the session itself if its file ends at the leaf, since pi continues at the last entry; else the path
- * in a file of its own, as a fork, whose entries keep their ids.
+ * Continues a session in pi: the session itself if its file ends at the leaf, because pi continues at the last entry; otherwise
+ * the path in a new file, as a fork, whose entries keep their ids.
  */
 export const writePi: SessionWriter = (session, target) => {
   const own = findOwnFile(session, target);
@@ -44,7 +44,7 @@ function listDropped(session: ReadonlySessionManager, leafId: string): ExportIss
   });
 }
 
-/** Returns the file of a session if pi would continue in it at the leaf, in the working directory. */
+/** Returns the file of a session if pi would continue it at the leaf, in the working directory. */
 function findOwnFile(session: ReadonlySessionManager, { leafId, cwd }: WriteTarget): string | undefined {
   const isLast = session.getEntries().at(-1)?.id === leafId;
   if (!isLast || cwd !== session.getCwd()) return undefined;
@@ -71,7 +71,7 @@ function makeForkHeader(session: ReadonlySessionManager, { id, cwd, now }: Write
   };
 }
 
-/** Returns the entries of a path as pi reads them, each a child of the one before. */
+/** Returns the entries of a path in the form that pi reads, each a child of the previous one. */
 function listForkEntries(session: ReadonlySessionManager, leafId: string): object[] {
   const taken = new Set<string>();
   let parentId: string | null = null;

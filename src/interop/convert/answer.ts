@@ -3,22 +3,22 @@ import type { Usage } from "../../core/format/content.ts";
 import { type AssistantMessage, type StopReason, UNKNOWN_NAME } from "../../core/format/message.ts";
 import type { ConversionIssue } from "./conversion-issue.ts";
 
-/** An answer made from a provider's response. */
+/** Answer created from a provider's response. */
 export interface ConvertedAnswer {
   readonly message: AssistantMessage;
   readonly issues: readonly ConversionIssue[];
 }
 
-/** Fields of an assistant message; those left out are filled in. */
+/** Fields of an assistant message; omitted ones get defaults. */
 export type AnswerFields = Pick<AssistantMessage, "timestamp"> &
   Partial<Omit<AssistantMessage, "role" | "content">>;
 
 /**
- * Makes an assistant message and fills in the fields that are left out.
+ * Creates an assistant message, with defaults for omitted fields.
  *
- * @param content - A text, or blocks.
- * @param fields - At least `timestamp`, in Unix milliseconds. Defaults: no tokens; `unknown` API, provider and model; stop
- *   reason `toolUse` if the message calls tools, else `stop`.
+ * @param content - A string, or blocks.
+ * @param fields - At least `timestamp`, in Unix milliseconds. Defaults: no tokens; `unknown` API, provider and model;
+ *   stop reason `toolUse` if the message calls tools, else `stop`.
  * @throws {TypeError} If `timestamp` is missing.
  * @example
  * import { SessionManager } from "sessiontree";
@@ -50,7 +50,7 @@ export function assistantMessage(
 /** Meanings of a provider's stop reasons. */
 export type StopReasons = ReadonlyMap<unknown, StopReason>;
 
-/** Meanings of the reasons of Anthropic, Bedrock, OpenAI's chat and LangChain, which say different things in different words. */
+/** Meanings of the stop reasons of Anthropic, Bedrock, OpenAI's chat, and LangChain, none of which conflict. */
 export const STOP_REASONS: StopReasons = new Map([
   ["stop", "stop"],
   ["end_turn", "stop"],
@@ -71,29 +71,29 @@ export const STOP_REASONS: StopReasons = new Map([
   ["malformed_tool_use", "error"],
 ]);
 
-/** Returns why an answer ended: some servers report a normal stop although the model waits for its tools. */
+/** Returns the actual stop reason: some servers report a normal stop although the model waits for its tools. */
 export function chooseStopReason(reported: StopReason, content: AssistantMessage["content"]): StopReason {
   const isCalling = content.some(({ type }) => type === "toolCall");
   return reported === "stop" && isCalling ? "toolUse" : reported;
 }
 
-/** Tokens as a provider counts them; unknown counts may be left out. */
+/** Token counts as reported by a provider; unknown counts may be omitted. */
 interface TokenCounts {
   readonly input?: unknown;
-  /** Instead of an unknown `input`: the provider's count of the input that includes both caches. */
+  /** If `input` is unknown: the provider's input count that includes both caches. */
   readonly inputWithCache?: unknown;
   readonly output?: unknown;
   readonly cacheRead?: unknown;
   readonly cacheWrite?: unknown;
   readonly cacheWrite1h?: unknown;
   readonly reasoning?: unknown;
-  /** Default: the sum of input, output and both caches. */
+  /** Default: the sum of input, output, and both caches. */
   readonly total?: unknown;
-  /** In US dollars; most providers do not tell it. */
+  /** In US dollars; most providers do not report it. */
   readonly cost?: unknown;
 }
 
-/** Makes usage from a provider's counts. */
+/** Creates usage from a provider's counts. */
 export function toUsage(counts: TokenCounts = {}): Usage {
   const output = toCount(counts.output);
   const cacheRead = toCount(counts.cacheRead);
@@ -118,7 +118,7 @@ export function toCount(value: unknown): number {
   return typeof value === "number" && value > 0 && Number.isFinite(value) ? value : 0;
 }
 
-/** Words of OpenAI's two APIs for input and output tokens. */
+/** Terms of OpenAI's two APIs for input and output tokens. */
 interface TokenWords {
   readonly input: "input" | "prompt";
   readonly output: "output" | "completion";

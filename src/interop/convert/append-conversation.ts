@@ -17,7 +17,7 @@ import { isSameJson, STATE_DETAIL } from "./raw-form.ts";
 import { getCallId } from "./tool-ids.ts";
 import { toWellFormedMessage } from "./well-formed-message.ts";
 
-/** What `appendConversation` needs from a session; `SessionManager` has it. */
+/** Session methods that `appendConversation` requires; `SessionManager` has them. */
 export interface ConversationSession {
   getLeafId(): string | null;
   getBranch(fromId?: string): SessionEntry[];
@@ -28,11 +28,11 @@ export interface ConversationSession {
   resetLeaf(): void;
   /** All entries, to find what was redacted. Without it, only redactions on the path count. */
   getEntries?(): SessionEntry[];
-  /** All entries of a type, for the same: reads fewer bodies. */
+  /** All entries of a type, for the same purpose: reads fewer bodies. */
   walk?(fromId: undefined, options: { type: string }): Iterable<SessionEntry>;
 }
 
-/** What `appendConversation` did. */
+/** Result of `appendConversation`. */
 export interface AppendedConversation {
   /** Ids of the new entries, in order; empty if nothing was new. */
   readonly entryIds: string[];
@@ -42,15 +42,15 @@ export interface AppendedConversation {
   readonly hasBranched: boolean;
 }
 
-/** An entry and its messages for a model. */
+/** Entry, and its messages for a model. */
 interface Step {
   readonly entry: SessionEntry;
   readonly messages: readonly Message[];
 }
 
-/** Decides whether a stored message is one of an array, where the content does not. */
+/** Rules for matching a stored message with one of an array where content alone does not decide. */
 export interface Sameness {
-  /** Whether a message that was redacted in the session may be the one of the array, whose content it has lost. */
+  /** Whether a message whose content was redacted in the session may be this one of the array. */
   mayBeSame(entry: SessionEntry, input: Message): boolean;
   /** Whether the kept originals of two messages with the same content belong to one message. */
   hasSameOriginal(entry: SessionEntry, stored: Message, input: Message): boolean;
@@ -61,46 +61,46 @@ const BY_CONTENT: Sameness = {
   hasSameOriginal: (_, stored, input) => hasSameOriginal(stored, input),
 };
 
-/** A message of a list and the entry that has it, after those that were found before. */
+/** Message of the array and its entry, linked to the messages found before it. */
 interface Found {
   readonly at: number;
   readonly entry: SessionEntry;
   readonly before: Found | undefined;
 }
 
-/** How far a walk along a path has come in a list. */
+/** Position of a walk along a path in the array. */
 interface Walk {
   /** Number of messages passed. */
   readonly passed: number;
-  /** Indexes of results among them that the path did not have so far: they may come later. */
+  /** Indexes of passed results that the path did not have so far: they may come later. */
   readonly missing: readonly number[];
   readonly found: Found | undefined;
   readonly lostCalls: LostCalls;
 }
 
-/** How much of a list a session has. */
+/** Part of the array that a session has. */
 interface Match extends Walk {
   /** The entry to continue from; null before the first; undefined for the current leaf. */
   readonly parentId: string | null | undefined;
 }
 
-/** Returns how many messages were found. */
+/** Returns the number of messages found. */
 function countFound({ passed, missing }: Walk): number {
   return passed - missing.length;
 }
 
 /**
- * Appends what is new of a conversation that the host keeps as a whole array; called again, it does nothing.
+ * Appends the new part of a conversation that the host keeps as a whole array; idempotent.
  *
- * Compares the messages by content with those of the path. If an older one was changed, regenerated or removed, the leaf
- * moves to the last common message, or to a branch that already says the same; nothing is lost. Skips entries that an array
- * cannot contain, such as labels, commands and aborted answers. Compares an array made from a compacted context with that
- * context. New instructions in front replace the earlier ones without a branch. A message that was redacted in the session is the
- * one that stands where it stood in the array: what was removed does not come back.
+ * Compares the messages by content with those of the path. If an older one was changed, regenerated, or removed, the
+ * leaf moves to the last common message, or to a branch that already has the same messages; nothing is lost. Skips
+ * entries that an array cannot contain, such as labels, commands, and aborted answers. Compares an array created from a
+ * compacted context with that context. New leading instructions replace the earlier ones without a branch. A message
+ * that was redacted in the session matches the message at its position in the array: removed content is not restored.
  *
  * @param session - A `SessionManager`, in a file, in memory or over a store.
  * @param messages - The whole conversation, such as `fromAnthropic(…).messages`.
- * @throws {SessionError} `WRITE_FAILED`; what was appended stays, and the next call continues behind it.
+ * @throws {SessionError} `WRITE_FAILED`; appended entries remain, and the next call continues after them.
  * @remarks Cost: O(path + messages). Source: docs/messages.md#arrays-of-messages
  */
 export function appendConversation(
@@ -112,7 +112,7 @@ export function appendConversation(
 }
 
 /**
- * Does what `appendConversation` does, for a host that knows more of its messages than their content.
+ * Works like `appendConversation`, for a host that knows more about its messages than their content.
  *
  * @returns Also the entries of the messages that the session had.
  */
@@ -145,7 +145,7 @@ function listEntries({ found }: Match, said: readonly Message[]): Map<Message, S
   return entries;
 }
 
-/** Lists the ids of the calls on the path, the latest first, unless the array begins with something else than a result. */
+/** Lists the ids of the calls on the path, latest first; empty if the array does not begin with a result. */
 function listStoredCallIds(session: ConversationSession, added: readonly Message[]): string[] {
   if (added[0]?.role !== "toolResult") return [];
   const messages = session.getBranch().flatMap((entry) => toStep(entry).messages);
@@ -188,7 +188,7 @@ function appendInstructions(session: ConversationSession, input: readonly System
   ];
 }
 
-/** Finds where a session has most of a list: on its path, in its context, or on another branch. */
+/** Finds the position in a session that has most of the array: on its path, in its context, or on another branch. */
 class Matcher {
   readonly #session: ConversationSession;
   readonly #said: readonly Message[];
@@ -244,7 +244,7 @@ class Matcher {
     const said = this.#said;
     const { passed } = walk;
     const results = endOfResults(said, passed);
-    // Made results, and those that are stored later, may also stand between others.
+    // Synthetic results, and those stored later, may also be between others.
     const start = [passed, skipMade(said, passed), results].find((at) =>
       messages.every((message, next) => this.#isSame(entry, message, said[at + next])),
     );
@@ -257,11 +257,11 @@ class Matcher {
     return { ...walk, passed: start + messages.length, missing, found };
   }
 
-  /** Finds a result among those of its calls, which may have come in another order. */
+  /** Finds a result among those of its calls, whose order may differ. */
   #matchResult(entry: SessionEntry, stored: Message, walk: Walk): Walk | undefined {
     const { passed, missing } = walk;
     const end = endOfResults(this.#said, passed);
-    // A late result may follow them as text of the user.
+    // A late result may follow them as user text.
     const next = Array.from({ length: end - passed + 1 }, (_, index) => passed + index);
     const at = [...missing, ...next].find((index) => this.#isSame(entry, stored, this.#said[index]));
     if (at === undefined) return undefined;
@@ -277,7 +277,7 @@ class Matcher {
     return isSame || this.#isRest(entry, stored, input);
   }
 
-  /** Tells whether a stored message is what a redaction has left of one of the array. */
+  /** Returns whether a stored message is the redacted form of one of the array. */
   #isRest(entry: SessionEntry, stored: Message, input: Message): boolean {
     this.#redactedIds ??= findRedactedIds(this.#session);
     return (
@@ -285,7 +285,7 @@ class Matcher {
     );
   }
 
-  /** Finds the branch that has most of the list. */
+  /** Finds the branch that has most of the array. */
   #searchTree(): Match {
     let best: Match = { ...START, parentId: null };
     const open: { id: string | null; walk: Walk }[] = [{ id: null, walk: START }];
@@ -306,7 +306,7 @@ function findRedactedIds(session: ConversationSession): Set<string> {
   return new Set(entries.flatMap(getRedactedIds));
 }
 
-/** Tells whether two messages have the same role and calls, whatever they say. */
+/** Returns whether two messages have the same role and calls, whatever their other content. */
 function isSameFrame(stored: Message, input: Message): boolean {
   if (stored.role === "toolResult" && input.role === "toolResult")
     return isSameCallId(stored.toolCallId, input.toolCallId);
@@ -326,14 +326,14 @@ function endOfResults(said: readonly Message[], start: number): number {
   return end;
 }
 
-/** Lists the indexes of results that were not made for a request. */
+/** Lists the indexes of results that are not synthetic. */
 function realResults(said: readonly Message[], start: number, end: number): number[] {
   return said.slice(start, end).flatMap((message, at) => {
     return message.role === "toolResult" && !isMadeResult(message) ? [start + at] : [];
   });
 }
 
-/** Skips results that were made for a request, which the session does not have. */
+/** Skips synthetic results, which were added for a request and are not in the session. */
 function skipMade(said: readonly Message[], matched: number): number {
   let at = matched;
   for (let next = said[at]; next?.role === "toolResult" && isMadeResult(next); next = said[at]) at++;
@@ -347,20 +347,20 @@ const NONE_LOST: LostCalls = new Set();
 
 const START: Walk = { passed: 0, missing: [], found: undefined, lostCalls: NONE_LOST };
 
-/** Tells whether an array may lack an entry of a path. */
+/** Returns whether an array may lack an entry of a path. */
 function mayPass({ entry }: Step, lostCalls: LostCalls): boolean {
   if (entry.type !== "message") return true;
   const { message } = entry;
   if (message.role === "toolResult") return lostCalls.has(message.toolCallId);
   if (message.role !== "assistant" && message.role !== "user") return true;
-  // Requests omit unfinished answers, and blank questions as well.
+  // Requests omit unfinished answers and blank questions.
   return (
     isUnfinished(message) ||
     (message.details === undefined && toContentBlocks(message.content).every(isSilent))
   );
 }
 
-/** Returns the calls whose answers are omitted behind a step; a later answer may use an id again. */
+/** Returns the calls whose answers are omitted after a step; a later answer may reuse an id. */
 function addLostCalls({ entry }: Step, lostCalls: LostCalls): LostCalls {
   if (entry.type !== "message" || entry.message.role !== "assistant") return lostCalls;
   const ids: unknown[] = toContentBlocks(entry.message.content).flatMap(
@@ -373,18 +373,18 @@ function addLostCalls({ entry }: Step, lostCalls: LostCalls): LostCalls {
     : lostCalls;
 }
 
-/** Tells whether a request omits a block that is alone in its message. */
+/** Returns whether a request omits a block that is alone in its message. */
 function isSilent(block: unknown): boolean {
   const { type, text } = toRecord(block);
   return type === "thinking" || (type === "text" && String(text).trim() === "");
 }
 
-/** Tells whether a stored message and one of an array are the same, as far as an array can tell. */
+/** Returns whether a stored message and one of an array are the same, as far as an array can show. */
 export function isSameMessage(stored: Message, input: Message): boolean {
   return hasSameContent(stored, input) && hasSameOriginal(stored, input);
 }
 
-/** Tells whether two messages have the same kept originals, in the forms that both have. */
+/** Returns whether two messages have the same kept originals, in the forms that both have. */
 export function hasSameOriginal(storedMessage: Message, inputMessage: Message): boolean {
   if (getSharedOriginals(storedMessage, inputMessage).length === 0) return true;
   const [stored, input] = [toWellFormedMessage(storedMessage), toWellFormedMessage(inputMessage)];
@@ -392,18 +392,18 @@ export function hasSameOriginal(storedMessage: Message, inputMessage: Message): 
 }
 
 /**
- * Tells whether a stored message and one of an array have the same content.
+ * Returns whether a stored message and one of an array have the same content.
  *
- * Ignores times, usage, signatures, blank texts and thinking, `isError`, and calls of an answer that failed or was aborted, which arrays
- * omit. Compares thinking and images of failed results if the array has any.
+ * Ignores times, usage, signatures, blank texts and thinking, `isError`, and calls of an answer that failed or was
+ * aborted, which arrays omit. Compares thinking, and images of failed results, only if the array has any.
  */
 function hasSameContent(storedMessage: Message, inputMessage: Message): boolean {
-  // Requests hold no halves of characters, so that arrays made of them do not, either.
+  // Requests contain no lone surrogates, so neither do arrays created from them.
   const stored = toWellFormedMessage(storedMessage);
   const input = toWellFormedMessage(inputMessage);
   if (stored.role === "system" && input.role === "system")
     return joinSystemText([stored]) === joinSystemText([input]);
-  // A request has a late result as text of the user.
+  // Requests contain a late result as user text.
   if (stored.role === "toolResult" && input.role === "user")
     return isSameMessage(quoteLateResult(stored), input);
   if (stored.role !== input.role) return false;
@@ -419,17 +419,17 @@ function hasSameContent(storedMessage: Message, inputMessage: Message): boolean 
 }
 
 /**
- * Tells whether an array may name a stored call like this: unchanged, without OpenAI's item, or with a number behind it,
- * as requests rename a call that reuses an id.
+ * Returns whether an array may name a stored call like this: unchanged, without OpenAI's item id, or with a number
+ * appended, because requests rename a call that reuses an id.
  */
 function isSameCallId(stored: string, input: string): boolean {
   if (input === stored || input === getCallId(stored)) return true;
   return input.startsWith(`${stored}_`) && /^\d+$/.test(input.slice(stored.length + 1));
 }
 
-/** Lists the content of a message, with consecutive texts joined, and without blank ones. */
+/** Lists the content of a message, with consecutive texts joined and blank ones omitted. */
 function listContent(message: Message, ignored: ReadonlySet<unknown>): unknown[] {
-  // Forms of one text per result join the lines of several.
+  // Forms with one text per result join several texts by line breaks.
   const separator = message.role === "toolResult" ? "\n" : "";
   const said: unknown[] = [];
   for (const { type, text, thinking, data, id, name, arguments: args } of listBlockFields(message)) {
@@ -460,7 +460,7 @@ function listBlockFields(message: AgentMessage): JsonRecord[] {
   return toContentBlocks(toRecord(message)["content"]).map(toRecord);
 }
 
-/** Returns the kept originals of a message, in the forms that another message has as well. */
+/** Returns the kept originals of a message, in the forms that another message also has. */
 function getSharedOriginals(message: object, other: object): unknown[] {
   const { details } = toRecord(message);
   const others = toRecord(toRecord(other)["details"]);

@@ -1,14 +1,15 @@
 /**
- * What a conversion had to change, drop or keep aside. docs/messages.md explains each code.
+ * Codes of what a conversion changed, dropped, or kept aside; docs/messages.md explains each.
  *
- * `MESSAGE_DROPPED`: a message was dropped. `BLOCK_DROPPED`: a part of a message was. `THINKING_DROPPED`: the model you ask
- * would refuse this thinking. `THINKING_MISMATCH`: the provider reports thinking that does not fit what is before it.
- * `SIGNATURE_DROPPED`: a signature belongs to another model. `FLAG_DROPPED`: a field has no
- * counterpart. `TOOLS_DROPPED`: a system message declares tools; pass them with the request. `PAIR_REPAIRED`: a tool call or
- * its result was missing, misplaced or repeated. `ID_CHANGED`: an id or a name did not fit the provider's pattern.
- * `CONTENT_MOVED`: content moved to another position. `CONTENT_REPLACED`: something else replaces what cannot be sent, or not be
- * stored. `CONTENT_ADDED`: a text was added because the provider requires one. `KEPT_IN_DETAILS`: the original is kept in
- * `details` and comes back in a request of the same kind. `DETAILS_DROPPED`: what `details` keeps cannot be part of this request.
+ * `MESSAGE_DROPPED`: a message was dropped. `BLOCK_DROPPED`: a part of a message was. `THINKING_DROPPED`: the requested
+ * model would reject this thinking. `THINKING_MISMATCH`: the provider reports thinking that does not fit the messages
+ * before it. `SIGNATURE_DROPPED`: a signature belongs to another model. `FLAG_DROPPED`: a field has no counterpart.
+ * `TOOLS_DROPPED`: a system message declares tools; pass them with the request. `PAIR_REPAIRED`: a tool call or its
+ * result was missing, misplaced, or repeated. `ID_CHANGED`: an id or a name did not fit the provider's pattern.
+ * `CONTENT_MOVED`: content moved to another position. `CONTENT_REPLACED`: a replacement for content that cannot be sent
+ * or stored. `CONTENT_ADDED`: a text was added because the provider requires one. `KEPT_IN_DETAILS`: the original is
+ * kept in `details` and restored in a request of the same kind. `DETAILS_DROPPED`: data kept in `details` cannot be
+ * part of this request.
  */
 export type ConversionIssueCode =
   | "MESSAGE_DROPPED"
@@ -26,16 +27,16 @@ export type ConversionIssueCode =
   | "KEPT_IN_DETAILS"
   | "DETAILS_DROPPED";
 
-/** Something that a conversion changed or dropped: reported, never thrown. */
+/** Change or omission by a conversion: reported, never thrown. */
 export interface ConversionIssue {
   readonly code: ConversionIssueCode;
-  /** Index in the list that was passed, or -1 if the issue concerns no element of it. */
+  /** Index in the input array, or -1 if the issue concerns no element of it. */
   readonly index: number;
-  /** What was done, for people. */
+  /** Human-readable description of the change. */
   readonly message: string;
-  /** The entry of that element, if the request was made of a session. */
+  /** The entry of that element, if the request was created from a session. */
   readonly entryId?: string;
-  /** The entry because of which it was done, such as the compaction that voided thinking. */
+  /** The entry that caused the change, such as the compaction that invalidated thinking. */
   readonly causedBy?: string;
 }
 
@@ -57,7 +58,7 @@ export class ConversionIssues {
     this.#issues.push({ code, index, message, ...named });
   }
 
-  /** Names the entries of the elements, by their indices. */
+  /** Sets the lookup of entries for elements, by index. */
   locate(entryIdAt: (index: number) => string | undefined): void {
     this.#entryIdAt = entryIdAt;
   }

@@ -1,49 +1,52 @@
 import { isJsonRecord } from "../../core/format/json.ts";
 
-/** Which model a request is for. */
+/** Options for the model and the source of a request. */
 export interface RequestOptions {
   /**
-   * Id of the model that you ask. Thinking and signatures of other models are dropped. Default: the model that answered
-   * last.
+   * Id of the requested model. Thinking and signatures of other models are dropped. Default: the model of the last
+   * answer.
    */
   readonly model?: string;
-  /** Provider of the model, such as `openrouter`. Default: the one that answered last over this API. */
+  /** Provider of the model, such as `openrouter`. Default: that of the last answer over this API. */
   readonly provider?: string;
-  /** Whether to drop all thinking, for a retry after the provider refused it. Default: false. */
+  /** Whether to drop all thinking, for a retry after the provider rejected it. Default: false. */
   readonly dropThinking?: boolean;
-  /** Of a session: the leaf at which to ask. Default: the session's. */
+  /** Leaf of a session at which to send the request. Default: the session's leaf. */
   readonly leafId?: string;
-  /** Of a session: the system text that you send, if it is not the request's own. Compared with what earlier answers keep. */
+  /**
+   * For a session: the system text that you send, if it is not the request's own. Compared with the text kept with
+   * earlier answers.
+   */
   readonly system?: unknown;
-  /** Of a session: the tools that you send. Compared with what earlier answers keep. */
+  /** For a session: the tools that you send. Compared with those kept with earlier answers. */
   readonly tools?: readonly object[];
 }
 
-/** What a provider's messages do not contain. */
+/** Facts that a provider's messages do not contain. */
 export interface MessageImportOptions {
   /** Unix milliseconds: one value for all messages, or a function of the index. */
   readonly timestamp: number | ((index: number) => number);
-  /** Id of the model that answered. Default: the response's, or `unknown`. */
+  /** Id of the responding model. Default: the response's, or `unknown`. */
   readonly model?: string;
   /**
-   * What the last answer used, as the SDK reports it, or a function that tells it by the index of the answer's element.
-   * Default: what stands in the list, where whole responses are among the messages.
+   * Usage of the last answer, as reported by the SDK, or a function that returns it for the index of an answer's
+   * element. Default: the usage of whole responses among the messages.
    */
   readonly usage?: object | ((index: number) => object | null | undefined);
-  /** `"aborted"` for a snapshot of a stream, which cannot say that it was stopped: applies to the last answer. */
+  /** `"aborted"` for a snapshot of a stream, which does not show that it was stopped: applies to the last answer. */
   readonly stopReason?: "aborted";
   /**
-   * The request that was sent: hashes of its system text, tools and messages are kept with the answer, so that later requests
-   * drop its thinking exactly where they differ. Only for responses of Anthropic and Bedrock.
+   * The request that was sent: hashes of its system text, tools, and messages are kept with the answer, so that later
+   * requests drop its thinking exactly where they differ. Only for responses of Anthropic and Bedrock.
    */
   readonly request?: object;
   /** Provider of the model. Default: the company that owns the API. */
   readonly provider?: string;
-  /** Name of the API as the format spells it, such as `openai-responses`. Default: the one of the function that you call. */
+  /** Name of the API in the session format, such as `openai-responses`. Default: that of the called function. */
   readonly api?: string;
 }
 
-/** Returns a function that returns the time of a message, which the options must have. */
+/** Returns a function for the time of a message, which the options must contain. */
 export function makeTimes(options: MessageImportOptions | undefined): (index: number) => number {
   const timestamp: unknown = options?.timestamp;
   if (typeof timestamp === "function") return (index) => asTime(timestamp(index));
@@ -51,7 +54,7 @@ export function makeTimes(options: MessageImportOptions | undefined): (index: nu
   return () => time;
 }
 
-/** Returns a function that returns the usage of an answer, by its index and whether it is the last one. */
+/** Returns a function for the usage of an answer, given its index and whether it is the last one. */
 export function makeUsages({
   usage,
 }: MessageImportOptions): (index: number, isLast: boolean) => object | null | undefined {

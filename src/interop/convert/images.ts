@@ -13,13 +13,13 @@ export function parseDataUrl(url: unknown): ImageContent | undefined {
   return toImage(mimeType, data);
 }
 
-/** Makes an image from base64; undefined if it is not an image. */
+/** Creates an image from base64; undefined if it is not an image. */
 export function toImage(mimeType: unknown, data: unknown): ImageContent | undefined {
   if (typeof mimeType !== "string" || typeof data !== "string" || data === "") return undefined;
   return mimeType.startsWith("image/") ? { type: "image", data, mimeType } : undefined;
 }
 
-/** Makes a text for content that a message cannot hold, such as a document or an image at an address. */
+/** Creates a text for content that a message cannot hold, such as a document or an image at an address. */
 export function makePlaceholder(kind: string, name?: unknown): TextContent {
   return { type: "text", text: typeof name === "string" && name !== "" ? `[${kind}: ${name}]` : `[${kind}]` };
 }

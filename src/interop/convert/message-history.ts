@@ -16,16 +16,16 @@ import type { AnswerBlock, ReadResult } from "./dialect.ts";
 import { type FormName, isSameJson, keepRaw, withoutFields } from "./raw-form.ts";
 import { getCallId } from "./tool-ids.ts";
 
-/** Messages converted from an SDK's. */
+/** Session messages converted from an SDK's. */
 export interface ConvertedMessages {
   readonly messages: Message[];
   readonly issues: readonly ConversionIssue[];
 }
 
 /**
- * The messages of an SDK, to convert them to those of a session: their names, and what they become again.
+ * Form of an SDK's messages for conversion: its defaults, and writers back to the SDK's form.
  *
- * What is written is compared with the original, which is kept if the two differ.
+ * The written form is compared with the original, which is kept if the two differ.
  */
 export interface SdkForm {
   readonly name: FormName;
@@ -36,48 +36,50 @@ export interface SdkForm {
   readonly writeUser: (content: UserMessage["content"]) => unknown;
   readonly writeAnswer: (content: readonly AnswerBlock[]) => unknown;
   readonly writeResult: (result: ReadResult, toolName: string, original: object) => unknown;
-  /** Reads what an answer used, as the SDK counts it. */
+  /** Reads an answer's usage as counted by the SDK. */
   readonly readUsage: (usage: object) => Usage;
-  /** Normalizes equivalent forms of a message, or of each element of a list. */
+  /** Normalizes equivalent forms of a message, or of each element of an array. */
   readonly plain?: (message: object) => object;
 }
 
-/** Facts of a response about its answer. */
+/** Facts from a response about its answer. */
 export interface ResponseFacts {
   readonly id: string | undefined;
   readonly model: string | undefined;
-  /** As the SDK reports it. */
+  /** As reported by the SDK. */
   readonly usage: object | null | undefined;
   readonly stopReason: StopReason;
   /** The provider's stop reason. */
   readonly rawStopReason: string | undefined;
-  /** Returns what went wrong; called only for failures. */
+  /** Returns a description of the failure; called only for failures. */
   readonly errorMessage: () => string;
 }
 
-/** Fields of an answer, and its original without what is never stored. */
+/** Fields of an answer, and its original without parts that are never stored. */
 type AnswerSource = Partial<AnswerFields> & { readonly original?: object };
 
 /** Name of a tool whose call is unknown. */
 const UNKNOWN_TOOL = "unknown";
 
-/** Collects converted messages in order. Keeps the originals of those that do not hold all of theirs. */
+/** Collects converted messages in order. Keeps originals that their messages do not hold completely. */
 export class History {
   readonly issues = new ConversionIssues();
   readonly #messages: Message[] = [];
-  /** The last answer of each element of the list, unless it has a usage of its own. */
+  /** Last answer of each element of the input, unless it has its own usage. */
   readonly #unmeasured = new Map<number, AssistantMessage>();
   readonly #usageAt: (index: number, isLast: boolean) => object | null | undefined;
-  /** Calls by our ids, and by the part of them that a provider's results use. */
+  /** Calls by stored ids, and by the part of these that a provider's results use. */
   readonly #calls = new Map<string, ToolCall>();
   readonly #form: SdkForm;
   readonly getTime: (index: number) => number;
   readonly #isAborted: boolean;
   readonly #identity: { readonly api: string; readonly provider: string; readonly model: string };
-  /** The model that was asked; undefined if the options do not say. */
+  /** The requested model; undefined if the options do not name it. */
   readonly #asked: string | undefined;
 
-  /** @throws {TypeError} If the options have no time, or a usage that is no object. */
+  /**
+   * @throws {TypeError} If the options have no time, or a usage that is not an object.
+   */
   constructor(options: MessageImportOptions, form: SdkForm) {
     this.#form = form;
     this.getTime = makeTimes(options);
@@ -101,7 +103,7 @@ export class History {
     this.#messages.push({ role: "system", content, ...withDetails(details), timestamp: this.getTime(index) });
   }
 
-  /** Adds instructions from a text or blocks; reports the blocks that are no texts. */
+  /** Adds instructions from a string or blocks; reports the blocks that are not texts. */
   instructions(index: number, content: unknown): void {
     this.system(index, getTexts(content).join("\n"));
     this.dropFromSystem(
@@ -110,7 +112,7 @@ export class History {
     );
   }
 
-  /** Reports the parts of instructions that are dropped, by the types of all: a session holds the texts. */
+  /** Reports dropped parts of instructions, given the types of all parts: a session holds only texts. */
   dropFromSystem(index: number, types: readonly unknown[]): void {
     const dropped = types.filter((type) => type !== "text");
     if (dropped.length === 0) return;
@@ -118,7 +120,7 @@ export class History {
     this.report("BLOCK_DROPPED", index, `Dropped ${what} of a system message, of which only texts are kept.`);
   }
 
-  /** Reports fields of a message that have no counterpart, if they have a value. */
+  /** Reports fields of a message without a counterpart, if they have a value. */
   dropFields(index: number, fields: object, what: string): void {
     for (const name of Object.keys(withoutFields(fields)))
       this.report("FLAG_DROPPED", index, `Dropped ${name} of ${what}.`);
@@ -167,7 +169,7 @@ export class History {
     });
   }
 
-  /** Adds a tool result, under our id of its call; `details` are kept if the original is not. */
+  /** Adds a tool result under the stored id of its call; `details` are kept if the original is not. */
   result(
     index: number,
     result: ReadResult,
@@ -191,7 +193,7 @@ export class History {
     this.issues.report(code, index, message);
   }
 
-  /** Keeps an original, and reports that, unless the SDK would get the same without it. */
+  /** Keeps and reports an original, unless the SDK would get an equal message without it. */
   keep(index: number, original: object, again: unknown, what: string): JsonObject | undefined {
     const { name, plain } = this.#form;
     const normal = (said: unknown): unknown => {
@@ -221,7 +223,7 @@ export class History {
   }
 }
 
-/** Tells who answered: the model that was asked, if that is known, may have another name. */
+/** Returns the responding model: the requested one, if known, may have another name. */
 export function makeAnswerer(model: string, asked: string | undefined): Partial<AnswerFields> {
   if (asked === undefined) return { model };
   return asked === model ? {} : { responseModel: model };
@@ -230,7 +232,7 @@ export function makeAnswerer(model: string, asked: string | undefined): Partial<
 /**
  * Returns the only answer of a history.
  *
- * @param facts - What is kept in its `details` beside the original.
+ * @param facts - Data to keep in its `details` next to the original.
  */
 export function getOnlyAnswer(
   history: History,
@@ -244,15 +246,15 @@ export function getOnlyAnswer(
   return { message: { ...message, details: { ...kept, ...facts } }, issues };
 }
 
-/** Returns the `details` field of a message, if there are details. */
+/** Returns the `details` field of a message, if it has details. */
 export function withDetails(details: JsonObject | undefined): { details?: JsonObject } {
   return details === undefined ? {} : { details };
 }
 
-/** What an SDK calls the elements of its lists. */
+/** Name of an element in an SDK's arrays. */
 type Element = "Message" | "Item" | "Content";
 
-/** Refuses messages and parts that are no objects, such as `null`, which JSON has for a gap in a list and for NaN. */
+/** Rejects messages and parts that are not objects, such as `null`, to which JSON converts NaN and gaps in an array. */
 export function assertMessages(messages: readonly unknown[], element: Element = "Message"): void {
   messages.forEach((message, index) => {
     if (!isJsonRecord(message)) {
@@ -271,7 +273,7 @@ export function assertMessages(messages: readonly unknown[], element: Element = 
   });
 }
 
-/** Makes the error for a message of an unknown role, with the roles that are known. */
+/** Creates the error for a message with an unknown role, with the known roles. */
 export function makeUnknownRoleError(
   index: number,
   role: unknown,
@@ -281,12 +283,12 @@ export function makeUnknownRoleError(
   return new TypeError(`${element} ${index} has the role ${JSON.stringify(role)}${known}.`);
 }
 
-/** Tells whether messages were passed as a list rather than in a request. */
+/** Returns whether messages were passed as an array rather than in a request. */
 export function isList<Message>(messages: object | readonly Message[]): messages is readonly Message[] {
   return Array.isArray(messages);
 }
 
-/** Names a value without showing what it holds. */
+/** Describes a value without its content. */
 function describeValue(value: unknown): string {
   if (Array.isArray(value)) return "a list";
   return typeof value === "string" ? "a text" : String(value);

@@ -2,7 +2,7 @@ import { toArray, toRecord } from "../../core/context/entry-fields.ts";
 import { isJsonRecord, type JsonObject, type JsonValue } from "../../core/format/json.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 
-/** The forms of kept originals, by their key in `details`. */
+/** Forms of kept originals, by their key in `details`. */
 const FORMS = [
   "anthropic",
   "bedrock",
@@ -17,26 +17,26 @@ const FORMS = [
 /** Key in `details` of an original in the form of its provider or SDK. */
 export type FormName = (typeof FORMS)[number];
 
-/** Key in `details` of what has changed in a message of the AI SDK since it was first stored. */
+/** Key in `details` of changes to an AI SDK message since it was first stored. */
 export const STATE_DETAIL = "uiState";
 
-/** Fields of originals that hold parts: of messages, of results, and of the AI SDK's outputs. */
+/** Fields of originals that contain parts: of messages, of results, and of the AI SDK's outputs. */
 const PART_LISTS = ["content", "output", "value"] as const;
 
-/** Fields of the AI SDK's state that become ids and signatures of blocks, or are only for display, by provider. */
+/** Fields of the AI SDK's state, by provider, that become ids and signatures of blocks, or are only for display. */
 const READ_STATE: Readonly<Record<string, readonly string[]>> = {
   anthropic: ["signature", "redactedData"],
   openai: ["itemId", "phase", "reasoningEncryptedContent", "namespace", "annotations"],
   google: ["thoughtSignature"],
 };
 
-/** Fields of LangChain's messages that blocks hold, or that no model gets. */
+/** Fields of LangChain's messages that blocks hold, or that are not sent to a model. */
 const LANGCHAIN_FACTS: readonly string[] = [
   ...["id", "tool_calls", "tool_call_chunks", "tool_call_id", "status", "artifact"],
   ...["usage_metadata", "response_metadata"],
 ];
 
-/** Types of LangChain's blocks that become blocks of a message. */
+/** Types of LangChain's blocks that become message blocks. */
 const LANGCHAIN_BLOCKS: ReadonlySet<unknown> = new Set([
   "text",
   "thinking",
@@ -45,15 +45,15 @@ const LANGCHAIN_BLOCKS: ReadonlySet<unknown> = new Set([
   "tool_use",
 ]);
 
-/** Fields of the AI SDK's state that ask a provider to cache; they concern only one request. */
+/** Fields of the AI SDK's state that request caching; they concern only one request. */
 export const CACHE_FIELDS: readonly string[] = ["cacheControl", "cache_control", "cachePoint"];
 
-/** Makes the `details` that keep an original. */
+/** Creates `details` that keep an original. */
 export function keepRaw(form: FormName, raw: object): JsonObject {
   return { [form]: copyAsJson(raw) };
 }
 
-/** Returns the original that `keepRaw` put into `details`; undefined if there is none of that form. */
+/** Returns the original that `keepRaw` stored in `details`; undefined if it has none of that form. */
 export function findRaw(message: object, form: FormName): unknown {
   return toRecord(toRecord(message)["details"])[form];
 }
@@ -63,15 +63,18 @@ export function listKeptForms(message: object): FormName[] {
   return FORMS.filter((form) => findRaw(message, form) !== undefined);
 }
 
-/** Tells whether a kept original holds something for a model; UI messages and LangChain's are also kept for their ids and metadata. */
+/**
+ * Returns whether a kept original holds data for a model; UI messages and LangChain's are also kept for their ids and
+ * metadata.
+ */
 export function isOriginalForModel(form: FormName, raw: unknown): boolean {
   if (form === "langchain") return isLangChainForModel(toRecord(raw));
   return form !== "uiMessage" || isForModel(raw);
 }
 
 /**
- * Tells whether a kept UI message holds something for a model that the message lacks, such as a file, a provider's
- * tool, or state of a provider that blocks cannot hold.
+ * Returns whether a kept UI message holds data for a model that the message lacks, such as a file, a provider's tool,
+ * or provider state that blocks cannot hold.
  */
 export function isForModel(uiMessage: unknown): boolean {
   const { parts } = toRecord(uiMessage);
@@ -99,38 +102,38 @@ function isPartForModel(part: { readonly [name: string]: unknown }): boolean {
 }
 
 /**
- * Returns the provider's state of a call in a UI message of the AI SDK, which puts that of a call that failed at once next to
- * its result.
+ * Returns the provider's state of a call in a UI message. The AI SDK stores the state of a call that failed immediately
+ * with its result.
  */
 export function getCallState(part: unknown): unknown {
   const { state, callProviderMetadata, resultProviderMetadata } = toRecord(part);
   return callProviderMetadata ?? (state === "output-error" ? resultProviderMetadata : undefined);
 }
 
-/** Tells whether a call is an item of OpenAI's; if its input is a text, the tool takes texts. */
+/** Returns whether a call is an OpenAI item; if its input is a string, the tool accepts text. */
 function hasItem(metadata: unknown): boolean {
   return toRecord(toRecord(metadata)["openai"])["itemId"] !== undefined;
 }
 
-/** Tells whether state has something that blocks cannot hold, such as all of Bedrock's. */
+/** Returns whether state has data that blocks cannot hold, such as all of Bedrock's. */
 function hasUnreadState(metadata: unknown): boolean {
   return Object.entries(toRecord(metadata)).some(([provider, state]) => {
     const { caller, ...unread } = withoutFields(toRecord(state), [
       ...CACHE_FIELDS,
       ...(Object.hasOwn(READ_STATE, provider) ? (READ_STATE[provider] ?? []) : []),
     ]);
-    // Anthropic tells of every call whether the model made it directly.
+    // Anthropic reports for every call whether the model made it directly.
     const isUsual = provider === "anthropic" && isSameJson(caller, { type: "direct" });
     return Object.keys(unread).length > 0 || (caller !== undefined && !isUsual);
   });
 }
 
 /**
- * Copies a kept original without blank texts, which providers refuse: the parts of a message, a result, or a list.
+ * Copies a kept original without blank texts, which providers reject: the parts of a message, a result, or an array.
  *
- * Items of OpenAI's responses are not parts, and keep their texts. A blank text that has to carry a signature stays.
+ * Items of OpenAI's responses are not parts, and keep their texts. A blank text that must carry a signature stays.
  *
- * @param isBlank - Tells whether the provider counts a text as empty.
+ * @param isBlank - Returns whether the provider counts a text as empty.
  */
 export function withoutBlankTexts(raw: unknown, isBlank: (text: string) => boolean): unknown {
   if (Array.isArray(raw)) return raw.filter((part) => !isBlankPart(part, isBlank));
@@ -148,19 +151,19 @@ function isBlankPart(part: unknown, isBlank: (text: string) => boolean): boolean
   return type === undefined ? Object.keys(others).length === 0 : type === "text" || type === "input_text";
 }
 
-/** Tells whether the last part of a list has one of these types. */
+/** Returns whether the last part of an array has one of these types. */
 export function endsWithType(list: unknown, ...types: readonly string[]): boolean {
   const { type } = toRecord(Array.isArray(list) ? list.at(-1) : undefined);
   return types.some((one) => one === type);
 }
 
-/** Copies a value through JSON, which drops what it cannot hold; cycles and BigInts throw. */
+/** Copies a value through JSON, which drops values it cannot represent; cycles and BigInts throw. */
 export function copyAsJson(value: object): JsonValue {
   const copy: JsonValue = JSON.parse(encodeRecord(value));
   return copy;
 }
 
-/** Tells whether two values are equal as JSON, whatever the order of keys. */
+/** Returns whether two values are equal as JSON, whatever the order of keys. */
 export function isSameJson(a: unknown, b: unknown): boolean {
   // An explicit stack, because the data may be deeper than the call stack.
   const pairs: [unknown, unknown][] = [[a, b]];

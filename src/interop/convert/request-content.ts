@@ -6,15 +6,15 @@ import type { ConversionIssues } from "./conversion-issue.ts";
 import type { AnswerBlock, Dialect, UserBlock } from "./dialect.ts";
 import { makePlaceholder } from "./images.ts";
 
-/** How an issue begins that reports an image that a provider refuses. */
+/** Start of the issue message for an image that a provider rejects. */
 export const IMAGE_REPLACED = "Replaced an image";
 
-/** Returns whether a text replaced an image. */
+/** Returns whether an issue reports an image replaced by a text. */
 export function isImageLost({ code, message }: { readonly code: string; readonly message: string }): boolean {
   return code === "CONTENT_REPLACED" && message.startsWith(IMAGE_REPLACED);
 }
 
-/** Removes content that a provider refuses: empty texts, thinking of other models, unknown blocks. */
+/** Removes content that a provider rejects: empty texts, thinking of other models, unknown blocks. */
 export class RequestContent {
   readonly #dialect: Dialect;
   readonly #issues: ConversionIssues;
@@ -38,7 +38,7 @@ export class RequestContent {
     return this.#dialect.isBlank(content) ? "" : content;
   }
 
-  /** Returns the content of a tool result that can be sent. Some writers store a text instead of blocks. */
+  /** Returns the content of a tool result that can be sent. Some writers store a string instead of blocks. */
   ofTool(content: unknown, index: number): UserBlock[] {
     return toContentBlocks(content).flatMap((block): UserBlock[] => {
       if (isText(block)) return this.#text(block, index);

@@ -36,7 +36,7 @@ export interface PlannedSystem {
   readonly index: number;
   readonly text: string;
   readonly message: SystemMessage;
-  /** Its kept original in this form, if the text is unchanged. */
+  /** Kept original in this form, if the text is unchanged. */
   readonly raw: unknown;
 }
 
@@ -45,22 +45,22 @@ export interface PlannedUser {
   readonly kind: "user";
   readonly index: number;
   readonly content: UserMessage["content"];
-  /** Its kept original in this form, if the content is unchanged. */
+  /** Kept original in this form, if the content is unchanged. */
   readonly raw: unknown;
-  /** The `details` of the message; absent if the request adds it. */
+  /** `details` of the message; absent if the request adds it. */
   readonly details?: unknown;
 }
 
 /** A tool result. */
 export interface PlannedResult {
   readonly index: number;
-  /** Whether it was made for a call without a result. */
+  /** Whether the result is synthetic, added for a call without one. */
   readonly isMade: boolean;
   readonly message: ToolResultMessage;
   readonly raw: unknown;
 }
 
-/** An answer to send, with the results of its calls in order. */
+/** Answer to send, with the results of its calls in order. */
 export interface PlannedAnswer {
   readonly kind: "answer";
   readonly index: number;
@@ -68,11 +68,11 @@ export interface PlannedAnswer {
   readonly api: string;
   /** Whether the model of the request wrote it, and can use its ids and signatures. */
   readonly isOwn: boolean;
-  /** Whether it lost thinking, or something kept in `details`. */
+  /** Whether it lost thinking or data kept in `details`. */
   readonly isIncomplete: boolean;
   readonly results: readonly PlannedResult[];
   readonly raw: unknown;
-  /** The `details` of the message. */
+  /** `details` of the message. */
   readonly details: unknown;
 }
 
@@ -97,7 +97,7 @@ const IMAGES_FOLLOW = "(see the image that follows)";
 
 const REPAIRS: Readonly<Record<Exclude<ToolPairRepair["kind"], "messageDropped">, string>> = {
   resultMade: "has no result; one that says so was added",
-  resultMoved: "has its result further on; the result was moved behind the call",
+  resultMoved: "has its result further on; the result was moved to its call",
   resultQuoted:
     "has a late result, after an answer that is bound to the one made in its place; it is sent there, as text of the user",
   resultDropped: "has a result but no call; the result was dropped",
@@ -105,7 +105,7 @@ const REPAIRS: Readonly<Record<Exclude<ToolPairRepair["kind"], "messageDropped">
   callRenamed: "reuses an id; it got a new one",
 };
 
-/** Tells whether the model of an answer refuses its thinking if what was before it changes. */
+/** Returns whether the model of an answer rejects its thinking if content before it changes. */
 export function isBoundAnswer({ model, responseModel = model }: AssistantMessage): boolean {
   return bindsThinking(responseModel);
 }
@@ -116,10 +116,10 @@ interface Indexed<M = Message> {
 }
 
 /**
- * Prepares a conversation as all providers require: only finished answers, each followed by its results, without
+ * Prepares a conversation as required by all providers: only finished answers, each followed by its results, without
  * thinking of other models or empty content.
  *
- * @param messages - The messages of a context; not changed.
+ * @param messages - Messages of a context; not changed.
  */
 export function planMessages(
   messages: readonly AgentMessage[],
@@ -135,7 +135,7 @@ class Planner {
   readonly #issues = new ConversionIssues();
   readonly #ids: ToolIds;
   readonly #content: RequestContent;
-  /** Ids of calls that got a made result. */
+  /** Ids of calls with a synthetic result. */
   readonly #made = new Set<string>();
   /** Names of called tools by call id; results use the same names. */
   readonly #callNames = new Map<string, string>();
@@ -166,7 +166,7 @@ class Planner {
     return { system, items: rest, target: this.#target, ids: this.#ids, issues: this.#issues };
   }
 
-  /** Lets ids that fit stay, before others take theirs. */
+  /** Reserves ids that fit, before changed ids can take them. */
   #keepIds(message: Message): void {
     if (message.role !== "assistant") return;
     const isOwn = isWrittenBy(this.#target, message);
@@ -187,7 +187,7 @@ class Planner {
     items.unshift({ kind: "user", index, content: FIRST_WORDS, raw: undefined });
   }
 
-  /** Returns the messages that providers know, without unfinished answers. */
+  /** Returns the messages that providers support, without unfinished answers. */
   #finished(messages: readonly AgentMessage[]): Indexed[] {
     return messages.flatMap((input, index) => {
       const message = toWellFormedMessage(input);
@@ -218,7 +218,7 @@ class Planner {
   #pair(input: readonly Indexed[]): Indexed[] {
     const { messages, repairs } = repairToolPairs(
       input.map(({ message }) => message),
-      // People see each result with its call.
+      // Users see each result with its call.
       this.#dialect.isForDisplay ? {} : { bindsThinking: isBoundAnswer },
     );
     const dropped = new Set<number>();
@@ -233,7 +233,7 @@ class Planner {
           : `Tool call ${JSON.stringify(toolCallId)} ${REPAIRS[kind]}.`;
       this.#issues.report("PAIR_REPAIRED", input[index]?.index ?? -1, text);
     }
-    // A result has its own index, or that of its call if it was made; all others are still in order.
+    // A result has its own index, or that of its call if it is synthetic; all others are still in order.
     const isOther = (role: string, at: number) => role !== "toolResult" || quoted.has(at);
     const others = input.filter(({ message }, at) => isOther(message.role, at) && !dropped.has(at));
     const results = new Map(input.map(({ message, index }) => [message, index]));
@@ -252,7 +252,7 @@ class Planner {
       const answer = items.find((item) => item.kind === "answer");
       return answer === undefined ? systems : systems.filter(({ index }) => index < answer.index);
     }
-    // What only the original holds cannot be part of the instructions.
+    // Data that only the original holds cannot be part of the instructions.
     const rest = items.findIndex((item) => item.kind !== "system" || item.raw !== undefined);
     const leading = rest === -1 ? systems : systems.slice(0, rest);
     // Sections replace one another by name, so they only make sense together.
@@ -267,7 +267,7 @@ class Planner {
     return systems;
   }
 
-  /** Returns the text in front of the request; empty if the provider would refuse it. */
+  /** Returns the text at the front of the request; empty if the provider would reject it. */
   #systemText(messages: readonly SystemMessage[]): string {
     const text = joinSystemText(messages);
     if (text === "" || !this.#dialect.isBlank(text)) return text;
@@ -334,7 +334,7 @@ class Planner {
     const read = changed.length > 0 ? () => undefined : this.#dialect.readAnswer;
     const raw = this.#raw(message, index, read, blocks);
     const { api, details } = message;
-    // Thinking alone is no answer, and providers refuse it.
+    // Thinking alone is not an answer, and providers reject it.
     const isNothing = this.#dialect.isForDisplay
       ? blocks.length === 0 && details === undefined
       : blocks.every(isThinking);
@@ -344,7 +344,7 @@ class Planner {
     return { kind: "answer", index, content, api, isOwn, isIncomplete, results, raw, details };
   }
 
-  /** Tells whether an answer lost some thinking, or something that its thinking belongs to. */
+  /** Returns whether an answer lost thinking, or content to which its thinking belongs. */
   #hasLost(message: AssistantMessage, blocks: readonly AnswerBlock[]): boolean {
     const thoughts = message.content.filter((block) => toRecord(block)["type"] === "thinking");
     const isPartial = blocks.filter(isThinking).length < thoughts.length;
@@ -377,7 +377,7 @@ class Planner {
       const { message, index } = result;
       const images = message.content.filter((block) => block.type === "image");
       if (images.length === 0 || this.#dialect.takesImages(message, this.#target)) return result;
-      this.#issues.report("CONTENT_MOVED", index, "Moved the images of a result behind the results.");
+      this.#issues.report("CONTENT_MOVED", index, "Moved the images of a result after the results.");
       moved.push(...images);
       const texts = message.content.filter((block) => block.type === "text");
       const content = texts.length > 0 ? texts : [{ type: "text" as const, text: IMAGES_FOLLOW }];
@@ -395,7 +395,7 @@ class Planner {
   #raw(message: object, index: number, read: (raw: unknown) => unknown, sent: unknown): unknown {
     const { form, isForDisplay, isBlank } = this.#dialect;
     const kept = findRaw(message, form);
-    // Blank texts are dropped from the content, too; what people see keeps them.
+    // Blank texts are also dropped from the content; for display they are kept.
     const raw = isForDisplay ? kept : withoutBlankTexts(kept, isBlank);
     if (raw !== undefined && isSameJson(read(raw), sent)) return raw;
     this.#reportLost(index, this.#lostForms(message));
@@ -408,9 +408,9 @@ class Planner {
     this.#issues.report("DETAILS_DROPPED", index, `Dropped what ${what} keeps.`);
   }
 
-  /** Lists the forms of kept originals that hold something for a model. */
+  /** Lists the forms of kept originals with data for a model. */
   #lostForms(message: object): FormName[] {
-    // What people see brings back the details of all others.
+    // The form for display restores the details of all others.
     if (this.#dialect.isForDisplay && toRecord(message)["role"] !== "system") return [];
     return listKeptForms(message).filter((form) => isOriginalForModel(form, findRaw(message, form)));
   }
@@ -420,12 +420,12 @@ function changesTools({ toolsAdded, toolsRemoved }: SystemMessage): boolean {
   return toArray(toolsAdded).length > 0 || toArray(toolsRemoved).length > 0;
 }
 
-/** Normalizes a text to a block. */
+/** Normalizes a string to a block. */
 function toBlocks(content: UserMessage["content"] | undefined): unknown {
   return typeof content === "string" ? [{ type: "text", text: content }] : content;
 }
 
-/** Tells whether an original has a list of parts, and none is left. */
+/** Returns whether an original has a list of parts that is empty. */
 function isEmpty(raw: unknown): boolean {
   const parts = Array.isArray(raw) ? raw : toRecord(raw)["content"];
   return Array.isArray(parts) && parts.length === 0;
@@ -440,8 +440,8 @@ function getRole(message: unknown): string {
 }
 
 /**
- * Reports that a provider's results cannot say that their calls failed: in the request that sends the first such result,
- * since a conversation that has an answer to it was sent before.
+ * Reports that a provider's results cannot mark their calls as failed, only in the request that first sends such a
+ * result, because a conversation with an answer to it was sent before.
  */
 export function reportFailedResult({ items, issues }: RequestPlan): void {
   const answers = items.filter((item) => item.kind === "answer");
@@ -451,22 +451,25 @@ export function reportFailedResult({ items, issues }: RequestPlan): void {
   issues.report("FLAG_DROPPED", first.index, "Dropped isError: a result cannot say that its call failed.");
 }
 
-/** What one side says at once, in a form's own terms. */
+/** Consecutive content of one role, in a form's own terms. */
 interface Turn<Content> {
   readonly by: "user" | "model";
   readonly content: Content;
-  /** Index of the message that it begins with. */
+  /** Index of its first message. */
   readonly index: number;
 }
 
-/** How a form writes what was planned: unchanged originals as they came, everything else from its blocks. */
+/** Writers of a form for planned items: unchanged originals as kept, everything else from its blocks. */
 interface TurnWriters<Content> {
   user(item: PlannedUser): Content;
   answer(item: PlannedAnswer): Content;
   results(results: readonly PlannedResult[], answer: PlannedAnswer): Content;
 }
 
-/** Writes a request of which the user says the results of an answer, directly behind it; instructions are not among its turns. */
+/**
+ * Writes turns in which the results of an answer are a user turn directly after it; instructions are not among the
+ * turns.
+ */
 export function writeTurns<Content>(
   items: readonly PlannedItem[],
   write: TurnWriters<Content>,
@@ -481,7 +484,7 @@ export function writeTurns<Content>(
   });
 }
 
-/** Joins consecutive turns of one side, for providers whose roles alternate. */
+/** Joins consecutive turns of one role, for providers whose roles must alternate. */
 export function joinTurns<Part>(turns: readonly Turn<readonly Part[]>[]): Turn<Part[]>[] {
   const joined: Turn<Part[]>[] = [];
   for (const { by, content, index } of turns) {

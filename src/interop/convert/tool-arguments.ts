@@ -2,16 +2,21 @@ import { isJsonRecord } from "../../core/format/json.ts";
 import { parseRecord } from "../../core/jsonl/decode.ts";
 import type { History } from "./message-history.ts";
 
-/** A text in JSON, or a number. */
+/** String in JSON, or a number. */
 const TEXT_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
 
-/** Returns the arguments of a tool call, from an object or the JSON that the model wrote; undefined if that is no object. */
+/**
+ * Returns the arguments of a tool call, from an object or the model's JSON; undefined if the value is not an object.
+ */
 export function parseArguments(value: unknown): Record<string, unknown> | undefined {
   if (typeof value === "string") return parseRecord(value);
   return isJsonRecord(value) ? value : undefined;
 }
 
-/** Normalizes the JSON of arguments; leaves what is no object, or has numbers that parsing would round. */
+/**
+ * Normalizes the JSON of arguments; returns it unchanged if it is not an object, or has numbers that parsing would
+ * round.
+ */
 export function normalizeArguments(json: unknown): unknown {
   return isRounded(json) ? json : (parseArguments(json) ?? json);
 }
@@ -26,7 +31,7 @@ export function reportRounded(history: History, index: number, args: readonly un
   );
 }
 
-/** Tells whether parsing changes numbers of arguments: integers beyond 2^53, and what is too large for a number. */
+/** Returns whether parsing changes numbers in arguments: integers beyond 2^53, and values too large for a number. */
 function isRounded(json: unknown): boolean {
   if (typeof json !== "string" || parseRecord(json) === undefined) return false;
   return (json.match(TEXT_OR_NUMBER) ?? []).some((token) => !token.startsWith('"') && !isHeld(token));

@@ -13,14 +13,14 @@ export function shortenId(id: string, maxLength: number): string {
   return toWellFormedText(id.slice(0, maxLength));
 }
 
-/** How ids fit a provider. */
+/** Rules for fitting ids to a provider. */
 export interface IdStyle {
   readonly maxLength: number;
-  /** Returns the part of our id that the provider knows. Default: all of it. */
+  /** Returns the part of a stored id that the provider uses. Default: the whole id. */
   readonly getPart?: (id: string) => string;
-  /** Makes an id of another model fit the provider's pattern. Default: `normalizeName`. */
+  /** Fits an id of another model to the provider's pattern. Default: `normalizeName`. */
   readonly fitForeign?: (id: string, maxLength: number) => string;
-  /** Makes an id of the model of the request fit: its server takes back what it made. Default: `shortenId`. */
+  /** Fits an id of the request's model: its server accepts the ids it created. Default: `shortenId`. */
   readonly fitOwn?: (id: string, maxLength: number) => string;
 }
 
@@ -35,10 +35,10 @@ export class ToolIds {
   }
 
   /**
-   * Lets an id stay as it is if it fits and no other is like it; call it for all ids before `of`, so that no changed one
-   * takes theirs.
+   * Keeps an id unchanged if it fits and is still free; call it for all ids before `of`, so that no changed id takes
+   * theirs.
    *
-   * @param isOwn - Whether the model of the request made the id.
+   * @param isOwn - Whether the model of the request created the id.
    */
   keep(id: string, isOwn: boolean): void {
     const { maxLength, getPart, fitForeign, fitOwn } = this.#style;
@@ -47,7 +47,7 @@ export class ToolIds {
     if (fitting === part && this.#isFree(part) && !this.#byId.has(id)) this.#take(id, part);
   }
 
-  /** Returns the provider's id for one of ours. */
+  /** Returns the provider's id for a stored id. */
   of(id: string): string {
     const known = this.#byId.get(id);
     if (known !== undefined) return known;
@@ -61,7 +61,7 @@ export class ToolIds {
     return this.#take(id, fitting);
   }
 
-  /** Tells whether the provider gets the id unchanged. */
+  /** Returns whether an id is sent to the provider unchanged. */
   isUnchanged(id: string): boolean {
     return this.of(id) === this.#style.getPart(id);
   }
@@ -77,12 +77,12 @@ export class ToolIds {
   }
 }
 
-/** Returns the part of our id with which OpenAI pairs call and result; the part behind `|` names the item. */
+/** Returns the part of a stored id with which OpenAI pairs call and result; the part after `|` names the item. */
 export function getCallId(id: string): string {
   return id.split("|", 1)[0] ?? "";
 }
 
-/** Makes our id of a call from OpenAI's and that of its item, if it has one. */
+/** Creates the stored id of a call from OpenAI's call id and its item id, if it has one. */
 export function withItemId(callId: string, itemId: unknown): string {
   return typeof itemId === "string" ? `${callId}|${itemId}` : callId;
 }

@@ -9,22 +9,22 @@ import {
 } from "../../session/fs/temporary-files.ts";
 import { canReadDatabases, type LookupColumns, prepareDatabase } from "./sqlite.ts";
 
-/** Size from which a database is only copied if the caller has named it: 1 GB. */
+/** Size above which a database is only copied if the caller has named it: 1 GB. */
 const LARGE_BYTES = 1024 ** 3;
 
-/** How often files are looked at that others write to meanwhile. */
+/** Maximum number of attempts to copy files that other processes are writing to. */
 const MAX_ATTEMPTS = 20;
 
-/** What a database consists of: itself, its log, and what an interrupted change must be undone with. */
+/** Suffixes of a database's files: the database itself, its log, and the journal with which an interrupted change is undone. */
 const PARTS = ["", "-wal", "-journal"] as const;
 
-/** Makes a copy of a database at a path. */
+/** Copies a database to a path. */
 type CopyDatabase = (path: string, copy: string, bytes: number) => Promise<void>;
 
 /**
- * Copies of other programs' databases, which a run reads in their place.
+ * Copies of other programs' databases, which a run reads instead of the originals.
  *
- * Reading a database changes files beside it, so that nothing ever opens the original.
+ * Reading a database changes files next to it, so the original is never opened.
  */
 export class DatabaseCopies {
   readonly #parent: string;
@@ -42,7 +42,7 @@ export class DatabaseCopies {
     this.#copy = copy;
   }
 
-  /** Returns the path of the copy of a database, with all that its log holds. */
+  /** Returns the path of the copy of a database, including the content of its log. */
   async of(path: string): Promise<string> {
     const known = this.#copies.get(path);
     if (known !== undefined) return known;
@@ -80,12 +80,12 @@ export function copyDatabase(path: string, copy: string, lookups: LookupColumns)
   prepareDatabase(copy, lookups);
 }
 
-/** Removes a copy of a database, and the files that reading it leaves beside it. */
+/** Removes a copy of a database, and the files that reading it leaves next to it. */
 export function removeCopy(copy: string): void {
   for (const suffix of ["", ...BESIDE_DATABASE]) removeTemporary(realFileSystem, copy + suffix);
 }
 
-/** State of a file, by which it is known whether it has changed. */
+/** State of a file, by which changes are detected. */
 interface FileState {
   readonly suffix: string;
   readonly size: number;
@@ -101,7 +101,7 @@ function readStates(path: string): FileState[] {
   });
 }
 
-/** Copies a database and what stands beside it, as they were at one moment: what has changed by the end is copied again. */
+/** Copies a database and the files next to it, consistently: files that have changed meanwhile are copied again. */
 function copyWhole(path: string, copy: string): void {
   let copied: readonly FileState[] = [];
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
@@ -109,7 +109,7 @@ function copyWhole(path: string, copy: string): void {
     for (const suffix of PARTS) {
       const key = makeStateKey(states, suffix);
       if (key === makeStateKey(copied, suffix)) continue;
-      // A copy of one that may only be read could not be written again.
+      // A copy of a read-only file could not be overwritten.
       rmSync(copy + suffix, { force: true });
       if (key === undefined) continue;
       copyFileSync(path + suffix, copy + suffix, constants.COPYFILE_FICLONE);

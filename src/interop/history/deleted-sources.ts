@@ -17,10 +17,11 @@ export interface GoneImport {
 }
 
 /**
- * Finds the sessions here whose sources were deleted, as far as the cache knows what was imported, and marks them in it.
+ * Finds sessions in the target whose sources were deleted, as far as the cache has their imports, and marks them in the cache.
  *
  * @param found - All sessions that were found.
- * @returns Those below the paths of the query; none if it is about a project or a time, which a deleted source does not tell.
+ * @returns Sessions below the paths of the query; empty if the query selects a project or a time, which is unknown for a deleted
+ *   source.
  */
 export async function findGone(
   found: readonly SourceSession[],
@@ -48,7 +49,7 @@ export async function findGone(
   return gone;
 }
 
-/** Tells whether a session was deleted in a database, as that was when it was last read. */
+/** Returns whether a session was deleted from a database, as of the last time the database was read. */
 function isDeleted(cache: ImportCache, { sourcePath: path, sourceId }: KnownImport): boolean {
   return (
     isDatabaseName(path) && cache.getLastFacts({ path }).every(({ sessionId }) => sessionId !== sourceId)
@@ -56,9 +57,9 @@ function isDeleted(cache: ImportCache, { sourcePath: path, sourceId }: KnownImpo
 }
 
 function isMissing({ sourcePath }: KnownImport): boolean {
-  // One that was packed is not gone, even if it cannot be unpacked here.
+  // A compressed source still exists, even if it cannot be decompressed here.
   const paths = [sourcePath, `${sourcePath}.zst`];
   const isThere = (path: string) => statSync(path, { throwIfNoEntry: false }) !== undefined;
-  // What the system does not tell is not known to be gone.
+  // If the system refuses access, the source is not assumed to be deleted.
   return callUnlessRefused(() => !paths.some(isThere)) ?? false;
 }

@@ -16,15 +16,15 @@ import { findProgram, SOURCE_PROGRAMS } from "./source-table.ts";
 /** Number of bytes to read first, and next if they are not enough. */
 const FRONTS = [32 * 1024, 512 * 1024] as const;
 
-/** Number of bytes to read of a file that is too large for one text: only records on lines can be found in it. */
+/** Number of bytes to read from a file that is too large for one string: only records on lines can be found in it. */
 const LARGE_FRONT = 64 * 1024 * 1024;
 
 /**
  * Reads the facts of the sessions in a file.
  *
  * @param copy - Path of the copy to read, if it is a database.
- * @returns Empty if the file holds none.
- * @throws {SessionError} `NOT_A_SESSION` if the file is too large to find that out.
+ * @returns Empty if the file contains no sessions.
+ * @throws {SessionError} `NOT_A_SESSION` if the file is too large to determine that.
  * @remarks Cost: usually the first 32 KB.
  */
 export function readFileFacts(file: SourceFile, copy: string | undefined): readonly FileFacts[] {
@@ -34,10 +34,10 @@ export function readFileFacts(file: SourceFile, copy: string | undefined): reado
   return exported === undefined ? facts : facts.map((one) => ({ ...one, exported }));
 }
 
-/** Bytes at the end of a file in which the record of an export is. */
+/** Number of bytes at the end of a file that contain the record of an export. */
 const EXPORT_BYTES = 4096;
 
-/** Returns the session of ours that a file was exported from, if that is what its last record says. */
+/** Returns the session of ours that a file was exported from, if its last record states it. */
 function readExported({ path, size }: SourceFile): ContinuedSession | undefined {
   if (!path.endsWith(".jsonl")) return undefined;
   const from = Math.max(0, size - EXPORT_BYTES);
@@ -65,18 +65,18 @@ function readTextFacts(file: SourceFile): readonly FileFacts[] {
   return facts;
 }
 
-/** Detects which program a file belongs to from its front; undefined if that is unknown, or it is no file to read. */
+/** Detects the program that a file belongs to from its front; undefined if it is unknown, or the path is not a readable file. */
 export function detectSourceOfFile(path: string): DetectedSource | undefined {
   try {
     return detectSource(decodeText(readFront(path, FRONTS[1])));
   } catch (error) {
-    // Whoever reads the file tells what is wrong with it.
+    // The error is reported when the file is read.
     if (!(error instanceof Error)) throw error;
     return undefined;
   }
 }
 
-/** Tells whether all facts that the file can provide are known. */
+/** Returns whether all facts that the file can provide are known. */
 function isEnough(facts: FileFacts): boolean {
   const { wanted = USUALLY_WANTED } = findProgram(facts.source) ?? {};
   return wanted.every((name) => facts[name] !== undefined);

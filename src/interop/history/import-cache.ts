@@ -10,11 +10,11 @@ import type { WrittenSession } from "./import-target.ts";
 import { makeStamp, type SourceFile } from "./source-file.ts";
 import type { FileFacts } from "./source-program.ts";
 
-/** What an import remembers of the files that it read, for the next one to read on. */
+/** State of a session's files after an import, from which the next import continues reading. */
 export interface ReadState {
   /** Bytes of the main file. */
   readonly size: number;
-  /** State of everything else that belongs to the session. */
+  /** State of all other data of the session. */
   readonly others: string;
 }
 
@@ -27,29 +27,29 @@ export interface KnownImport extends WrittenSession {
   readonly location: string;
   readonly counts: ImportCounts;
   readonly dropped: { readonly [reason: string]: number };
-  /** Whether it was left out because it was deleted here. */
+  /** Whether it was omitted because it was deleted from the target. */
   readonly isDeleted?: boolean | undefined;
-  /** Id of the session of ours that it continues; equal to `id` if what is new was added to that one. */
+  /** Id of the session of ours that it continues; equal to `id` if the new entries were added to that session. */
   readonly continuedId?: string | undefined;
-  /** For the session itself, not its subagents: what the import read of its source. */
+  /** For the session itself, not its subagents: the part of its source that the import has read. */
   readonly read?: ReadState | undefined;
   /** Whether its source is known to be deleted. */
   readonly isGone?: boolean | undefined;
 }
 
-/** Raised when the cache's format, or the conversion of records, changes. */
+/** Incremented when the cache's format, or the conversion of records, changes. */
 const CACHE_VERSION = 9;
 
 /**
- * Remembers, for one target, which files hold which session, and the results of importing them.
+ * Stores, for one target, the files of each session, and the results of importing them.
  *
- * Without it, an import reads all files again, and still writes only what is new.
+ * Without it, an import reads all files again, but still only writes new entries.
  */
 export class ImportCache {
   readonly #path: string;
   readonly #files: JsonRecord;
   readonly #imports: JsonRecord;
-  /** What came since it was read or saved. */
+  /** Values added since the cache was read or saved. */
   #fresh: Kept = { files: {}, imports: {} };
 
   /** @param target - Name of the import's target. */
@@ -67,7 +67,7 @@ export class ImportCache {
     return facts.filter(isFileFacts);
   }
 
-  /** Returns the facts that the sessions in a file had when it was last read. */
+  /** Returns the facts of a file's sessions as of the last time the file was read. */
   getLastFacts({ path }: Pick<SourceFile, "path">): readonly FileFacts[] {
     const { facts } = toRecord(this.#files[path]);
     return Array.isArray(facts) ? facts.filter(isFileFacts) : [];
@@ -84,7 +84,7 @@ export class ImportCache {
     return sessions;
   }
 
-  /** Returns the sessions made of everything that was ever imported, by the keys of their sources. */
+  /** Returns the sessions of all previous imports, by the keys of their sources. */
   allImports(): [key: string, stamp: string, sessions: readonly KnownImport[]][] {
     return Object.entries(this.#imports).flatMap(([key, kept]): [string, string, KnownImport[]][] => {
       const { stamp, sessions } = toRecord(kept);
@@ -94,7 +94,7 @@ export class ImportCache {
     });
   }
 
-  /** Returns the sessions that the last import made, whatever has changed since; none if it is unknown. */
+  /** Returns the sessions of the last import, whatever has changed since; empty if it is unknown. */
   getLastImports(key: string): readonly KnownImport[] {
     const { stamp } = toRecord(this.#imports[key]);
     return (typeof stamp === "string" ? this.getImports(key, stamp) : undefined) ?? [];
@@ -104,7 +104,9 @@ export class ImportCache {
     this.#imports[key] = this.#fresh.imports[key] = { stamp, sessions };
   }
 
-  /** Adds what is new to what other imports have saved by now; what a redaction has removed does not come back. */
+  /**
+   * Merges new values with those that other imports have saved meanwhile; values that a redaction has removed are not restored.
+   */
   async save(): Promise<void> {
     const fresh = this.#fresh;
     if (Object.keys({ ...fresh.files, ...fresh.imports }).length === 0) return;
@@ -114,7 +116,7 @@ export class ImportCache {
       await writeAtomicJson(this.#path, { version: CACHE_VERSION, ...all });
       this.#fresh = { files: {}, imports: {} };
     } catch (error) {
-      // A redaction removes what is being written, too.
+      // A redaction also removes the file that is being written.
       if (!hasErrorCode(error, "ENOENT")) throw error;
     }
   }
@@ -125,7 +127,7 @@ interface Kept {
   readonly imports: { [key: string]: unknown };
 }
 
-/** Reads what is kept; nothing if nothing is, or it is of another version. */
+/** Reads the saved values; empty if there are none, or they are of another version. */
 function readKept(path: string): Kept {
   const { version, files, imports } = toRecord(readAtomicJson(path)?.value);
   if (version !== CACHE_VERSION) return { files: {}, imports: {} };

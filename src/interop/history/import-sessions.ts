@@ -34,23 +34,23 @@ import type { ImportStatus } from "./sync-plan.ts";
 
 /** Options of an import. */
 export interface ImportSessionsOptions extends SourceQuery {
-  /** Where to write sessions. Default: files in the folder `imported` in the user's data folder. */
+  /** Store to write sessions to. Default: files in the folder `imported` in the user's data folder. */
   readonly store?: SessionStore;
-  /** Name of a store that is none of files, by which the cache knows it again. */
+  /** Name of a store other than a file store, by which the cache recognizes it. */
   readonly storeName?: string;
-  /** Further folders with imported sessions, which stay there and are kept up to date. Default: pi's. */
+  /** Further folders with imported sessions, which remain there and are kept up to date. Default: pi's. */
   readonly earlierDirs?: readonly string[];
   /** Whether to write nothing. Default false. */
   readonly dryRun?: boolean;
-  /** Whether to import sessions that were deleted here. Default false. */
+  /** Whether to import sessions that were deleted from the target. Default false. */
   readonly again?: boolean;
-  /** Whether to import with the newest mapping beside sessions that exist, which stay as they are. Default false. */
+  /** Whether to re-import with the newest mapping, next to existing sessions, which remain unchanged. Default false. */
   readonly fresh?: boolean;
   /** Returns Unix milliseconds. Default: the clock. */
   readonly now?: () => number;
   /** Called with the number of finished sessions and their total. */
   readonly onProgress?: (done: number, total: number) => void;
-  /** Ends the import with `ABORTED`; sessions already imported are kept. */
+  /** Aborts the import with `ABORTED`; sessions already imported are kept. */
   readonly signal?: AbortSignal;
 }
 
@@ -78,9 +78,12 @@ export interface SessionImport {
   readonly source: SourceName;
   readonly sourceId: string;
   readonly sourcePath: string;
-  /** Path of the session file, or the session's id in a store; null if nothing was written: because of `dryRun`, or because it was deleted or is empty. */
+  /**
+   * Path of the session file, or the session's id in a store; null if nothing was written: because of `dryRun`, or because it was
+   * deleted or is empty.
+   */
   readonly path: string | null;
-  /** Id of the session here. */
+  /** Id of the session in the target. */
   readonly id: string;
   readonly status: ImportStatus;
   readonly counts: ImportCounts;
@@ -90,10 +93,10 @@ export interface SessionImport {
 }
 
 /**
- * Imports sessions of other programs: one session for each of theirs and each of their subagents.
+ * Imports sessions of other programs: one session for each of their sessions and subagents.
  *
- * Leaves imported sessions unchanged, except for appending what is new. Skips sessions that cannot be read or
- * written, and reports them to `onSkipped`.
+ * Leaves imported sessions unchanged, except for appending new entries. Skips sessions that cannot be read or written, and
+ * reports them to `onSkipped`.
  *
  * @throws {SessionError} `ABORTED`
  * @throws {TypeError} If an option is invalid.
@@ -105,21 +108,21 @@ export function importSessions(
   return importWith(undefined, options);
 }
 
-/** What an import that is one of several looks at, by default everything, and what it leaves for the next one. */
+/** Scope and callbacks of one of several imports; by default, everything is imported. */
 export interface ImportRound {
   readonly cache: ImportCache;
-  /** Whether to look for sessions whose sources were deleted. */
+  /** Whether to report sessions whose sources were deleted. */
   readonly tellsGone: boolean;
-  /** Program of the process that reads. Default: that of `SourceReader`. */
+  /** Program of the reading process. Default: that of `SourceReader`. */
   readonly program?: URL | undefined;
   wantsFile?(path: string): boolean;
-  /** Tells whether to import a session, if it has changed. */
+  /** Returns whether to import a session, if it has changed. */
   wants?(session: SourceSession): boolean;
-  /** Tells whether to read all of a session, if reading on is not enough. */
+  /** Returns whether to read all of a session, if reading the appended part is not enough. */
   mayReadAll?(session: SourceSession): boolean;
-  /** Takes all sessions that were found. */
+  /** Called with all sessions that were found. */
   found?(sessions: readonly SourceSession[]): void;
-  /** Takes a session that is up to date now. */
+  /** Called with each session that is now up to date. */
   done?(session: SourceSession): void;
 }
 
@@ -128,7 +131,7 @@ export function cacheFor(options: ImportSessionsOptions): ImportCache {
   return new ImportCache(importTarget(options).name, options.cacheDir);
 }
 
-/** Imports as `importSessions` does, with another program for the process that reads. */
+/** Imports like `importSessions`, with another program for the reading process. */
 export async function* importWith(
   program: URL | undefined,
   options: ImportSessionsOptions,
@@ -142,7 +145,7 @@ export async function* importWith(
   }
 }
 
-/** Imports what one round is about; the caller saves the cache. */
+/** Imports the sessions of one round; the caller saves the cache. */
 export async function* importRound(
   options: ImportSessionsOptions,
   round: ImportRound,
@@ -160,15 +163,15 @@ export async function* importRound(
     run = new ImportRun(options, target, all, round, reader);
     for (const session of selectSessions(all, options)) {
       if (round.wants?.(session) === false) continue;
-      // An error is met again, and reported, when the session is imported.
+      // The error occurs again, and is reported, when the session is imported.
       const known = await findUnchangedImports(session, target, options, cache, () => undefined);
       const readable = known === undefined ? await run.withCopies(session) : session;
       if (readable !== undefined) jobs.push({ session: readable, known });
     }
-    // Folders that cannot be read end the import: what is in there would be imported once more.
+    // Folders that cannot be read end the import, because their sessions would be imported again.
     if (jobs.some(({ known }) => known === undefined)) target.find("");
     for (const [done, job] of jobs.entries()) {
-      // Lets the caller abort between sessions.
+      // Allows the caller to abort between sessions.
       if (signal !== undefined) await waitForTurn();
       refuseAborted(signal, IMPORT_ENDED);
       onProgress?.(done, jobs.length);
@@ -183,19 +186,19 @@ export async function* importRound(
   }
 }
 
-/** Sessions of one program and one working directory. */
+/** Number of sessions of one program and one working directory. */
 export interface ImportPreview {
   readonly source: SourceName;
   /** Empty if unknown. */
   readonly cwd: string;
   /** Number of sessions. */
   readonly sessions: number;
-  /** How many of them are new, or have changed since they were imported. */
+  /** Number of sessions that are new, or have changed since they were imported. */
   readonly changed: number;
 }
 
 /**
- * Counts what can be imported, by program and working directory, reading only the front of each file.
+ * Counts the sessions that can be imported, by program and working directory, reading only the front of each file.
  *
  * @remarks Cost: a check of each file, plus the front of those that are not in the cache.
  */
@@ -236,7 +239,7 @@ async function isOnlyExported({ files }: SourceSession, target: ImportTarget): P
   }
 }
 
-/** Finds sessions without reading them; leaves no copies of databases. */
+/** Finds sessions without importing them; leaves no copies of databases. */
 export async function findFound(
   options: ImportSessionsOptions,
   cache: ImportCache,
@@ -249,7 +252,7 @@ export async function findFound(
   }
 }
 
-/** Returns what takes errors about sessions; of marks that cannot be read it tells the caller once. */
+/** Returns a function that reports errors about sessions; unreadable marks are reported only once. */
 function makeReport(options: ImportSessionsOptions): (session: SourceSession, error: unknown) => void {
   const report = reportTo(options);
   let isTold = false;
@@ -261,9 +264,9 @@ function makeReport(options: ImportSessionsOptions): (session: SourceSession, er
 }
 
 /**
- * Returns the imported sessions of a source, if all are still there or were deleted, and the source is unchanged.
+ * Returns the imported sessions of a source, if all of them still exist or were deleted, and the source is unchanged.
  *
- * @param onError - Called if the system does not tell, and then the session must be imported.
+ * @param onError - Called if the system refuses access; the session must then be imported.
  */
 async function findUnchangedImports(
   session: SourceSession,
@@ -305,7 +308,7 @@ async function findUnchanged(
   return now;
 }
 
-/** Returns a session that was found whole as such, so that it is not looked through again. */
+/** Returns a session with the time of a successful check, so that its file is not read again. */
 function markChecked(one: KnownImport): KnownImport {
   if (one.size === undefined || !isOlderThanSystem(one.writtenMs ?? 0)) return one;
   return { ...one, writtenMs: Date.now() };
@@ -324,7 +327,7 @@ class ImportRun {
   readonly #report: (session: SourceSession, error: unknown) => void;
   readonly #importer: SessionImporter;
   readonly #reader: SourceReader;
-  /** Whether records that have changed may have replaced a session's file. */
+  /** Whether changed records may have replaced a session's file. */
   hasReplaced = false;
 
   constructor(
@@ -351,7 +354,7 @@ class ImportRun {
     this.#importer = new SessionImporter(target, this.#facts, reader);
   }
 
-  /** Names the copies of databases that a session is read from; reports what cannot be copied. */
+  /** Adds the copies of databases that a session is read from; reports databases that cannot be copied. */
   async withCopies(session: SourceSession): Promise<SourceSession | undefined> {
     try {
       return await this.#reader.withCopies(session);
@@ -362,7 +365,7 @@ class ImportRun {
     }
   }
 
-  /** @returns Whether the session is up to date now. */
+  /** @returns Whether the session is now up to date. */
   async *import({ session, known }: Job): AsyncGenerator<SessionImport, boolean, undefined> {
     if (known !== undefined) {
       for (const one of known) {
@@ -396,7 +399,7 @@ class ImportRun {
     return this.#resultFor({ source }, { known, status: "gone", issues: [] });
   }
 
-  /** Reads on where the last import ended; undefined if all of the session must be read. */
+  /** Continues reading where the last import ended; undefined if all of the session must be read. */
   async #readOn(
     session: SourceSession,
     last: readonly KnownImport[],
@@ -404,7 +407,7 @@ class ImportRun {
     try {
       return await this.#importer.readOn(session, last);
     } catch (error) {
-      // What is wrong is met again, and reported, when all of it is read.
+      // The error occurs again, and is reported, when the whole session is read.
       if (!(error instanceof Error)) throw error;
       return undefined;
     }
@@ -431,7 +434,7 @@ class ImportRun {
   }
 }
 
-/** Returns the result for a source without a message, of which no session is made. */
+/** Returns the result for a source without messages, from which no session is made. */
 function makeEmptyImport({ source, sourceId, files }: SourceSession): SessionImport {
   const [file] = files;
   const facts = { source, sourceId, sourcePath: file?.path ?? "", path: null, id: makeSessionId(sourceId) };

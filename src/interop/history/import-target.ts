@@ -43,85 +43,86 @@ import type { SessionStore } from "../../stores/contract/session-store.ts";
 import { FileStore } from "../../stores/file/file-store.ts";
 import { findStrayLeaf, getEntryIds } from "./sync-plan.ts";
 
-/** A session as an import left it. */
+/** State of a session after an import. */
 export interface WrittenSession {
   /** Bytes; absent in a store. */
   readonly size?: number | undefined;
-  /** Unix milliseconds at which it was written, or found whole. */
+  /** Time when it was written, or last found complete, Unix milliseconds. */
   readonly writtenMs?: number | undefined;
 }
 
 /** The bytes of a session. */
 export type SessionBytes = Pick<AppendFile, "readRange">;
 
-/** Returns the entries to append to a session as it is; undefined leaves it. */
+/** Returns the entries to append to a session in its current state; undefined to append none. */
 type EntriesFor<Session> = (session: Session) => readonly AnySessionEntry[] | undefined;
 
-/** Returns the lines to put in place of the bytes that are there; undefined leaves them. */
+/** Returns the lines that replace the existing bytes; undefined to keep them. */
 type LinesFor = (bytes: Uint8Array) => Iterable<string> | undefined;
 
-/** What an import needs of the store that it writes to. A location is the path of a session, or its id. */
+/** The store that an import writes to. A location is the path of a session, or its id. */
 export interface ImportTarget {
   /** Name of the store, for the cache. */
   readonly name: string;
   /** Returns the location that a session has or will have. */
   getLocation(header: SessionHeader): string;
-  /** Finds an existing session by its id, if that needs no request. */
+  /** Finds an existing session by its id, if no request is needed. */
   find(id: string): string | undefined;
   /**
-   * Tells whether a session exists.
+   * Returns whether a session exists.
    *
-   * @param written - What the last import left of it, if known: what a power cut damaged since counts as missing.
+   * @param written - State after the last import, if known: a session damaged since by a power failure counts as missing.
    */
   has(location: string, written?: WrittenSession): Promise<boolean>;
-  /** Returns the size of a session in bytes, if that needs no request. */
+  /** Returns the size of a session in bytes, if no request is needed. */
   getSize(location: string): number | undefined;
   /** Reads the header and the first entry of a session; undefined if it is missing. */
   readFront(location: string): Promise<Uint8Array | undefined>;
-  /** Reads a session whole; undefined if it is missing. */
+  /** Reads a whole session; undefined if it is missing. */
   read(location: string): Promise<Uint8Array | undefined>;
   /** Creates a session; false if it exists already. */
   create(location: string, lines: Iterable<string>): Promise<boolean>;
   /**
-   * Appends entries to a session. A writer who goes on with it meanwhile keeps its leaf.
+   * Appends entries to a session. A writer that continues it meanwhile keeps its leaf.
    *
-   * @returns False if nothing was appended, because nothing was asked for or the session is gone.
+   * @returns False if nothing was appended, because nothing was to be appended or the session no longer exists.
    */
   grow(location: string, entriesFor: EntriesFor<LineSource>): Promise<boolean>;
   /**
-   * Appends entries to a session that is as the last import left it, without indexing it; absent if the store cannot do that.
+   * Appends entries to a session that is unchanged since the last import, without indexing it; absent if the store cannot do
+   * that.
    *
-   * @param size - Bytes that the last import left.
+   * @param size - Size of the session in bytes after the last import.
    * @returns False if nothing was appended.
    */
   extend?(location: string, size: number, entriesFor: EntriesFor<SessionBytes>): Promise<boolean>;
   /**
-   * Replaces a session by other lines; absent if the store cannot do that.
+   * Replaces the lines of a session; absent if the store cannot do that.
    *
-   * @returns False if nothing was replaced, because the session has changed or is gone.
+   * @returns False if nothing was replaced, because the session has changed or no longer exists.
    */
   replace?(location: string, linesFor: LinesFor): Promise<boolean>;
 }
 
-/** Where new session files go. */
+/** Destination of new session files. */
 interface FileLayout {
   /** One flat folder. */
   readonly folder: string | undefined;
-  /** Without a flat folder: where each project has a folder. */
+  /** Without a flat folder: the folder of the projects' folders. */
   readonly root: string;
 }
 
-/** Where to import to. */
+/** Options for the target of an import. */
 interface TargetOptions {
   /** Default: files in the folder of imported sessions. */
   readonly store?: SessionStore;
-  /** Name of a store that is none of files. */
+  /** Name of a store other than a file store. */
   readonly storeName?: string;
-  /** Folders in which imported sessions may be, too. */
+  /** Further folders that may contain imported sessions. */
   readonly earlierDirs?: readonly string[];
 }
 
-/** Makes the target of an import; throws if a store that is none of files has no name. */
+/** Makes the target of an import; throws if a store other than a file store has no name. */
 export function importTarget({ store, storeName, earlierDirs = [] }: TargetOptions): ImportTarget {
   if (store === undefined || store instanceof FileStore) {
     const { folder, root } = store ?? { folder: undefined, root: getImportedRoot() };
@@ -142,25 +143,25 @@ function findSessionsBelow(folder: string): [id: string, path: string][] {
 /** Finds sessions by the ids in their file names, even if they were moved. */
 function findSessions(folder: string): [id: string, path: string][] {
   return listSessionNames(folder).flatMap((name): [string, string][] => {
-    // One that is being replaced may have no other name for a moment.
+    // A file that is being replaced may temporarily have no other name.
     const own = findOldFileName(name) ?? name;
     const id = /_([^/\\]+)\.jsonl$/.exec(own)?.[1];
     return id === undefined ? [] : [[id, join(folder, own)]];
   });
 }
 
-/** @throws {SessionError} If the system refuses: what is in there would be imported once more, even if it was redacted. */
+/** @throws {SessionError} If the system refuses access, because its sessions would be imported again, even redacted ones. */
 function listSessionNames(folder: string): string[] {
   try {
     return callIfPresent(() => readdirSync(folder)) ?? [];
   } catch (error) {
-    // A link that leads nowhere.
+    // A cyclic link.
     if (hasErrorCode(error, "ELOOP")) return [];
     throw toFileError(folder, "read", error);
   }
 }
 
-/** Tells whether the system was started after a time: what was written by then may have been lost in a power cut. */
+/** Returns whether the system was started after a time: data written before may have been lost in a power failure. */
 export function isOlderThanSystem(writtenMs: number): boolean {
   return writtenMs <= Date.now() - uptime() * 1000;
 }
@@ -212,7 +213,7 @@ export class FileTarget implements ImportTarget {
 
   async read(path: string): Promise<Uint8Array | undefined> {
     const fs = this.#fs;
-    // While a file is replaced, nothing may be at its path.
+    // While a file is replaced, its path may not exist.
     if (!isPlainFile(fs, path)) awaitFile(fs, path);
     if (!isPlainFile(fs, path)) return undefined;
     return callIfPresent(() => withFile(fs, path, (fd) => readRange(fs, fd, 0, fs.fstatSync(fd).size)));
@@ -290,7 +291,7 @@ function extendFile(
     const entries = isOurs ? file.read(() => entriesFor(file)) : undefined;
     if (entries === undefined || entries.length === 0) return false;
     const bytes = Buffer.from(entries.map((entry) => `${encodeRecord(entry)}\n`).join(""));
-    // As for a new file: what a power cut takes, another import completes.
+    // As for a new file: another import restores data lost in a power failure.
     if (file.append(bytes, bytes.length, size, false) === undefined) return false;
     if (file.state().size !== size + bytes.length) keepStrayLeaf(fs, path, size, entries);
     return true;
@@ -299,7 +300,7 @@ function extendFile(
   }
 }
 
-/** Keeps the leaf of a writer who went on with a file that had a size, before entries were appended. */
+/** Keeps the leaf of a writer that continued a file of a given size before entries were appended. */
 function keepStrayLeaf(
   fs: FileSystem,
   path: string,
@@ -318,12 +319,15 @@ function keepStrayLeaf(
   }
 }
 
-/** Without flushes: another import completes files after a power cut, and a thousand flushes would take longer than everything else. */
+/**
+ * Returns a file system without flushes: another import completes files after a power failure, and a thousand flushes would take
+ * longer than everything else.
+ */
 function withoutFlush(fs: FileSystem): FileSystem {
   return { ...fs, fsyncSync: () => undefined };
 }
 
-/** Calls with an open file. */
+/** Runs a function with an open file. */
 function withFile<T>(fs: FileSystem, path: string, use: (fd: number) => T): T {
   const fd = openForReading(fs, path);
   try {
@@ -343,14 +347,17 @@ function writeUnlessRemoved<T>(fs: FileSystem, path: string, write: () => T): T 
   }
 }
 
-/** Returns false if nothing is at the path; refuses a link, a folder or a pipe. */
+/** Returns false if the path does not exist; throws for a link, a folder or a pipe. */
 function isPlainFile(fs: FileSystem, path: string): boolean {
   const stats = callIfPresent(() => fs.lstatSync(path));
   if (stats === undefined || stats.isFile()) return stats !== undefined;
   throw toFileError(path, "write", new NotAPlainFileError(`${path} is not a plain file`));
 }
 
-/** Tells whether a file has a size and ends with a line, as after no power cut; of a suspect one also that it holds no zeros. */
+/**
+ * Returns whether a file has at least a size and ends with a line break, unlike after a power failure; a suspect file must also
+ * not contain zeros.
+ */
 function isWholeFile(fs: FileSystem, path: string, size: number, isSuspect: boolean): boolean {
   const stats = fs.statSync(path, { throwIfNoEntry: false });
   if (stats === undefined || stats.size < size || stats.size === 0) return false;
@@ -365,7 +372,7 @@ function isWholeFile(fs: FileSystem, path: string, size: number, isSuspect: bool
 
 const LINE_FEED = 0x0a;
 
-/** Imports into any other store, in which nothing is replaced. */
+/** Imports into any other store, without replacing sessions. */
 class StoreTarget implements ImportTarget {
   readonly name: string;
   readonly #store: SessionStore;

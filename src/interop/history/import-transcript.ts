@@ -7,7 +7,7 @@ import type { SourceProgram, SourceSession } from "./source-program.ts";
 import { SourceReader } from "./source-reader.ts";
 import { findProgram, sourceFolders } from "./source-table.ts";
 
-/** A session of another program, as that program names it. */
+/** A session of another program, as that program identifies it. */
 export interface Transcript {
   /** A file of the session; undefined if the program does not name one. */
   readonly path: string | undefined;
@@ -15,14 +15,14 @@ export interface Transcript {
   readonly sourceId: string | undefined;
 }
 
-/** What became of a transcript; with no imports if no session was found. */
+/** Result of importing a transcript; without imports if no session was found. */
 export interface TranscriptImport {
-  /** Whether the session was left alone because there is more to read than was allowed. */
+  /** Whether the session was not imported because too many bytes would have to be read. */
   readonly isTooLarge: boolean;
   readonly imports: readonly SessionImport[];
 }
 
-/** Imports one session, with its subagents, unless more bytes than so many are to be read. */
+/** Imports one session, with its subagents, unless more than a maximum number of bytes must be read. */
 export async function importTranscript(
   { path, sourceId }: Transcript,
   options: ImportSessionsOptions,
@@ -61,7 +61,7 @@ function countSourceBytes({ files }: SourceSession): number {
   return files.reduce((sum, { size }) => sum + size, 0);
 }
 
-/** Returns the files and folders in which the files of a session may be; undefined if a file holds none yet. */
+/** Returns the files and folders that may contain the files of a session; undefined if the file contains no session yet. */
 async function findSourceFolders(
   path: string | undefined,
   options: ImportSessionsOptions,
@@ -74,7 +74,7 @@ async function findSourceFolders(
   return home === undefined ? [path, ...program.folders(env, env["HOME"] || homedir())] : [home];
 }
 
-/** Returns the program of a file, by all of it, since a first line may be long. */
+/** Returns the program of a file, determined from the whole file, because its first line may be long. */
 async function findProgramOfFile(
   path: string,
   options: ImportSessionsOptions,

@@ -9,10 +9,10 @@ import type { ImportTarget, SessionBytes } from "./import-target.ts";
 import { MAX_OWN_BYTES, makeStamp, makeTitleStamp, readSourceRange } from "./source-file.ts";
 import type { KnownFile, ReadOptions, SourceProgram, SourceSession } from "./source-program.ts";
 
-/** Bytes in front of what is new that are read once more, to see whether they still become what is here; then more. */
+/** Numbers of bytes before the new part to read again, to check that they still yield the existing entries; tried in order. */
 const OVERLAPS = [128 * 1024, 2 * 1024 * 1024] as const;
 
-/** Returns the state of a session's files; undefined for one that is read whole each time. */
+/** Returns the state of a session's files; undefined for a session that is always read whole. */
 export function makeReadState({ files, title }: SourceSession): ReadState | undefined {
   const main = findMain(files);
   if (main === undefined || main.beside !== undefined) return undefined;
@@ -28,11 +28,11 @@ function findMain(files: readonly KnownFile[]): KnownFile | undefined {
 /**
  * Imports what was appended to the main file of a session since the last import, without reading the rest.
  *
- * Reads the end of what was imported once more, and goes on only if it becomes exactly the end of the session here, and if
- * nothing that is new depends on what is further back: else the caller reads all of it.
+ * Reads the end of the imported part again, and continues only if it yields exactly the end of the existing session, and if no
+ * new record depends on earlier ones; otherwise the caller must read everything.
  *
- * @returns What is known of the session now; undefined if nothing was done.
- * @remarks Cost: O(new bytes), and looking for their ids in the session here.
+ * @returns The updated facts about the session; undefined if nothing was done.
+ * @remarks Cost: O(new bytes), plus a search for their ids in the existing session.
  */
 export async function readOn(
   session: SourceSession,
@@ -47,7 +47,7 @@ export async function readOn(
   if (tail === undefined || read === undefined || now === undefined || main === undefined) return undefined;
   if (size === undefined || target.extend === undefined) return undefined;
   if (read.others !== now.others || session.copies.length > 0 || now.size <= read.size) return undefined;
-  // So much is read in another process.
+  // Larger parts are read in another process.
   if (now.size - read.size > MAX_OWN_BYTES) return undefined;
   let added: Tail | undefined;
   const isGrown = await target.extend(location, size, (existing) => {
@@ -75,7 +75,7 @@ export async function readOn(
   };
 }
 
-/** Returns the whole records in front of an offset and those behind it; none behind it if any line is damaged. */
+/** Returns the complete records before and after an offset; empty if any line is damaged. */
 function readRecordsAround(
   { path, size }: KnownFile,
   from: number,
@@ -94,10 +94,10 @@ function readRecordsAround(
 
 const LINE_FEED = 0x0a;
 
-/** What two imports of the end of a file differ by. */
+/** Difference between two imports of the end of a file. */
 interface Tail {
   readonly entries: readonly AnySessionEntry[];
-  /** Ids of the entries that both made, and that are here. */
+  /** Ids of the entries that both imports made, and that already exist. */
   readonly sharedIds: ReadonlySet<string>;
   readonly counts: Counts;
   readonly dropped: Counts;
@@ -105,14 +105,17 @@ interface Tail {
 
 type Counts = { readonly [name: string]: number };
 
-/** Returns what a longer end of a file yields beyond a shorter one, if that is the end of a session here. */
+/**
+ * Returns the entries that a longer end of a file yields beyond a shorter one, if the shorter one yields the end of an existing
+ * session.
+ */
 function findTail(
   existing: SessionBytes,
   size: number,
   shorter: ImportedSession,
   longer: ImportedSession,
 ): Tail | undefined {
-  // The first records read alone lack their parents.
+  // The parents of the first records are missing if these are read alone.
   const isOdd =
     longer.issues.length > shorter.issues.length || longer.withdrawnIds.size > shorter.withdrawnIds.size;
   const old = shorter.entries.slice(1);
@@ -130,7 +133,7 @@ function findTail(
     if (one === undefined || wanted.at(-back) !== line || encodeRecord(other ?? one) !== line) break;
     sharedIds.add(one.id);
   }
-  // One that is here already has another meaning, or was written here by another program.
+  // An entry with an existing id has another meaning, or was written by another program.
   if (sharedIds.size === 0 || mayHold(existing, size, new Set(entries.map(({ id }) => id)))) return undefined;
   const [counts, dropped] = [
     subtractCounts(longer.counts, shorter.counts),
@@ -139,11 +142,11 @@ function findTail(
   return { entries, sharedIds, counts, dropped };
 }
 
-/** How the line of an entry begins, and so many bytes of it. */
+/** Beginning of an entry's line, and the number of bytes to search for it. */
 const HEAD = /^\{"type":"[^"]*","id":"([^"]*)"/;
 const HEAD_BYTES = 160;
 
-/** Tells whether a session may have one of these ids: one whose lines begin otherwise may. */
+/** Returns whether a session may contain one of these ids; true if a line begins differently. */
 function mayHold(existing: SessionBytes, size: number, ids: ReadonlySet<string>): boolean {
   for (let at = 0; at < size; at += PIECE_BYTES) {
     const bytes = toBuffer(existing.readRange(at, Math.min(PIECE_BYTES + HEAD_BYTES, size - at)));

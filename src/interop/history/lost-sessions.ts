@@ -15,19 +15,22 @@ import { reportTo } from "./source-query.ts";
 import { findProgram } from "./source-table.ts";
 import { syncSession } from "./sync-session.ts";
 
-/** A session of Claude Code of which only prompts are left. */
+/** A session of Claude Code of which only prompts remain. */
 export interface LostSession {
   readonly sessionId: string;
   readonly cwd: string;
   /** ISO 8601. */
   readonly startedAt: string;
-  /** File that has the prompts. */
+  /** Path of the file with the prompts. */
   readonly path: string;
   readonly prompts: readonly SourceRecord[];
   readonly firstPrompt: string;
 }
 
-/** Finds sessions that only Claude Code's `history.jsonl` still has, neither imported nor deleted here; earliest first. */
+/**
+ * Finds sessions that only exist in Claude Code's `history.jsonl`, and were neither imported nor deleted from the target;
+ * earliest first.
+ */
 export async function findLost(options: ImportSessionsOptions): Promise<LostSession[]> {
   const { env = process.env, project } = options;
   const cache = cacheFor(options);
@@ -43,7 +46,7 @@ export async function findLost(options: ImportSessionsOptions): Promise<LostSess
       const isHere = target.find(makeSessionId(sessionId)) !== undefined;
       const origin = { source: "claude-code", sourceId: sessionId };
       const isDeleted = isDeletedImport(origin);
-      // What was said in a session that continues one of ours is in that one.
+      // Messages of a session that continues one of ours are in that session.
       const [last] = cache.getLastImports(makeSourceKey(origin));
       if (last?.continuedId !== undefined) return false;
       return !known.has(sessionId) && !isHere && !isDeleted && (project === undefined || cwd === project);
@@ -68,8 +71,8 @@ function parseLostSessions(text: string, path: string): LostSession[] {
 }
 
 /**
- * Keeps what is left of a session as a session of prompts; returns its path, or its id in a store; null if it was deleted here since it
- * was found.
+ * Imports the remaining prompts of a session as a session; returns its path, or its id in a store; null if it was deleted from
+ * the target since it was found.
  */
 export async function keepLost(lost: LostSession, options: ImportSessionsOptions): Promise<string | null> {
   const { now = Date.now } = options;
@@ -81,7 +84,7 @@ export async function keepLost(lost: LostSession, options: ImportSessionsOptions
   return status === "deleted" ? null : location;
 }
 
-/** What is left of a session whose transcript was deleted. */
+/** Remaining data of a session whose transcript was deleted. */
 interface PromptsInput {
   readonly sessionId: string;
   /** Its records in the program's history of prompts. */
@@ -95,7 +98,7 @@ interface PromptsInput {
 const WHAT_IT_IS =
   "Only the prompts of this session are left: Claude Code has deleted its transcript, and still had these in its history of prompts.";
 
-/** Converts the prompts of a deleted session to a session that says what it is. */
+/** Converts the prompts of a deleted session to a session that explains its origin. */
 function importPrompts(input: PromptsInput): ImportedSession {
   const { sessionId, prompts } = input;
   const startedAt = prompts[0] && getPromptTime(prompts[0]);
@@ -113,12 +116,12 @@ function importPrompts(input: PromptsInput): ImportedSession {
   return builder.finish();
 }
 
-/** Returns what was typed. */
+/** Returns the typed text. */
 function getPromptText({ value }: SourceRecord): string {
   return toNonemptyText(value["display"]) ?? toNonemptyText(value["text"]) ?? "";
 }
 
-/** Returns when it was typed: Unix milliseconds, or a text. */
+/** Returns the time of typing: Unix milliseconds, or a string. */
 function getPromptTime({ value }: SourceRecord): unknown {
   return value["timestamp"] ?? value["ts"];
 }

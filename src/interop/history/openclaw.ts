@@ -6,7 +6,7 @@ import { toAbsolutePath } from "../../session/log/session-paths.ts";
 import { isDatabaseName } from "./source-file.ts";
 import type { Environment } from "./source-program.ts";
 
-/** What OpenClaw keeps: its sessions are of this format, and need no import. */
+/** Files of OpenClaw: its sessions have the same format as ours, and need no import. */
 export interface OpenClawFiles {
   /** Folders of sessions, one for each agent. */
   readonly folders: readonly string[];
@@ -25,7 +25,7 @@ const SESSION = /^(?!.*\.checkpoint\.[^.]+\.jsonl$).*\.jsonl$/;
 /**
  * Finds the sessions of OpenClaw, without opening them.
  *
- * @param env - Reads `HOME` and `OPENCLAW_STATE_DIR`; else looks where OpenClaw and its predecessors keep them.
+ * @param env - Reads `HOME` and `OPENCLAW_STATE_DIR`; the default is the folders of OpenClaw and its predecessors.
  */
 export function findOpenClaw(env: Environment = process.env): OpenClawFiles {
   const named = env["OPENCLAW_STATE_DIR"];
@@ -44,7 +44,7 @@ export function findOpenClaw(env: Environment = process.env): OpenClawFiles {
   };
 }
 
-/** Returns the paths in a folder; none if it is missing, or the system refuses. */
+/** Returns the paths in a folder; empty if it is missing, or the system refuses access. */
 function listPaths(folder: string): string[] {
   const names = callUnlessRefused(() => readdirSync(folder)) ?? [];
   return names.sort().map((name) => join(folder, name));

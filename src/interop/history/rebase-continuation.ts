@@ -9,7 +9,7 @@ import { encodeParsed } from "../../core/jsonl/encode.ts";
 import type { ContinuedOrigin, ImportedSession } from "../import/imported-session.ts";
 import { isLeafMarker, makeEntryId, makeLeafMarkerKey } from "../import/session-builder.ts";
 
-/** Types of entries that say nothing by themselves: settings, names, and what programs note. */
+/** Types of entries without messages: settings, names, and notes of programs. */
 const SILENT_TYPES: ReadonlySet<string> = new Set([
   "custom",
   "label",
@@ -19,13 +19,13 @@ const SILENT_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Moves what a program added to an exported session into the session that it continues.
+ * Moves the entries that a program added to an exported session into the session that it continues.
  *
- * Leaves out the copies of what was exported, and the names that the program made. The ids that remain are derived from those of the
- * import and from where the export ended, so that a fork of the continuation has the same ones.
+ * Omits the copies of exported entries, and names that the program generated. The remaining ids are derived from those of the
+ * import and from the leaf of the export, so that a fork of the continuation has the same ids.
  *
- * @param original - Entries of the session that is continued, in file order; they include the leaf of the export.
- * @returns The import with the entries to add; none if the program added nothing that was said.
+ * @param original - Entries of the continued session, in file order; they include the leaf of the export.
+ * @returns The import with the entries to add; without entries if the program added no messages.
  * @remarks Cost: O(entries of both).
  */
 export function rebaseContinuation(
@@ -40,8 +40,8 @@ export function rebaseContinuation(
 }
 
 /**
- * Removes an answer at the end of which the program has not written all parts yet, and what follows it: added now, it would have to be
- * added once more, and its call would count twice.
+ * Removes an answer at the end that the program has not completely written yet, and the entries after it: if they were added now,
+ * they would have to be added again, and the call would count twice.
  */
 function withoutUnfinished(entries: readonly AnySessionEntry[]): readonly AnySessionEntry[] {
   const last = entries.findLastIndex(({ type }) => !SILENT_TYPES.has(type));
@@ -60,11 +60,11 @@ class Rebase {
   readonly #imported: ImportedSession;
   readonly #continued: ContinuedOrigin;
   readonly #known: ReadonlyMap<string, AnySessionEntry>;
-  /** Entries that take the place of copies of the import, by id. */
+  /** Entries of the original that correspond to copies in the import, by id. */
   readonly #counterparts: ReadonlyMap<string, string>;
-  /** Entry before everything that was exported. */
+  /** Parent of the first exported entry. */
   readonly #rootId: string | null;
-  /** Where the entries of the import are in the session, as parents of others. */
+  /** Ids in the session of the import's entries, as parents of others. */
   readonly #places = new Map<string, string | null>();
 
   constructor(original: readonly AnySessionEntry[], imported: ImportedSession, continued: ContinuedOrigin) {
@@ -92,7 +92,7 @@ class Rebase {
     return added;
   }
 
-  /** Finds where a new entry goes that follows a copy: after the copy's counterpart, and at the end after the leaf of the export. */
+  /** Determines the parents of new entries that follow a copy: the copy's counterpart, and at the end the leaf of the export. */
   #placeCopies(): void {
     const { leafId, copiedIds } = this.#continued;
     const [first, ...rest] = this.#imported.entries;
@@ -106,7 +106,7 @@ class Rebase {
     }
   }
 
-  /** Returns an entry in its new place; undefined if it is not added. */
+  /** Returns an entry in its new position; undefined if it is not added. */
   #move(entry: UnknownEntry): AnySessionEntry | undefined {
     const parentId = this.#getPlace(entry.parentId);
     if (isLeafMarker(entry)) {
@@ -134,7 +134,7 @@ class Rebase {
     return place === undefined ? makeContinuedId(this.#continued, id) : place;
   }
 
-  /** Returns the first entry that a compaction keeps: of copies, the first one with a counterpart. */
+  /** Returns the first entry that a compaction keeps: if copies are kept, the first one with a counterpart. */
   #findKept(id: string): string {
     const { copiedIds, leafId } = this.#continued;
     if (!copiedIds.has(id)) return this.#getPlace(id) ?? leafId;
@@ -147,7 +147,7 @@ class Rebase {
     return leafId;
   }
 
-  /** Returns the entry that is here already if this one repeats it, as a fork does, which has other times and no tokens. */
+  /** Returns the existing entry if this one repeats it: an entry of a fork has other times and no tokens. */
   #preferKnown(moved: UnknownEntry): AnySessionEntry {
     const known = this.#known.get(moved.id);
     const isCopy =
@@ -158,7 +158,7 @@ class Rebase {
   }
 }
 
-/** Returns an entry without what differs between copies. */
+/** Returns an entry without the fields that differ between copies. */
 function getSubstance({ timestamp: _time, message, ...fields }: UnknownEntry): JsonRecord {
   const { timestamp: _at, usage: _usage, responseId: _response, ...said } = toRecord(message);
   return { ...fields, message: said };
@@ -179,7 +179,7 @@ function getPath(byId: ReadonlyMap<string, AnySessionEntry>, leafId: string): An
   return path.reverse();
 }
 
-/** Finds for copies, in order, the entries that say the same. */
+/** Finds for copies, in order, the entries with the same content. */
 function matchInOrder(
   copies: readonly AnySessionEntry[],
   entries: readonly AnySessionEntry[],
@@ -203,7 +203,7 @@ function matchInOrder(
   return found;
 }
 
-/** Returns what an entry says: its texts, calls and summary. */
+/** Returns the content of an entry: its texts, calls and summary. */
 function listContents(entry: UnknownEntry): string[] {
   const { content = entry["content"], command, output } = getMessageFields(entry);
   const calls = toArray(content).map(toRecord);

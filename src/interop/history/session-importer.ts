@@ -30,7 +30,7 @@ import { compareSession, findHeaderWithEntry, readEntriesAt, syncSession } from 
 export interface MadeSession {
   readonly known: KnownImport;
   readonly status: ImportStatus;
-  /** Whether nothing but an append was done to it. */
+  /** Whether entries were only appended. */
   readonly isAppended?: true;
   readonly issues: readonly SessionIssue[];
 }
@@ -51,7 +51,7 @@ export class SessionImporter {
     this.#ids = new SessionIds(target, facts);
   }
 
-  /** Imports what was appended to a session since the last import, if that can be told without reading all of it. */
+  /** Imports the entries appended to a session since the last import; undefined if all of it must be read. */
   async readOn(
     session: SourceSession,
     before: readonly KnownImport[],
@@ -92,7 +92,7 @@ export class SessionImporter {
     return front && makeLineSource(front).index.header?.timestamp;
   }
 
-  /** @param id - Of the session here, without what marks one that is imported anew. */
+  /** @param id - Id of the session in the target, without the suffix of a re-import. */
   async #read(session: SourceSession, id: string): Promise<ImportedSession[]> {
     const { importedAt, cacheDir } = this.#facts;
     const isTimeless = session.files.every(({ facts }) => facts.startedAt === undefined);
@@ -103,7 +103,7 @@ export class SessionImporter {
     return this.#reader.readSession(session, { begunAt, importedAt, cacheDir, known, ownId });
   }
 
-  /** Returns the entries of a session here; of one that is imported anew, those of the older one that say what was copied. */
+  /** Returns the existing entries of a session; for a re-import, those of the older session that record inherited costs. */
   async #readKnown(session: SourceSession, id: string): Promise<readonly UnknownEntry[]> {
     const base = { ...makeHeader(session, session), id };
     const header = { ...base, id: await this.#ids.getVersionId(base) };
@@ -113,7 +113,7 @@ export class SessionImporter {
     return older.filter(({ customType }) => customType === INHERITED_COST_TYPE);
   }
 
-  /** Chooses the ids of a session's subagents; that of the session is known. */
+  /** Chooses the ids of a session's subagents; the session's own id is given. */
   async #chooseBeside(
     read: readonly ImportedSession[],
     { sourceId, id }: { readonly sourceId: string; readonly id: string },
@@ -132,7 +132,7 @@ export class SessionImporter {
     return beside;
   }
 
-  /** Finds the session of ours that a session continues, unless the latter is here as a session of its own. */
+  /** Finds the session of ours that a session continues, unless the latter exists in the target as a separate session. */
   async #findContinued(
     { source, sourceId, continued }: ImportedSession,
     own: readonly SessionHeader[],
@@ -158,7 +158,7 @@ export class SessionImporter {
     if (this.#facts.isDryRun)
       return { known, status: await compareSession(this.#target, location, session), issues };
     const { isAgain } = this.#facts;
-    // Before it is written: a later deletion marks it again.
+    // Before the session is written, because a later deletion marks it again.
     if (isAgain) unmarkDeletedImport(imported);
     const mayMake = () => !isJoined && (isAgain || !isDeleted(imported));
     const status = await syncSession(this.#target, location, header, session, mayMake);
@@ -167,7 +167,7 @@ export class SessionImporter {
     return { known: { ...known, ...written }, status, issues };
   }
 
-  /** Redacts in a session what was redacted in the ones that it repeats. */
+  /** Redacts entries that were redacted in the sessions that this one repeats. */
   async #withoutRedacted(
     imported: ImportedSession,
     header: SessionHeader,
@@ -194,7 +194,7 @@ export class SessionImporter {
     return { ...imported, entries: [first, record, ...entries] };
   }
 
-  /** Returns the paths or ids of the sessions that one repeats: an earlier import of it and, for a new fork, its parent. */
+  /** Returns the paths or ids of the sessions that a session repeats: an earlier import of it and, for a new fork, its parent. */
   async #repeatedBy(
     { parent }: ImportedSession,
     header: SessionHeader,
@@ -207,7 +207,9 @@ export class SessionImporter {
     return isNew ? [...earlier, parentSession] : earlier;
   }
 
-  /** Tells whether a session, or the one whose subagent it is of, was deleted here, and is not there again. */
+  /**
+   * Returns whether a session, or the one that started it as a subagent, was deleted from the target, and does not exist again.
+   */
   async #isLeftOut(imported: ImportedSession, beside: SessionsBeside): Promise<boolean> {
     const { header } = beside.get(imported.sourceId) ?? imported;
     if (this.#facts.isAgain || (await this.#ids.has(header))) return false;
@@ -220,7 +222,7 @@ export class SessionImporter {
     return false;
   }
 
-  /** Returns the session whose subagent a session is of, unless that session is here. */
+  /** Returns the session that started a session as a subagent, unless that session exists in the target. */
   async #findAgent({ source, parent }: SourceLink, beside: SessionsBeside): Promise<SourceLink | undefined> {
     if (parent?.relation !== "subagent") return undefined;
     const { sourceId } = parent;
@@ -230,7 +232,7 @@ export class SessionImporter {
     return next?.imported ?? { source, sourceId, parent: undefined };
   }
 
-  /** Adds the path or id of the parent session, whether it exists or will exist. */
+  /** Adds the path or id of the parent session, whether it already exists or will be created. */
   async #makeHeader(imported: ImportedSession, beside: SessionsBeside): Promise<SessionHeader> {
     const { parent } = imported;
     const header = beside.get(imported.sourceId)?.header ?? imported.header;
@@ -244,7 +246,7 @@ export class SessionImporter {
     return parentSession === undefined ? header : { ...header, parentSession };
   }
 
-  /** Returns the header of a session that is not imported now, as far as the run knows it. */
+  /** Returns the header of a session that is not being imported, as far as the run has its facts. */
   async #headerOfOther(origin: ImportOrigin): Promise<SessionHeader> {
     const joined = this.#joined.get(makeSourceKey(origin));
     if (joined !== undefined) return joined;
@@ -254,7 +256,7 @@ export class SessionImporter {
   }
 }
 
-/** Makes the header that a session gets, with the id made from the one in its source. */
+/** Makes the header of an imported session, with the id derived from its source id. */
 function makeHeader(
   { sourceId }: ImportOrigin,
   { startedAt, cwd }: Pick<SourceSession, "startedAt" | "cwd"> = { startedAt: "", cwd: "" },
@@ -271,21 +273,21 @@ function isDeleted({ source, sourceId, continued }: SourceLink): boolean {
   return origins.some(isDeletedImport);
 }
 
-/** A session with the headers that it gets: `base` without what marks one that is imported anew. */
+/** A session with its headers: `base` is the header without the suffix of a re-import. */
 interface SessionBeside {
   readonly imported: ImportedSession;
   readonly base: SessionHeader;
   readonly header: SessionHeader;
 }
 
-/** Sessions of one source, by their ids there. */
+/** Sessions of one source, by their source ids. */
 type SessionsBeside = ReadonlyMap<string, SessionBeside>;
 
 /**
- * Chooses the ids of imported sessions: the one that a session has, else one that no other session has.
+ * Chooses the ids of imported sessions: the id that a session already has, otherwise one that no other session has.
  *
- * Ids of several sessions may be equal once they are safe in a file name. The one that was imported first keeps that
- * id, else the earliest one gets it; the others get one with a digest in front.
+ * Ids of several sessions may be equal once they are safe in a file name. The session that was imported first keeps that id,
+ * otherwise the earliest session gets it; the ids of the others begin with a digest.
  */
 export class SessionIds {
   readonly #target: ImportTarget;
@@ -297,9 +299,9 @@ export class SessionIds {
   }
 
   /**
-   * Returns the id of a session, without what marks one that was imported anew.
+   * Returns the id of a session, without the suffix of a re-import.
    *
-   * @param header - With the id made from the one that the session has in its source.
+   * @param header - Header with the id derived from the source id.
    * @param taken - Ids that other sessions of the same source get in this run.
    */
   async getBaseId(
@@ -316,64 +318,64 @@ export class SessionIds {
     }
     if (taken.has(plain) || this.#facts.beginnings.get(makeSourceKey(origin))?.isNameTaken === true)
       return derived;
-    // Another import may have made it since it was looked for.
+    // Another import may have created it meanwhile.
     return !(await this.has(header)) || (await this.#isFrom(origin, header)) ? plain : derived;
   }
 
-  /** Returns the id that a session is imported under: of the newest one that was imported anew, or a new one for that. */
+  /** Returns the id that a session is imported under: that of the newest re-import, or a new one for a re-import. */
   async getVersionId(header: SessionHeader): Promise<string> {
     if (this.#facts.isFresh) return makeFreshId(header.id, IMPORT_MAPPING);
     for (const id of listFreshIds(header.id)) if (await this.has({ ...header, id })) return id;
     return header.id;
   }
 
-  /** Tells whether a session exists here. */
+  /** Returns whether a session exists in the target. */
   async has(header: SessionHeader): Promise<boolean> {
     return this.#target.has(this.#target.getLocation(header));
   }
 
-  /** Tells whether a session exists here, and is the one of a source; what a power cut left of it counts, too. */
+  /** Returns whether a session exists in the target and is from a source; the remains after a power failure count, too. */
   async #isFrom(origin: ImportOrigin, header: SessionHeader): Promise<boolean> {
     if (!(await this.has(header))) return false;
     const front = await this.#target.readFront(this.#target.getLocation(header));
-    // Deleted since: it may have been that of another source.
+    // Deleted meanwhile: it may have been from another source.
     if (front === undefined) return false;
     const first = parseFirstEntry(front);
     if (first === undefined) return true;
     const told = findImportOrigin(first);
     const key = makeSourceKey(origin);
-    // One that was redacted says nothing, but keeps its id.
+    // A redacted entry has no origin, but keeps its id.
     return told === undefined ? first["id"] === makeEntryId(key) : makeSourceKey(told) === key;
   }
 }
 
-/** Returns the ids under which a session may have been imported anew, the newest first. */
+/** Returns the possible ids of a session's re-imports, the newest first. */
 function listFreshIds(id: string): string[] {
   return Array.from({ length: IMPORT_MAPPING - 1 }, (_, back) => makeFreshId(id, IMPORT_MAPPING - back));
 }
 
-/** Returns the id of a session that is imported anew beside one with this id. */
+/** Returns the id of a re-import, next to the session with this id. */
 function makeFreshId(id: string, mapping: number): string {
   return `${id}.m${mapping}`;
 }
 
-/** What a run knows of a session that it found. */
+/** Facts about a session that a run has found. */
 export interface SourceBeginning extends Pick<SourceSession, "startedAt" | "cwd"> {
   /** Whether the id of an earlier session is the same in a file name. */
   readonly isNameTaken: boolean;
 }
 
-/** Facts about the whole run that importing one session needs. */
+/** Facts about the whole run, for importing one session. */
 export interface RunFacts {
   /** ISO 8601. */
   readonly importedAt: string;
-  /** Folder of the user's cache, in which databases are copied. */
+  /** Folder of the user's cache, to which databases are copied. */
   readonly cacheDir: string;
   /** Whether to write nothing. */
   readonly isDryRun: boolean;
-  /** Whether to import anew, beside sessions that exist. */
+  /** Whether to re-import sessions, next to existing ones. */
   readonly isFresh: boolean;
-  /** Whether to import sessions that were deleted here. */
+  /** Whether to import sessions that were deleted from the target. */
   readonly isAgain: boolean;
   /** Beginnings of all found sessions, by `makeSourceKey`. */
   readonly beginnings: ReadonlyMap<string, SourceBeginning>;

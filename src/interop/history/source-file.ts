@@ -19,35 +19,35 @@ export interface SourceFile {
   readonly ctimeMs: number;
   /** Files that change together with it. */
   readonly beside?: readonly SourceFile[];
-  /** Path of the copy of a database that this run reads in its place. */
+  /** Path of the copy of a database that this run reads instead. */
   readonly copy?: string;
 }
 
-/** Takes a file or folder that is left out, and why. */
+/** Reports a skipped file or folder, with the error. */
 export type ReportSkipped = (path: string, error: unknown) => void;
 
-/** Size of the largest file that is read: its records must fit into memory. */
+/** Maximum size of a file that is read: its records must fit into memory. */
 const MAX_SOURCE_BYTES = 2 * 1024 ** 3;
 
-/** Size of the largest file that is read as one text: engines allow no longer strings. */
+/** Maximum size of a file that is read as one string: engines do not support longer strings. */
 export const MAX_TEXT_BYTES = 2 ** 29 - 24;
 
-/** Tells whether a name is one that databases have. */
+/** Returns whether a path has a typical extension of databases. */
 export function isDatabaseName(path: string): boolean {
   return /\.(?:db|sqlite3?|vscdb)$/.test(path);
 }
 
-/** Returns a text that changes whenever a file, or one beside it, is written to. */
+/** Returns a string that changes whenever a file, or one next to it, is written to. */
 export function makeStamp({ path, size, mtimeMs, ctimeMs, beside = [] }: SourceFile): string {
   return [`${path}:${size}:${mtimeMs}:${ctimeMs}`, ...beside.map(makeStamp)].join("|");
 }
 
-/** Returns a text that changes with a session's title, and does not hold it: caches keep it, also after a redaction. */
+/** Returns a string that changes with a session's title, but does not contain it: caches keep it, even after a redaction. */
 export function makeTitleStamp(title = ""): string {
   return title === "" ? "" : hashText(title);
 }
 
-/** Reads a file whole, and decompresses it if necessary. */
+/** Reads a whole file, and decompresses it if necessary. */
 export function readSource(path: string): Uint8Array {
   const bytes = readAtMost(path, MAX_SOURCE_BYTES);
   return path.endsWith(".zst") ? unpackBytes(path, bytes) : bytes;
@@ -60,7 +60,7 @@ function readAtMost(path: string, maxBytes: number): Uint8Array {
   });
 }
 
-/** Reads a file whole as text; see `readSource`. */
+/** Reads a whole file as a string; see `readSource`. */
 export function readSourceAsText(path: string): string {
   const bytes = readSource(path);
   if (bytes.length > MAX_TEXT_BYTES) throw makeTooLargeError(path);
@@ -126,16 +126,16 @@ function unpackBytes(path: string, bytes: Uint8Array): Uint8Array {
   );
 }
 
-/** Makes what adds files that cannot be read to the issues of a session. */
+/** Returns a function that adds files that cannot be read to the issues of a session. */
 export function reportInto(issues: SessionIssue[]): ReportSkipped {
   return (path, error) => {
     issues.push(makeLeftOutIssue(toFileError(path, "read", error).message));
   };
 }
 
-/** Reads files that programs keep beside their sessions, each once. */
+/** Reads files that programs store next to their sessions, each once. */
 export class SideFiles {
-  /** Those that cannot be read, unless they are reported elsewhere. */
+  /** Files that cannot be read, unless a report function was given. */
   readonly issues: SessionIssue[] = [];
   readonly #report: ReportSkipped;
   readonly #texts = new Map<string, string>();
@@ -144,7 +144,7 @@ export class SideFiles {
     this.#report = report ?? reportInto(this.issues);
   }
 
-  /** Returns the text of a file; empty if it is missing, has more than 64 MB, or cannot be read. */
+  /** Returns the text of a file; empty if it is missing, is larger than 64 MB, or cannot be read. */
   getText(path: string): string {
     const known = this.#texts.get(path);
     if (known !== undefined) return known;
@@ -158,7 +158,7 @@ export class SideFiles {
     return parseJson(this.getText(path))?.value;
   }
 
-  /** Returns the fields of the object in a JSON file; none if there is no object. */
+  /** Returns the fields of the object in a JSON file; empty if the file has none. */
   getJson(path: string): JsonRecord {
     return toRecord(this.getValue(path));
   }
@@ -173,19 +173,21 @@ export class SideFiles {
   }
 }
 
-/** Size up to which a file is read in this process: what it becomes in memory is some ten times as large. */
+/** Maximum size of a file that is read in this process: in memory, its content takes about ten times as much. */
 export const MAX_OWN_BYTES = 64 * 1024 ** 2;
 
-/** Time to read any file, and speed that is expected of larger ones. */
+/** Base time to read any file, and expected speed for larger ones. */
 const BASE_MS = 30_000;
 const BYTES_PER_MS = 10_000;
 
-/** Returns for how many milliseconds files of so many bytes may be read. */
+/** Returns the maximum time to read files of a total size, in milliseconds. */
 export function getAllowedMs(bytes: number): number {
   return BASE_MS + bytes / BYTES_PER_MS;
 }
 
-/** Returns whether a file may be read in this process, judged by its size; a compressed one may hold any. */
+/**
+ * Returns whether a file may be read in this process, judged by its size; the content of a compressed file may be of any size.
+ */
 export function isSmall({ path, size }: { readonly path: string; readonly size: number }): boolean {
   return size <= MAX_OWN_BYTES && !path.endsWith(".zst");
 }

@@ -24,19 +24,19 @@ export type SourceAnswer<Value = unknown> =
       readonly details: SessionError["details"] | undefined;
     };
 
-/** Returned where the system does not let this process start another one. */
+/** Returned if the system does not allow this process to start another one. */
 export const NO_PROCESS = Symbol("no process");
 
-/** First message of the process, which has started by then. */
+/** First message of the process, sent after it has started. */
 export const READY = "ready";
 
-/** Share of this process's memory that the other may use, since what it returns must fit here. */
+/** Share of this process's memory that the other may use, because its results must fit here. */
 const MEMORY_SHARE = 0.75;
 
 /**
- * A process that reads other programs' files: one that ends it, or takes forever, ends nothing else.
+ * A process that reads other programs' files: if a file crashes or blocks it, this process continues.
  *
- * Starts when it is needed, and again after its end. Does one task at a time.
+ * Starts when it is needed, and again after its end. Runs one task at a time.
  */
 export class SourceProcess {
   readonly #program: URL | undefined;
@@ -44,14 +44,14 @@ export class SourceProcess {
   #child: ChildProcess | undefined;
   #cannotStart = false;
 
-  /** @param program - Built file of `source-worker`; undefined where there is none, as in a bundle. */
+  /** @param program - Built file of `source-worker`; undefined if there is none, as in a bundle. */
   constructor(program: URL | undefined, signal: AbortSignal | undefined) {
     this.#program = program;
     this.#signal = signal;
   }
 
   /**
-   * Does a task in the process, for as long as files of so many bytes may take.
+   * Runs a task in the process, within the time allowed for files of a total size.
    *
    * @returns `NO_PROCESS` if no process can be started.
    * @throws {SessionError} `READ_FAILED` if the process ended, or was ended because it took too long or the signal aborted.
@@ -101,7 +101,7 @@ export class SourceProcess {
     return this.#cannotStart ? undefined : this.#child;
   }
 
-  /** Waits for a message; undefined if there is none in time, and then the process has ended. */
+  /** Waits for a message; undefined if none arrives in time, after ending the process. */
   async #next<Message>(child: ChildProcess, ms: number): Promise<Message | undefined> {
     const over = new AbortController();
     const end = () => over.abort();
@@ -128,7 +128,7 @@ export class SourceProcess {
   }
 }
 
-/** Returns what a process answers instead of throwing an error. */
+/** Returns the message that a process sends instead of throwing an error. */
 export function makeErrorAnswer(error: unknown): SourceAnswer {
   const { code, details } = Object(error);
   return { message: getErrorMessage(error), code, details: isSessionError(error) ? details : undefined };

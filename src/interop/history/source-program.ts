@@ -18,23 +18,23 @@ export interface FileFacts {
   readonly cwd?: string | undefined;
   /** ISO 8601. */
   readonly startedAt?: string | undefined;
-  /** The first record of the conversation, which identifies forks that copy records. */
+  /** Id of the first record of the conversation, which identifies forks that copy records. */
   readonly firstUuid?: string | undefined;
   /** Whether the conversation began before the file. */
   readonly isCopy?: boolean | undefined;
-  /** When the file began, ISO 8601, if known. */
+  /** Start time of the file, ISO 8601, if known. */
   readonly begunAt?: string | undefined;
   /** The session or file in which the history begins. */
   readonly baseId?: string | undefined;
   /** The session that this one was forked from, or that started it. */
   readonly parentId?: string | undefined;
-  /** The session of ours that was exported to it, as long as nothing was added since. */
+  /** The session of ours that was exported to it, if no records were added since. */
   readonly exported?: ContinuedSession | undefined;
-  /** Whether the file is a database, of which a copy is read. */
+  /** Whether the file is a database; a copy of it is read. */
   readonly isInDatabase?: boolean | undefined;
-  /** Of one session among several in a file: what changes whenever it does. Default: the state of the file. */
+  /** For one of several sessions in a file: a string that changes whenever the session does. Default: the state of the file. */
   readonly stamp?: string | undefined;
-  /** Of one session among several in a file: its latest modification, Unix milliseconds. Default: that of the file. */
+  /** For one of several sessions in a file: its latest modification, Unix milliseconds. Default: that of the file. */
   readonly modifiedMs?: number | undefined;
 }
 
@@ -43,7 +43,7 @@ export interface KnownFile extends SourceFile {
   readonly facts: FileFacts;
 }
 
-/** Returns the file of the main agent among those of a session; undefined if only those of subagents are there. */
+/** Returns the file of the main agent among those of a session; undefined if there are only files of subagents. */
 export function findMainFile(files: readonly KnownFile[]): KnownFile | undefined {
   return files.find(({ facts }) => facts.agentId === undefined);
 }
@@ -72,21 +72,21 @@ export interface SourceSession {
   readonly stamp: string;
 }
 
-/** Options to read the files of a session. */
+/** Options for reading the files of a session. */
 export interface ReadOptions {
   /** ISO 8601. */
   readonly importedAt: string;
-  /** Start of the session at its first import, ISO 8601, if no record tells it; used for records without a time. */
+  /** Start of the session at its first import, ISO 8601, if no record states it; used for records without a time. */
   readonly begunAt: string | undefined;
-  /** Entries of the session here, if the program needs them; none if it is new. */
+  /** Entries of the session in the target, if the program needs them; empty if it is new. */
   readonly known: readonly UnknownEntry[];
-  /** Id of the session here, unless it is the one made from its id there. */
+  /** Id of the session in the target, unless it is derived from the source id. */
   readonly ownId: string | undefined;
-  /** Folder in which a database that stands beside sessions is copied, to read it. */
+  /** Folder to which a database next to sessions is copied for reading. */
   readonly cacheDir: string;
 }
 
-/** Whatever belongs to the sessions of one program, when they are grouped. */
+/** Context for grouping the sessions of one program. */
 export interface SourceScene {
   /** All files of the program. */
   readonly files: readonly KnownFile[];
@@ -96,14 +96,14 @@ export interface SourceScene {
   readonly env: Environment;
 }
 
-/** What stands beside the files of a session. */
+/** Facts from files next to those of a session. */
 export type SessionBeside = Partial<Pick<SourceSession, "others" | "title" | "cwd" | "startedAt">>;
 
 /** Reads the end of a program's file. */
 export interface TailReader {
   /** Converts records from the end of a session's main file. */
   read(text: SourceText, session: SourceSession, options: ReadOptions): ImportedSession | undefined;
-  /** Tells whether the latest records alone decide what new ones become; `sharedIds` are entries of both readings. */
+  /** Returns whether the latest records alone determine the entries of new ones; `sharedIds` are entries of both readings. */
   isAlone(
     fresh: readonly SourceRecord[],
     old: readonly SourceRecord[],
@@ -112,58 +112,61 @@ export interface TailReader {
 }
 
 /**
- * All that is particular to one program; everything else in this room is the same for each.
+ * The program-specific part of importing; everything else in this folder is the same for each program.
  *
- * A new program brings `folders`, `readFacts` and `read`, and a line in `source-table`; `jsonl/foreign-source` recognizes
- * its records. The other members are for programs that need them.
+ * A new program provides `folders`, `readFacts` and `read`, and a line in `source-table`; `jsonl/foreign-source` recognizes its
+ * records. The other members are optional.
  */
 export interface SourceProgram {
   readonly name: SourceName;
-  /** Returns the folders in which the program keeps sessions, located as it does; they may be missing. */
+  /** Returns the folders in which the program stores sessions, located like the program does; they may be missing. */
   folders(env: Environment, home: string): string[];
   /** Whether only files that the caller names are its sessions. */
   readonly isOnlyNamed?: boolean;
   /**
-   * Tells whether a file holds sessions of the program, judged by its path: true for names that do not end with `.jsonl`
-   * or `.json`, such as those of a database; false for files that stand beside its sessions and are none.
+   * Returns whether a file contains sessions of the program, judged by its path: true for names that do not end with `.jsonl` or
+   * `.json`, such as those of a database; false for files next to its sessions that are not sessions.
    *
-   * @returns Undefined if only its content tells.
+   * @returns Undefined if only its content can determine that.
    */
   isOwn?(path: string): boolean | undefined;
   /** Returns the files that change together with a session's file: the log of a database, titles, parts. They may be missing. */
   filesBeside?(path: string): readonly string[];
-  /** Returns the facts of the sessions in a text of the program, or its front; empty if it holds none. */
+  /** Returns the facts of the sessions in a text of the program, or its front; empty if it contains none. */
   readFacts(text: string, path: string): readonly FileFacts[];
-  /** The facts for which the front of a file is read further. Default: `cwd` and `startedAt`. */
+  /** The facts for which more of a file's front is read. Default: `cwd` and `startedAt`. */
   readonly wanted?: readonly (keyof FileFacts)[];
   /**
    * Returns the facts of the sessions in a database of SQLite.
    *
    * @param copy - Path of the copy to read.
    * @param path - Path of the database itself.
-   * @returns Undefined if it is another program's.
+   * @returns Undefined if it is another program's database.
    * @throws {SessionError} If it cannot be read, or has an unknown schema.
    */
   factsInDatabase?(copy: string, path: string): readonly FileFacts[] | undefined;
   /** Columns of its databases by which rows are looked up; the copy gets an index for each. */
   readonly lookups?: LookupColumns;
-  /** Returns whether reading a session opens a database beside it. */
+  /** Returns whether reading a session opens a database next to it. */
   readsDatabase?(session: SourceSession): boolean;
-  /** Returns the folder that holds all files of a file's session. Default: any of those of the program may hold some. */
+  /** Returns the folder that contains all files of a file's session. Default: any of the program's folders may contain some. */
   getHome?(path: string): string;
   /** Omits files that are the same as others, such as archived or compressed ones. */
   withoutCopies?(files: readonly KnownFile[]): readonly KnownFile[];
-  /** Returns what keeps sessions of the same id apart, such as a folder: of several, the largest is imported. */
+  /**
+   * Returns a key that distinguishes sessions of the same id, such as a folder; of several sessions with the same id, the largest
+   * is imported.
+   */
   makeKey?(file: KnownFile): string;
-  /** Returns what finds that which stands beside a session: titles, bases, the folder of its project. */
+  /** Returns a function that finds facts next to a session: titles, bases, the folder of its project. */
   beside?(scene: SourceScene): (main: KnownFile, files: readonly KnownFile[]) => SessionBeside;
   /** Finds the sessions that others may have been copied from. */
   withOrigins?(sessions: readonly SourceSession[]): readonly SourceSession[];
-  /** Tells whether a session can only be converted with what an earlier import has made of it. */
+  /** Returns whether converting a session requires the entries from an earlier import of it. */
   needsKnown?(session: SourceSession): boolean;
-  /** Converts the files of a session to sessions, the main one first; none if they hold no conversation. */
+  /** Converts the files of a session to sessions, the main one first; empty if they contain no conversation. */
   read(session: SourceSession, options: ReadOptions): ImportedSession[];
-  /** How to read on where the last import ended; absent if all of a file must be read. */
+  /** Reader that continues where the last import ended; absent if a file must always be read whole. */
   readonly tail?: TailReader;
   /** Counts the records of a copy that the session lacks. */
   countMissing?(copy: KnownFile, session: SourceSession): number;

@@ -23,7 +23,7 @@ import {
 import type { SourceReader } from "./source-reader.ts";
 import { findProgram, SOURCE_PROGRAMS, sourceFolders } from "./source-table.ts";
 
-/** Selects sessions of other programs. */
+/** Filters for sessions of other programs. */
 export interface SourceQuery {
   /** Files or folders. Default: the programs' own folders. */
   readonly paths?: readonly string[];
@@ -41,12 +41,12 @@ export interface SourceQuery {
   readonly onSkipped?: (path: string, error: unknown) => void;
 }
 
-/** Returns the files and folders that a query looks into, as absolute paths. */
+/** Returns the files and folders that a query searches, as absolute paths. */
 export function getPaths({ paths, env }: SourceQuery): string[] {
   return (paths ?? sourceFolders(env)).map(toAbsolutePath);
 }
 
-/** Finds sessions of other programs, earliest first. Of files that are not wanted, what is known counts. */
+/** Finds sessions of other programs, earliest first. Files that are not wanted are not read; their cached facts are used. */
 export async function findSourceSessions(
   query: SourceQuery,
   cache: ImportCache,
@@ -58,7 +58,7 @@ export async function findSourceSessions(
   const paths = getPaths(query);
   const named = new Set(query.paths === undefined ? [] : paths);
   for (const file of findSourceFiles(paths, report)) {
-    // What else holds a session matters, even while its file is not looked at.
+    // Cached facts about other files of a session are used, even if these files are not read.
     const isLookedAt = isWanted(file.path);
     const all = isLookedAt ? await readFileFacts(file, report, cache, reader) : cache.getLastFacts(file);
     if (isLookedAt && all?.length === 0 && named.has(file.path))
@@ -72,8 +72,8 @@ export async function findSourceSessions(
 }
 
 /**
- * Returns what takes files and folders that are left out: it tells the caller, or throws if nobody listens. One that its program has
- * removed since it was found is not missed.
+ * Returns a function that reports skipped files and folders to the caller, or throws if there is no `onSkipped`. A file that its
+ * program has removed since it was found is ignored.
  */
 export function reportTo({ onSkipped }: SourceQuery): ReportSkipped {
   return (path, error) => {
@@ -187,7 +187,7 @@ function makeSession(
   };
 }
 
-/** Returns a text that changes whenever a session in a file does. */
+/** Returns a string that changes whenever a session in a file does. */
 function makeSessionStamp(file: KnownFile): string {
   return file.facts.stamp ?? makeStamp(file);
 }
@@ -197,7 +197,7 @@ function compareBeginnings(one: KnownFile, other: KnownFile): number {
   return makeKey(one) < makeKey(other) ? -1 : 1;
 }
 
-/** Keeps the largest of several sessions with the same id, and knows the others as its copies. */
+/** Keeps the largest of several sessions with the same id, with the others as its copies. */
 function chooseOnePerId(sessions: readonly SourceSession[]): SourceSession[] {
   const best = new Map<string, SourceSession>();
   const countBytes = ({ files }: SourceSession) => files.reduce((sum, { size }) => sum + size, 0);
@@ -217,9 +217,9 @@ function withCopy(session: SourceSession, copy: SourceSession): SourceSession {
 }
 
 /**
- * Returns the files that may be sessions, without opening them: those named, and those below folders that are named.
+ * Returns the files that may be sessions, without opening them: the named files, and those below the named folders.
  *
- * Follows links after everything else, and never to a folder or file that it has seen.
+ * Follows links after everything else, and never to a folder or file that was already found.
  */
 function findSourceFiles(paths: readonly string[], report: ReportSkipped): SourceFile[] {
   const walk = new SourceWalk(report);
@@ -231,7 +231,7 @@ function findSourceFiles(paths: readonly string[], report: ReportSkipped): Sourc
 class SourceWalk {
   readonly files = new Map<string, SourceFile>();
   readonly #report: ReportSkipped;
-  /** Folders and files that were seen, by device and number. */
+  /** Folders and files that were already found, by device and inode. */
   readonly #seen = new Set<string>();
   #links: string[] = [];
 
@@ -239,7 +239,7 @@ class SourceWalk {
     this.#report = report;
   }
 
-  /** Takes what a path leads to, unless it was seen. */
+  /** Adds the file or folder at a path, unless it was already found. */
   follow(path: string): void {
     this.#try(path, () => {
       const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
@@ -249,12 +249,12 @@ class SourceWalk {
     });
   }
 
-  /** Takes what links lead to; one that leads to a folder around it is reported. */
+  /** Adds the targets of links; a link to one of its parent folders is reported. */
   followLinks(): void {
     for (let path = this.#links.shift(); path !== undefined; path = this.#links.shift()) {
       const link = path;
       this.#try(link, () => {
-        if (isLeadingUpwards(link)) throw new NotAPlainFileError("it is a link to a folder that it lies in");
+        if (isLeadingUpwards(link)) throw new NotAPlainFileError("it is a link to a folder that contains it");
         if (mayHoldSessions(link) || isFolder(link)) this.follow(link);
       });
     }
@@ -267,7 +267,7 @@ class SourceWalk {
     }
   }
 
-  /** Takes the files of a folder; returns the folders in it. */
+  /** Adds the files of a folder; returns its subfolders. */
   #takeFolder(folder: string): string[] {
     const inside: string[] = [];
     this.#try(folder, () => {
@@ -297,7 +297,7 @@ class SourceWalk {
     this.files.set(path, { ...toSourceFile(path, stats), ...(states.length > 0 && { beside: states }) });
   }
 
-  /** Calls, and reports what fails, except that something is gone. */
+  /** Runs a function, and reports its error, unless a file no longer exists. */
   #try(path: string, call: () => void): void {
     try {
       callIfPresent(call);
@@ -311,7 +311,7 @@ function toSourceFile(path: string, { size, mtimeNs, ctimeNs }: BigIntStats): So
   return { path, size: Number(size), mtimeMs: Number(mtimeNs) / 1e6, ctimeMs: Number(ctimeNs) / 1e6 };
 }
 
-/** Tells whether a file may hold sessions, judged by its path. */
+/** Returns whether a file may contain sessions, judged by its path. */
 function mayHoldSessions(path: string): boolean {
   const answers = SOURCE_PROGRAMS.flatMap((program) => program.isOwn?.(path) ?? []);
   return answers.includes(true) || (/\.jsonl?$/.test(path) && !answers.includes(false));
@@ -325,7 +325,7 @@ function makeFileIdentity({ dev, ino }: BigIntStats): string {
   return `${dev}:${ino}`;
 }
 
-/** Tells whether a link leads to a folder that it lies in. */
+/** Returns whether a link leads to one of its parent folders. */
 function isLeadingUpwards(link: string): boolean {
   const target = realpathSync(link);
   const folder = realpathSync(dirname(link));

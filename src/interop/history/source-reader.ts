@@ -15,11 +15,11 @@ import type { FileFacts, KnownFile, ReadOptions, SourceSession } from "./source-
 import { findProgram } from "./source-table.ts";
 import { SOURCE_TASKS, type SourceTasks } from "./source-tasks.ts";
 
-/** File name of the program of the process that reads, next to the built file; a host's bundle has none. */
+/** File name of the reading process's program, next to the built file; a host's bundle has none. */
 const PROGRAM = "./sessiontree-import-worker.js";
 
 /** Error message of an import that was ended by its caller. */
-export const IMPORT_ENDED = "The import was ended; run it again to go on.";
+export const IMPORT_ENDED = "The import was aborted; run it again to continue.";
 
 interface SourceReaderOptions {
   readonly paths?: readonly string[];
@@ -32,7 +32,7 @@ interface SourceReaderOptions {
 /**
  * Reads other programs' files for one run; the caller closes it.
  *
- * Databases and large files, which could end or block this process, are read in another one. Without it, as in a bundle, they
+ * Databases and large files, which could crash or block this process, are read in another one. Without it, as in a bundle, they
  * are read here, and only the limits of `Database` apply.
  */
 export class SourceReader {
@@ -67,7 +67,7 @@ export class SourceReader {
     return this.#isolate("readFileFacts", [file, copy], path, size);
   }
 
-  /** Names the copies of the databases that a session is read from. */
+  /** Adds the copies of the databases that a session is read from. */
   async withCopies(session: SourceSession): Promise<SourceSession> {
     const copied = async (files: readonly KnownFile[]) => {
       const all: KnownFile[] = [];
@@ -87,7 +87,7 @@ export class SourceReader {
   }
 
   /**
-   * Converts the files of a session to sessions here, the main one first; none if they hold no conversation.
+   * Converts the files of a session to sessions of ours, the main one first; empty if they contain no conversation.
    *
    * @throws {SessionError} `NOT_A_SESSION`, `READ_FAILED`, `ABORTED`
    */
@@ -109,7 +109,7 @@ export class SourceReader {
     this.#copies.remove();
   }
 
-  /** Does a task in the other process, or here if there cannot be one. */
+  /** Runs a task in the other process, or in this one if no process can be started. */
   async #isolate<Name extends keyof SourceTasks>(
     name: Name,
     args: Parameters<SourceTasks[Name]>,
@@ -122,7 +122,7 @@ export class SourceReader {
       return value === NO_PROCESS ? Reflect.apply(SOURCE_TASKS[name], undefined, args) : value;
     } catch (error) {
       refuseAborted(this.#signal, IMPORT_ENDED);
-      // Copies that the process made and could not remove.
+      // Removes copies that the process made and could not remove.
       if (isSessionError(error, "READ_FAILED"))
         callIfPresent(() => removeLeftovers(realFileSystem, this.#cacheDir));
       throw error;

@@ -28,7 +28,7 @@ export const SOURCE_PROGRAMS: readonly SourceProgram[] = [
   QWEN,
 ];
 
-/** Returns the program of a name; undefined if its sessions are not read. */
+/** Returns the program with a name; undefined if its sessions are not read. */
 export function findProgram(source: DetectedSource | undefined): SourceProgram | undefined {
   return SOURCE_PROGRAMS.find(({ name }) => name === source);
 }
@@ -37,7 +37,7 @@ export function findProgram(source: DetectedSource | undefined): SourceProgram |
  * Returns the folders of other programs' sessions, located as those programs do. They may be missing.
  *
  * @param env - Reads `HOME`, `CLAUDE_CONFIG_DIR` (several, separated by commas), `CODEX_HOME`, `COPILOT_HOME`, `KIMI_CODE_HOME`,
- *   `CLINE_SESSION_DATA_DIR`, `CLINE_DATA_DIR` and `CLINE_DIR`, and where editors keep data: `XDG_CONFIG_HOME` and `APPDATA`.
+ *   `CLINE_SESSION_DATA_DIR`, `CLINE_DATA_DIR` and `CLINE_DIR`, and the data folders of editors: `XDG_CONFIG_HOME` and `APPDATA`.
  */
 export function sourceFolders(env: Environment = process.env): string[] {
   return SOURCE_PROGRAMS.flatMap((program) => program.folders(env, env["HOME"] || homedir()));

@@ -6,7 +6,7 @@ import { readFileFacts } from "./file-facts.ts";
 import type { KnownFile, ReadOptions, SourceSession } from "./source-program.ts";
 import { findProgram, SOURCE_PROGRAMS } from "./source-table.ts";
 
-/** Work on other programs' files, with plain data as arguments and results, so that another process can do it. */
+/** Tasks on other programs' files, with plain data as arguments and results, so that another process can run them. */
 export const SOURCE_TASKS = { prepareCopy, readFileFacts, readSourceSession };
 
 /** The tasks by name. */
@@ -16,7 +16,7 @@ function prepareCopy(path: string, copy: string): void {
   copyDatabase(path, copy, Object.assign({}, ...SOURCE_PROGRAMS.map(({ lookups }) => lookups)));
 }
 
-/** Converts the files of another program's session to sessions, the main one first; none if they hold no conversation. */
+/** Converts the files of another program's session to sessions, the main one first; empty if they contain no conversation. */
 function readSourceSession(session: SourceSession, options: ReadOptions): ImportedSession[] {
   const [main, ...others] = findProgram(session.source)?.read(session, options) ?? [];
   if (main === undefined) return [];
@@ -24,7 +24,7 @@ function readSourceSession(session: SourceSession, options: ReadOptions): Import
   return [issues.length === 0 ? main : { ...main, issues: [...main.issues, ...issues] }, ...others];
 }
 
-/** Returns an issue if a copy of a session holds what the session does not. */
+/** Returns an issue if a copy of a session contains records that the session lacks. */
 function findLeftOut(copy: KnownFile, session: SourceSession): SessionIssue[] {
   const { path, facts } = copy;
   const lost = findProgram(session.source)?.countMissing?.(copy, session);

@@ -1,7 +1,7 @@
 import { makeErrorAnswer, READY, type SourceAnswer, type SourceRequest } from "./source-process.ts";
 import { SOURCE_TASKS } from "./source-tasks.ts";
 
-// The program of `SourceProcess`: does the tasks that it receives.
+// The program of `SourceProcess`: runs the tasks that it receives.
 function answerRequest({ name, args }: SourceRequest): SourceAnswer {
   try {
     return { value: Reflect.apply(SOURCE_TASKS[name], undefined, args) };
@@ -14,7 +14,7 @@ process.on("message", (request: SourceRequest) => {
   try {
     process.send?.(answerRequest(request));
   } catch (error) {
-    // A result that is too large to be sent.
+    // The result is too large to be sent.
     process.send?.(makeErrorAnswer(error));
   }
 });

@@ -3,7 +3,7 @@ import { SessionError } from "../../core/format/errors.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 import { getAllowedMs } from "./source-file.ts";
 
-/** Rows to read from a table; a value of another type than is asked for is null. */
+/** Rows to read from a table; a value of another type than requested is null. */
 export interface TableQuery {
   readonly table: string;
   /** Columns of text. */
@@ -17,32 +17,32 @@ export interface TableQuery {
 /** Tables, each with the column by which its rows are looked up. */
 export type LookupColumns = { readonly [table: string]: string };
 
-/** Length of the longest text that is read, in bytes; a longer one is null. */
+/** Maximum length of a text that is read, in bytes; a longer one is null. */
 const MAX_TEXT_BYTES = 64 * 1024 ** 2;
 
-/** Length of everything that is read between opening and closing, in characters. */
+/** Maximum length of everything that is read between opening and closing, in characters. */
 const MAX_TOTAL_LENGTH = 512 * 1024 ** 2;
 
-/** Rows between two looks at the clock. */
+/** Number of rows between two checks of the clock. */
 const ROWS_PER_LOOK = 1024;
 
-/** SQL function that is called for each row that SQLite looks at, and ends a statement by throwing. */
+/** SQL function that is called for each row that SQLite reads, and aborts a statement by throwing. */
 const WITHIN_LIMITS = "sessiontree_within_limits";
 
-/** Returns whether this version of Node can read databases: from 22.13 on. */
+/** Returns whether this version of Node can read databases (22.13 or later). */
 export function canReadDatabases(): boolean {
   return loadDatabaseClass() !== undefined;
 }
 
-/** Calls with a database that is opened read-only, and closes it. */
+/** Opens a database read-only, calls a function with it, and closes it. */
 export function withDatabase<T>(path: string, call: (database: Database) => T): T {
   return withOpened(path, { readOnly: true }, (opened) => call(new Database(opened, path)));
 }
 
 /**
- * Prepares a copy of a database for reading: takes in what its log holds, and adds the indexes by which rows are looked up.
+ * Prepares a copy of a database for reading: merges its log, and adds the indexes by which rows are looked up.
  *
- * @throws {SessionError} `NOT_A_SESSION` if a table claims to hold more than the file can.
+ * @throws {SessionError} `NOT_A_SESSION` if a table claims to contain more than the file can.
  */
 export function prepareDatabase(path: string, lookups: LookupColumns): void {
   withOpened(path, { readOnly: false }, (opened) => {
@@ -57,9 +57,10 @@ export function prepareDatabase(path: string, lookups: LookupColumns): void {
 }
 
 /**
- * Another program's database of SQLite. Views, virtual tables and generated columns, which run programs of their own, are never read.
+ * Another program's SQLite database. Views, virtual tables and generated columns, which run programs of their own, are never
+ * read.
  *
- * All of its calls together have limits: of time, for each row that SQLite looks at, and of the length of what they return.
+ * All of its calls together are limited: in time, checked for each row that SQLite reads, and in the length of their results.
  */
 export class Database {
   readonly #opened: OpenDatabase;
@@ -87,7 +88,7 @@ export class Database {
     return this.#select(`SELECT ${columns} FROM "${table}" WHERE ${WITHIN_LIMITS}() AND (${where})`, values);
   }
 
-  /** Returns the names of a table's stored columns; empty if there is no such table. */
+  /** Returns the names of a table's stored columns; empty if the table does not exist. */
   columns(table: string): ReadonlySet<unknown> {
     const isTable = `${WITHIN_LIMITS}() AND type = 'table' AND name = ? AND rootpage > 0`;
     const [found] = this.#select(`SELECT 1 FROM sqlite_master WHERE ${isTable}`, [table]);
@@ -102,7 +103,7 @@ export class Database {
     return Array.from(this.#select(query, [table, column])).length > 0;
   }
 
-  /** Returns whether all values of a column can be in a file of so many bytes. */
+  /** Returns whether all values of a column fit into a file of a given size. */
   fits(bytes: number, table: string, column: string): boolean {
     const query = `SELECT octet_length("${column}") AS length FROM "${table}" WHERE ${WITHIN_LIMITS}()`;
     let left = bytes;
@@ -123,7 +124,7 @@ export class Database {
   }
 }
 
-/** The length is known without the text, and so is a text that Node could not hold never made. */
+/** The length is read without the text, so that a text too large for Node is never created. */
 function makeTextColumn(name: string): string {
   const isText = `typeof("${name}") = 'text' AND octet_length("${name}") <= ${MAX_TEXT_BYTES}`;
   return `CASE WHEN ${isText} THEN "${name}" END AS "${name}"`;
@@ -154,7 +155,7 @@ function withOpened<T>(
   }
 }
 
-/** The part of Node's module that is used here. */
+/** The parts of Node's module that are used here. */
 interface OpenDatabase {
   prepare(query: string): { iterate(...values: readonly string[]): Iterable<unknown> };
   exec(statements: string): void;

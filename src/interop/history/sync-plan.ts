@@ -20,24 +20,24 @@ import { isLeafMarker } from "../import/session-builder.ts";
 import { rebaseContinuation } from "./rebase-continuation.ts";
 
 /**
- * What an import did to a session; `deleted` if it was left out because it was deleted here, `gone` if its source was deleted
- * and the session is kept, `empty` if its source holds no message.
+ * Result of importing a session; `deleted` if it was omitted because it was deleted from the target, `gone` if its source was
+ * deleted and the session is kept, `empty` if its source contains no message.
  */
 export type ImportStatus = "new" | "grown" | "unchanged" | "deleted" | "gone" | "empty";
 
-/** What became of a session at its target. */
+/** Result of updating a session at its target. */
 export type SyncStatus = Exclude<ImportStatus, "deleted" | "gone" | "empty">;
 
-/** How to update a session to match its source. */
+/** Changes that update a session to match its source. */
 export type SyncPlan =
   | { readonly kind: "unchanged" }
   | { readonly kind: "append"; readonly entries: readonly AnySessionEntry[] }
-  /** Only imports wrote to the session, and its end has changed: it shall consist of these entries. */
+  /** Only imports wrote to the session, and its end has changed: these entries replace all existing ones. */
   | { readonly kind: "replace"; readonly entries: readonly AnySessionEntry[] };
 
-/** A session as it is. */
+/** A session in its current state. */
 export interface ExistingSession extends LineSource {
-  /** Text behind its last entry, such as a torn line, where that was looked at. */
+  /** Text after its last entry, such as a torn line, if it was read. */
   readonly rest?: string;
 }
 
@@ -51,11 +51,11 @@ export function* writeSessionLines(
 }
 
 /**
- * Compares a session with what its source now yields.
+ * Compares a session with the entries that its source now yields.
  *
- * What somebody added after the import is kept, and remains the leaf. In that case, a changed entry is added beside the
- * old one. What was redacted is done with: neither its old content nor a newer one is added. To a session of ours that was exported and
- * continued, only what is new is added.
+ * Entries added after the import are kept, and remain the leaf. In that case, a changed entry is added next to the old one.
+ * Redacted entries are final: neither their old content nor a newer one is added. To a session of ours that was exported and
+ * continued, only new entries are added.
  *
  * @param canReplace - Whether the session may be replaced if only imports wrote to it.
  * @throws {SessionError} `SESSION_EXISTS` if the session was imported from another one.
@@ -88,7 +88,10 @@ export function planSync(
   return { kind: "replace", entries };
 }
 
-/** Plans to add what a program added to a session of ours; the leaf goes along unless the session was continued elsewhere. */
+/**
+ * Plans to add the entries that a program added to a session of ours; the leaf moves to them unless the session was continued
+ * elsewhere.
+ */
 function planAdditions(
   existing: ExistingSession,
   imported: ImportedSession,
@@ -116,7 +119,7 @@ function readEntries(session: LineSource): AnySessionEntry[] {
   return entries;
 }
 
-/** Returns whether a torn line is what a killed import or a power cut left of a line. */
+/** Returns whether a torn line is the beginning of a line, as a killed import or a power failure leaves it. */
 function isCutOff(rest: string, line = ""): boolean {
   return line.startsWith(rest.replace(/\0+\s*$/, ""));
 }
@@ -140,7 +143,7 @@ function readKnownEntries(session: LineSource): KnownEntry[] {
   return known;
 }
 
-/** Returns the error for a session that another import made at the same moment, under the same id. */
+/** Returns the error for a session that another import created concurrently under the same id. */
 function makeOtherSessionError(provenance: UnknownEntry): SessionError {
   const { source = "another program", sourceId = "" } = findImportOrigin(provenance) ?? {};
   const message = `Another import has made a session of this id, from ${source} ${sourceId}: import again.`;
@@ -170,32 +173,32 @@ function withOldProvenance(
 
 /** Options for planning new entries next to others. */
 interface BesideOptions {
-  /** Whether an older mapping made the session: then only what follows the last known entry is new. */
+  /** Whether an older mapping made the session: then only entries after the last known one are new. */
   readonly isOld?: boolean;
   /** Leaf of the export whose continuation is added; undefined for a session that was imported itself. */
   readonly leafId?: string;
-  /** What was redacted in the original of copies. */
+  /** Content that was redacted in the original of copies. */
   readonly removed?: RedactedCopies;
 }
 
-/** Plans new entries beside those of others, or those of an older version of the source. */
+/** Plans new entries next to those of others, or next to those of an older version of the source. */
 class PlanBeside {
   readonly #known: readonly KnownEntry[];
   readonly #byId: ReadonlyMap<string, KnownEntry>;
   readonly #redactedIds: ReadonlySet<string>;
-  /** Ids of entries of the source of which a version was redacted here. */
+  /** Ids of source entries with a version that was redacted in the target. */
   readonly #doneIds: ReadonlySet<string>;
   readonly #copies: readonly RedactedCopies[];
   readonly #exportLeafId: string | undefined;
   readonly #imported: ImportedSession;
   readonly #entries: readonly AnySessionEntry[];
-  /** Whether an older mapping made the session: then only what follows the last known entry is new. */
+  /** Whether an older mapping made the session: then only entries after the last known one are new. */
   readonly #isOld: boolean;
   /** Ids of the import's entries. */
   readonly #ids: Set<string>;
-  /** Whether the user has named the session here. */
+  /** Whether the user has named the session in the target. */
   readonly #isNamed: boolean;
-  /** Where entries of the source are found here, if not under their own id. */
+  /** Ids in the target of source entries, if they differ from their own ids. */
   readonly #renamed = new Map<string, string | null>();
   readonly #added: AnySessionEntry[] = [];
 
@@ -263,7 +266,7 @@ class PlanBeside {
     this.#added.push(entry);
   }
 
-  /** Returns the versions of an entry that are here, the oldest first. */
+  /** Returns the existing versions of an entry, the oldest first. */
   #getVersions(entry: AnySessionEntry): KnownEntry[] {
     const versions: KnownEntry[] = [];
     for (let id = entry.id; ; id = makeVersionId(entry, versions.length)) {
@@ -284,7 +287,7 @@ class PlanBeside {
     return moved;
   }
 
-  /** Returns the entry that keeps the leaf of a session continued here, or moves it to the leaf of the source. */
+  /** Returns the entry that keeps the leaf of a session continued in the target, or moves it to the leaf of the source. */
   #leafMarker(): AnySessionEntry | undefined {
     const before = this.#known.at(-1)?.entry;
     const end = this.#added.at(-1) ?? before;
@@ -296,7 +299,7 @@ class PlanBeside {
     return makeLeafMarker(makeMovedKey(leafId, { ...end }), leafId, { ...end });
   }
 
-  /** Returns whether the leaf moves to the end of the source: the session was not continued here. */
+  /** Returns whether the leaf moves to the end of the source, because the session was not continued in the target. */
   #isFollowed({ id }: UnknownEntry): boolean {
     if (this.#exportLeafId === undefined) return this.#known.every((one) => this.#isOfImport(one));
     const leafId = this.#settled(id);
@@ -304,7 +307,7 @@ class PlanBeside {
     return this.#added.length > 0 && !isMoved;
   }
 
-  /** Returns whether an import made an entry, or it does not continue the conversation. */
+  /** Returns whether an import made an entry, or the entry does not continue the conversation. */
   #isOfImport({ entry, text }: KnownEntry): boolean {
     const { id } = entry;
     if (this.#ids.has(id) || isNote(entry)) return true;
@@ -317,7 +320,7 @@ class PlanBeside {
     return this.#renamed.get(id) ?? id;
   }
 
-  /** Returns the entry at which a session goes on whose leaf is an entry: notes say nothing. */
+  /** Returns the entry at which a session continues whose leaf is a given entry: notes are skipped. */
   #settled(leafId: string): string | null {
     let id: string | null = leafId;
     for (let steps = this.#known.length + this.#added.length; id !== null && steps > 0; steps--) {
@@ -334,18 +337,18 @@ class PlanBeside {
   }
 }
 
-/** Returns whether the latest name that no import made is one. */
+/** Returns whether the latest name that was not imported is nonempty. */
 function isNamedBeside(known: readonly KnownEntry[], importedIds: ReadonlySet<string>): boolean {
   const own = known.findLast(({ entry }) => isNameType(entry.type) && !importedIds.has(entry.id));
   return own !== undefined && findSessionName(parseRecord(own.text) ?? {}) !== undefined;
 }
 
-/** Returns the id of a changed entry that is added beside its older versions. */
+/** Returns the id of a changed entry that is added next to its older versions. */
 function makeVersionId({ id }: AnySessionEntry, number: number): string {
   return inventEntryId(`${id} version ${number + 1}`, 0, 0);
 }
 
-/** Returns whether a message has more parts than before: it was not complete. */
+/** Returns whether a message has more parts than before, because it was not complete. */
 function hasMore(entry: AnySessionEntry, { text }: KnownEntry): boolean {
   return countParts(entry) > countParts(parseRecord(text));
 }
@@ -362,12 +365,12 @@ function isNote({ type, customType }: UnknownEntry): boolean {
   );
 }
 
-/** Returns a key that differs for every move of the leaf, even back to an earlier place. */
+/** Returns a key that differs for every move of the leaf, even back to an earlier entry. */
 function makeMovedKey(leafId: string, end: UnknownEntry): string {
   return `move ${leafId} ${end.id}`;
 }
 
-/** Makes an entry that leaves the leaf where it was before others were added. */
+/** Makes an entry that keeps the leaf where it was before others were added. */
 function stayMarker(leaf: UnknownEntry, end: { readonly id: string }): AnySessionEntry {
   return makeLeafMarker(`stay ${leaf.id} ${end.id}`, leaf.id, leaf);
 }
@@ -376,7 +379,10 @@ function makeLeafMarker(key: string, parentId: string, { timestamp }: UnknownEnt
   return { type: "custom", id: inventEntryId(key, 0, 0), parentId, timestamp, customType: LEAF_CUSTOM_TYPE };
 }
 
-/** Returns what keeps the leaf of a writer that went on elsewhere between a plan and its append; undefined if none did. */
+/**
+ * Returns an entry that keeps the leaf of a writer that continued on another branch between a plan and its append; undefined if
+ * none did.
+ */
 export function findStrayLeaf(
   session: LineSource,
   before: ReadonlySet<string>,
@@ -391,7 +397,7 @@ export function findStrayLeaf(
       return stray === undefined || isKept ? undefined : stayMarker(stray, last);
     }
     if (before.has(entry.id) || ours.has(entry.id)) continue;
-    // Another import may have left the leaf where it was.
+    // Another import may have kept the leaf where it was.
     if (entry.customType === LEAF_CUSTOM_TYPE && entry.parentId !== null)
       stray = { ...entry, id: entry.parentId };
     else if (!isNote(entry)) stray = entry;
@@ -399,7 +405,7 @@ export function findStrayLeaf(
   return undefined;
 }
 
-/** Returns the ids of those entries of which a session has redacted a version. */
+/** Returns the ids of entries with a version that a session has redacted. */
 export function findRedacted(
   known: readonly UnknownEntry[],
   entries: readonly AnySessionEntry[],
@@ -426,10 +432,10 @@ export function getEntryIds({ index: { tree } }: LineSource): Set<string> {
   return new Set(Array.from(tree.ordinals(), (ordinal) => tree.idAt(ordinal)));
 }
 
-/** Characters of the shortest redacted text that is looked for inside of longer ones. */
+/** Minimum number of characters in a redacted text that is searched for within longer ones. */
 const MIN_CONTAINED = 8;
 
-/** Characters at the beginning of a redacted text by which a shortened copy of it is recognized. */
+/** Number of characters at the beginning of a redacted text by which a shortened copy of it is recognized. */
 const MIN_BEGINNING = 64;
 
 /**
@@ -442,7 +448,7 @@ export class RedactedCopies {
   readonly #kept: ReadonlySet<string>;
 
   /**
-   * @param redacted - The redacted entries, with what they held.
+   * @param redacted - The redacted entries, with their original content.
    * @param kept - Entries whose content was not redacted.
    */
   constructor(redacted: readonly AnySessionEntry[], kept: readonly AnySessionEntry[] = []) {
@@ -454,7 +460,7 @@ export class RedactedCopies {
     this.#contents = new Set(contents.filter((content) => !others.has(content)));
   }
 
-  /** Returns the entry itself, or one without the repeated messages, and without what its program keeps of them. */
+  /** Returns the entry itself, or one without the repeated messages, and without its program's details about them. */
   without(entry: AnySessionEntry): AnySessionEntry {
     if (this.#contents.size === 0 || !("retainedTail" in entry)) return entry;
     const tail = toArray(entry.retainedTail);
@@ -478,7 +484,7 @@ export class RedactedCopies {
   }
 }
 
-/** Returns the texts of a message, each and joined as Codex does, and the arguments of its calls. */
+/** Returns the texts of a message, separately and joined as Codex does, and the arguments of its calls. */
 function getContents({ content, command, output }: { readonly [field: string]: unknown }): string[] {
   const blocks = Array.isArray(content) ? content.map(toRecord) : [];
   const inside = blocks.map(({ text, thinking, data, arguments: args }) => text ?? thinking ?? data ?? args);

@@ -17,12 +17,12 @@ import {
 } from "./sync-plan.ts";
 
 /**
- * Updates a session to match its source; makes it if it is missing. Writes nothing if it matches.
+ * Updates a session to match its source; creates it if it is missing. Writes nothing if it matches.
  *
- * A new session appears whole or not at all. Lines of other writers are kept, and so is their leaf.
+ * A new session appears as a whole or not at all. Lines of other writers are kept, and so is their leaf.
  *
- * @param mayMake - Tells whether a missing session may be made: it may have been deleted a moment ago.
- * @returns `deleted` if the session is missing and may not be made.
+ * @param mayMake - Returns whether a missing session may be created, because it may have just been deleted.
+ * @returns `deleted` if the session is missing and may not be created.
  * @throws {SessionError} `WRITE_FAILED`, also for a link at the path of a file; `NOT_A_SESSION`
  */
 export async function syncSession(
@@ -37,14 +37,15 @@ export async function syncSession(
     if (bytes === undefined) {
       if (!mayMake()) return "deleted";
       if (await target.create(location, writeSessionLines(header, imported.entries))) return "new";
-      // Another import has made it meanwhile.
+      // Another import has created it meanwhile.
       continue;
     }
     const existing = decodeExisting(target, location, bytes);
     const plan = existing && planSync(existing, imported, target.replace !== undefined);
     if (plan?.kind === "unchanged") return "unchanged";
     if (plan?.kind === "append") {
-      // Planned anew for the session as it is by then: another import may have added the same, or somebody redacted it.
+      // Planned again for the current state of the session: another import may have added the same entries, or they may have been
+      // redacted.
       const entriesFor = (session: LineSource) => {
         const now = planSync(session, imported, target.replace !== undefined);
         return now.kind === "append" ? now.entries : undefined;
@@ -57,7 +58,7 @@ export async function syncSession(
   }
 }
 
-/** Returns what `syncSession` would do. */
+/** Returns the status that `syncSession` would return. */
 export async function compareSession(
   target: ImportTarget,
   location: string,
@@ -69,7 +70,7 @@ export async function compareSession(
   return kind === "unchanged" ? "unchanged" : "grown";
 }
 
-/** Returns the entries of a session; none if it is missing. */
+/** Returns the entries of a session; empty if it is missing. */
 export async function readEntriesAt(
   target: ImportTarget,
   location: string,
@@ -78,7 +79,7 @@ export async function readEntriesAt(
   return existing === undefined ? [] : listEntries(existing);
 }
 
-/** Returns the header of the session that has an id and an entry, if an import can append to it; undefined if there is none. */
+/** Returns the header of the session with an id and an entry, if an import can append to it; undefined if there is none. */
 export async function findHeaderWithEntry(
   target: ImportTarget,
   sessionId: string,
@@ -98,7 +99,7 @@ async function readExisting(target: ImportTarget, location: string): Promise<Exi
   return bytes && decodeExisting(target, location, bytes);
 }
 
-/** Returns the lines to put in place of a session that only imports wrote to; undefined if others did meanwhile. */
+/** Returns the lines that replace a session that only imports wrote to; undefined if others wrote to it meanwhile. */
 function makeReplacement(
   target: ImportTarget,
   location: string,
@@ -114,7 +115,7 @@ function makeReplacement(
     : undefined;
 }
 
-/** Reads a session from its bytes; undefined if they are what a power cut or a kill left of a new file. */
+/** Reads a session from its bytes; undefined if they are the remains of a new file after a power failure or a kill. */
 function decodeExisting(
   target: ImportTarget,
   location: string,
@@ -127,7 +128,7 @@ function decodeExisting(
   throw notASession(location, { path: location }, source.foreign);
 }
 
-/** Returns the text behind the line of the last entry, if there is any. */
+/** Returns the text after the line of the last entry; empty if there is none. */
 function decodeRest({ index }: Pick<ExistingSession, "index">, bytes: Uint8Array): string {
   if (index.issues.length === 0 && !index.isMidLine) return "";
   const last = index.spans.allInFileOrder(index.tree.size).at(-1);
@@ -136,7 +137,7 @@ function decodeRest({ index }: Pick<ExistingSession, "index">, bytes: Uint8Array
   return text.slice(text.indexOf("\n") + 1);
 }
 
-/** Tells whether bytes are at most the beginning of a header, or nothing but zeros. */
+/** Returns whether bytes are at most the beginning of a header, or only zeros. */
 function isUnbegun(bytes: Uint8Array): boolean {
   const text = decodeText(bytes.subarray(0, FRONT_BYTES)).replaceAll("\0", "");
   return !text.includes("\n") && HEADER_FRONT.startsWith(text.slice(0, HEADER_FRONT.length));
@@ -144,5 +145,5 @@ function isUnbegun(bytes: Uint8Array): boolean {
 
 const FRONT_BYTES = 64 * 1024;
 
-/** How the header of an imported session begins. */
+/** Beginning of an imported session's header. */
 const HEADER_FRONT = '{"type":"session"';

@@ -15,26 +15,26 @@ import { isDatabaseName } from "./source-file.ts";
 import type { SourceSession } from "./source-program.ts";
 import { getPaths } from "./source-query.ts";
 
-/** How often to look where the system does not report changes. */
+/** Milliseconds between checks if the system does not report changes. */
 const LOOK_EVERY_MS = 5_000;
 
-/** How long to gather changes before the next round, at least, and as a multiple of the last round. */
+/** Minimum pause before the next round, to gather changes: in milliseconds, and as a multiple of the last round. */
 const PAUSE_MS = 500;
 const PAUSE_FACTOR = 5;
 
-/** How often to look at databases, and to try again what has failed. */
+/** Milliseconds between rounds that also read databases, and retry failures. */
 const RARELY_MS = 60_000;
 
-/** How often to save the cache. */
+/** Milliseconds between saves of the cache. */
 const SAVE_EVERY_MS = 30_000;
 
-/** Number of sessions whose folders are watched: the latest ones; the timer finds changes of others. */
+/** Number of sessions whose folders are watched: the latest ones; changes of others are found by the timer. */
 const MAX_WATCHED = 200;
 
 /**
- * Imports what changes, until the signal: sessions that are new or have grown, and those whose source was deleted.
+ * Imports changes until the signal aborts: sessions that are new or have grown, and those whose source was deleted.
  *
- * What is there at first is brought up to date, too. What fails is reported to `onSkipped` once, and tried again.
+ * Existing sessions are brought up to date first. Failures are reported to `onSkipped` once, and retried.
  */
 export async function* watchSessions(
   options: ImportSessionsOptions,
@@ -51,7 +51,7 @@ export async function* watchSessions(
         if (!told.has(failure)) onSkipped?.(path, error);
       };
       yield* rounds.run(report);
-      // The next round leaves out what has failed, and databases; one that does not says nothing twice.
+      // The next round skips failures and databases; only a rare round may forget which failures were reported.
       told = rounds.isRare ? failures : new Set([...told, ...failures]);
       await rounds.pause();
     }
@@ -66,10 +66,10 @@ class WatchRounds implements ImportRound {
   readonly cache: ImportCache;
   readonly tellsGone = true;
   folders: ReadonlySet<string>;
-  /** Whether the last round, one of a minute, looked at databases, and tried again what had failed. */
+  /** Whether the last round also read databases and retried failures, which happens once a minute. */
   isRare = true;
   readonly #options: ImportSessionsOptions;
-  /** States in which sessions were imported, or tried to since the last rare round. */
+  /** States in which sessions were imported, or attempted since the last rare round. */
   readonly #done = new Map<string, string>();
   readonly #tried = new Map<string, string>();
   /** Ids of sessions whose sources are known to be deleted. */
@@ -88,7 +88,7 @@ class WatchRounds implements ImportRound {
     this.#gone = new Set(known.flatMap(({ id, isGone }) => (isGone === true ? id : [])));
   }
 
-  /** Imports once; whatever is wrong with all of it is reported, too. */
+  /** Imports once; also reports errors that affect the whole import. */
   async *run(onSkipped: (path: string, error: unknown) => void): AsyncGenerator<SessionImport, void> {
     const beganAtMs = Date.now();
     this.isRare = beganAtMs - this.#rareAtMs >= RARELY_MS;
@@ -144,7 +144,7 @@ class WatchRounds implements ImportRound {
     this.folders = folders;
   }
 
-  /** Waits, so that a session that grows all the time is not read all the time. */
+  /** Waits, so that a session that grows continuously is not read continuously. */
   async pause(): Promise<void> {
     const { signal } = this.#options;
     let wake: () => void = () => undefined;

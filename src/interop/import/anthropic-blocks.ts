@@ -4,7 +4,7 @@ import type { AnswerBlock, UserBlock } from "../convert/dialect.ts";
 import { makePlaceholder } from "../convert/images.ts";
 import { toNonemptyText } from "./source-text.ts";
 
-/** Blocks of a message, and those that it can represent only by a short text. */
+/** Converted blocks of a message, and the original blocks that a message can represent only by a short text. */
 export interface ConvertedBlocks<Block> {
   readonly content: Block[];
   readonly others: unknown[];
@@ -18,7 +18,7 @@ export function convertAnswer(content: unknown): ConvertedBlocks<AnswerBlock> {
   });
 }
 
-/** Converts what a user or a tool sent: text and inline images; a text describes each other block. */
+/** Converts input from a user or a tool: text and inline images; a text describes each other block. */
 export function convertInput(content: unknown): ConvertedBlocks<UserBlock> {
   const { content: blocks, others } = convertAll(content, convertInputBlock);
   return { content: blocks.filter((block) => block.type !== "text" || block.text !== ""), others };
@@ -67,7 +67,7 @@ function makeText(said: string): UserBlock {
   return { type: "text", text: said };
 }
 
-/** Returns a text in brackets that replaces a block that no message can hold. */
+/** Returns a text in brackets that replaces a block that a message cannot contain. */
 function makeMention(kind: string, name?: string): Conversion<UserBlock> {
   return { converted: [makePlaceholder(kind, name)], isWhole: false };
 }

@@ -1,13 +1,13 @@
 import { toRecord } from "../../core/context/entry-fields.ts";
 import type { JsonRecord } from "../../core/format/json.ts";
 
-/** Type of the record that says which session a program's file continues, in programs that keep records of unknown types. */
+/** Type of the record that names the session that a program's file continues, in programs that keep records of unknown types. */
 export const CONTINUED_SESSION_TYPE = "sessiontree";
 
 /** The session and the entry at which another program continues. */
 export interface ContinuedSession {
   readonly sessionId: string;
-  /** Entry that was the leaf of what was exported. */
+  /** Entry that was the leaf when the session was exported. */
   readonly leafId: string;
 }
 
@@ -17,7 +17,7 @@ export function parseContinuedSession(value: unknown): ContinuedSession | undefi
   return typeof sessionId === "string" && typeof leafId === "string" ? { sessionId, leafId } : undefined;
 }
 
-/** Returns the session that a file continues, from a record of the file; undefined if the record does not say it. */
+/** Returns the session that a file continues, from a record of the file; undefined if the record does not name one. */
 export function findContinuedSession({
   type,
   payload,

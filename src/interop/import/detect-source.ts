@@ -3,13 +3,13 @@ import { parseJson } from "../../core/jsonl/decode.ts";
 import { detectDocumentSource, type ForeignSource, SourceFinder } from "../../core/jsonl/foreign-source.ts";
 
 /**
- * Format of a text: that of another program, whose sessions can be imported if `SOURCE_NAMES` has it, or that of pi or
+ * Format of a text: that of another program, whose sessions can be imported if it is in `SOURCE_NAMES`, or that of pi or
  * oh-my-pi, whose sessions open without an import.
  */
 export type DetectedSource = ForeignSource | "pi" | "oh-my-pi";
 
 /**
- * Detects which program a session belongs to from its first records that tell.
+ * Detects the program that a session belongs to, from the first records that identify it.
  *
  * @param text - A file, or its beginning.
  * @returns Undefined if the format is unknown.
@@ -33,7 +33,7 @@ function detectOwnDialect(record: JsonRecord): "pi" | "oh-my-pi" | undefined {
   return type === "title" && "v" in record ? "oh-my-pi" : undefined;
 }
 
-/** Yields the lines of a text, the first ones without reading the others. */
+/** Yields the lines of a text lazily. */
 function* iterateLines(text: string): Generator<string, void> {
   for (let start = 0; start < text.length; ) {
     const end = text.indexOf("\n", start);

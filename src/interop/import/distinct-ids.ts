@@ -1,7 +1,7 @@
 /** Makes ids distinct by numbers: `id`, `id_2`, `id_3`. Cost of n ids: O(n). */
 export class DistinctIds {
   readonly #taken = new Set<string>();
-  /** For each id, the number that its latest repetition got. */
+  /** For each id, the number of its latest repetition. */
   readonly #numbers = new Map<string, number>();
 
   /** Returns the id, with a number if it is taken. */

@@ -16,7 +16,7 @@ export function makeCustom(customType: string, data?: unknown): EntryBody {
   return pickDefined({ type: "custom", customType, data });
 }
 
-/** Makes the body of a text that the user did not type, where the model sees it. */
+/** Makes the body of a text that the user did not type, visible to the model. */
 export function makeCustomMessage(
   customType: string,
   content: unknown,
@@ -26,7 +26,7 @@ export function makeCustomMessage(
   return pickDefined({ type: "custom_message", customType, content, display, details });
 }
 
-/** A subagent's session, the call that started it, and what else is known of it. */
+/** A subagent's session, the call that started it, and other facts about it. */
 export interface SubagentLink {
   readonly agentId: string;
   readonly [fact: string]: unknown;
@@ -37,7 +37,7 @@ export function makeSubagentLink(link: SubagentLink): EntryBody {
   return makeCustom(SUBAGENT_CUSTOM_TYPE, pickDefined(link));
 }
 
-/** Makes the body of an entry that tells the tokens of calls whose messages do not. */
+/** Makes the body of an entry with the tokens of calls whose messages do not report them. */
 export function makeUsageEntry(
   kind: string,
   provider: string,
@@ -48,7 +48,7 @@ export function makeUsageEntry(
   return pickDefined({ type: "usage", kind, provider, model, usage, note });
 }
 
-/** Makes the body of a change of how much the model is to think. */
+/** Makes the body of a change of the thinking level. */
 export function makeThinkingChange(effort: string): EntryBody {
   return { type: "thinking_level_change", thinkingLevel: effort === "none" ? "off" : effort };
 }
@@ -57,12 +57,12 @@ interface ToolOutput {
   readonly toolCallId: string;
   readonly toolName: string;
   readonly content: UserBlock[];
-  /** Left out if undefined. */
+  /** Omitted if undefined. */
   readonly details?: unknown;
   readonly isError: boolean;
 }
 
-/** Makes the message of a tool result; details that are no JSON are left out. */
+/** Makes the message of a tool result; undefined details are omitted. */
 export function makeToolResult(output: ToolOutput): Omit<ToolResultMessage, "timestamp"> {
   const { toolCallId, toolName, content, details, isError } = output;
   const told = isPresent(details) ? { details } : {};
@@ -74,16 +74,16 @@ export function toFilled(record: JsonRecord): JsonRecord | undefined {
   return Object.keys(record).length === 0 ? undefined : record;
 }
 
-/** An answer to which later records of its program add. */
+/** An answer that later records of its program extend. */
 type OpenAnswer = Pick<AssistantMessage, "content" | "stopReason" | "errorMessage">;
 
-/** Adds blocks; if a call is among them, the answer ends for a tool. */
+/** Adds blocks; if they include a call, the stop reason becomes `toolUse`. */
 export function addBlocks(answer: OpenAnswer, blocks: readonly AnswerBlock[]): void {
   answer.content.push(...blocks);
   if (blocks.some(({ type }) => type === "toolCall")) answer.stopReason = "toolUse";
 }
 
-/** Sets why an answer ended, unless it ended for a tool. */
+/** Sets the stop reason of an answer, unless it ended for a tool. */
 export function endAnswer(answer: OpenAnswer, reason: StopReason, errorMessage?: string): void {
   if (answer.stopReason === "toolUse") return;
   answer.stopReason = reason;

@@ -8,15 +8,15 @@ export interface Turn {
   readonly previous: Turn | undefined;
 }
 
-/** What the user said, latest first. */
+/** Prompts of the user, latest first. */
 export interface Said {
   readonly message: UserMessage;
   readonly previous: Said | undefined;
 }
 
-/** State of a thread after some record. Immutable, so that a rollback only needs an older one. */
+/** State of a thread after a record. Immutable, so that a rollback only needs an older state. */
 export interface ThreadState {
-  /** The entry that the next one follows; undefined at the beginning. */
+  /** Parent of the next entry; undefined at the beginning. */
   readonly tip: Draft | undefined;
   readonly model: string | undefined;
   readonly effort: string | undefined;
@@ -26,7 +26,7 @@ export interface ThreadState {
   readonly contextTokens: number;
 }
 
-/** What is known about a thread before its first record. */
+/** State of a thread before its first record. */
 export const THREAD_START: ThreadState = {
   tip: undefined,
   model: undefined,
@@ -36,7 +36,7 @@ export const THREAD_START: ThreadState = {
   contextTokens: 0,
 };
 
-/** Makes the entries of a thread, each after the one before, and can go back to earlier states. */
+/** Makes the entries of a thread, each after the previous one, and can return to earlier states. */
 export class EntryThread {
   state: ThreadState;
   readonly builder: SessionBuilder;
@@ -54,7 +54,7 @@ export class EntryThread {
     return this.#moveTo(this.builder.addMessage(key, this.state.tip, time, message));
   }
 
-  /** Adds what no message can hold; see `SessionBuilder.keep`. */
+  /** Adds data that a message cannot contain; see `SessionBuilder.keep`. */
   keep(key: string, time: unknown, kind: string, data: unknown): void {
     this.#moveTo(this.builder.keep(key, this.state.tip, time, kind, data));
   }
@@ -70,12 +70,12 @@ export class EntryThread {
     return tip;
   }
 
-  /** Begins a turn of the user, before which the thread can go back. */
+  /** Begins a turn of the user, which the thread can roll back. */
   beginTurn(before: ThreadState = this.state): void {
     this.state = { ...this.state, turns: { before, previous: before.turns } };
   }
 
-  /** Goes back to before the newest turns; to the start if there are fewer. */
+  /** Returns to the state before the latest turns; to the start if there are fewer. */
   goBack(turns: number): void {
     let turn = this.state.turns;
     for (let i = 0; i < turns && turn !== undefined; i++) {
@@ -84,7 +84,7 @@ export class EntryThread {
     }
   }
 
-  /** Returns everything that the user said, in order. */
+  /** Returns all prompts of the user, in order. */
   saidInOrder(): UserMessage[] {
     const messages: UserMessage[] = [];
     for (let said = this.state.said; said !== undefined; said = said.previous) messages.push(said.message);

@@ -3,13 +3,13 @@ import type { SessionHeader } from "../../core/format/header.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
 import { IMPORTED_SOURCES } from "../../core/jsonl/foreign-source.ts";
 
-/** Programs whose sessions can be imported, and arrays of messages from any file. */
+/** Programs whose sessions can be imported, and `messages` for arrays of messages from any file. */
 export const SOURCE_NAMES = IMPORTED_SOURCES;
 
 /** One of the programs whose sessions can be imported, or `messages`. */
 export type SourceName = (typeof SOURCE_NAMES)[number];
 
-/** Version of the mapping from records to entries, raised when imported records would become other entries. */
+/** Version of the mapping from records to entries, incremented when imported records would become other entries. */
 export const IMPORT_MAPPING = 4;
 
 /** Record counts of an import. */
@@ -20,9 +20,9 @@ export interface ImportCounts {
   mapped: number;
   /** Records kept as `custom` entries. */
   kept: number;
-  /** Records left out; `dropped` names them. */
+  /** Records omitted; `dropped` gives the reasons. */
   dropped: number;
-  /** Entries made, without this session's header. */
+  /** Entries made, excluding this session's header. */
   entries: number;
   userMessages: number;
   assistantMessages: number;
@@ -30,7 +30,7 @@ export interface ImportCounts {
   compactions: number;
 }
 
-/** Counts before anything was read. */
+/** Counts before any record is read. */
 export const NO_COUNTS: Readonly<ImportCounts> = {
   records: 0,
   mapped: 0,
@@ -43,14 +43,14 @@ export const NO_COUNTS: Readonly<ImportCounts> = {
   compactions: 0,
 };
 
-/** Data of the entry that says where a session was imported from. */
+/** Data of the entry that records where a session was imported from. */
 export interface ImportProvenance {
   source: SourceName;
   /** Id of the session in its program. */
   sourceId: string;
-  /** File that it was read from; the first one if there are several. */
+  /** Path of the source file; the first one if there are several. */
   sourcePath: string | null;
-  /** Version of the program that began the session; for an array of messages, their form. */
+  /** Version of the program that created the session; for an array of messages, their form. */
   sourceVersion: string | null;
   /** Version of the mapping from records to entries; absent for the first one. */
   mapping?: number;
@@ -62,7 +62,7 @@ export interface ImportProvenance {
   continued?: { readonly sessionId: string; readonly leafId: string };
 }
 
-/** The session that another one descends from, by its id in the source. */
+/** Parent of a session, by its id in the source. */
 export interface SourceParent {
   readonly sourceId: string;
   readonly relation: "fork" | "subagent";
@@ -72,13 +72,13 @@ export interface SourceParent {
 export interface ImportedSession {
   readonly source: SourceName;
   readonly sourceId: string;
-  /** File that it was read from; the first one if there are several. */
+  /** Path of the source file; the first one if there are several. */
   readonly sourcePath: string | undefined;
-  /** Without `parentSession`: only the code that writes files knows where the parent is. */
+  /** Without `parentSession`: only the code that writes files can determine the parent's path. */
   readonly header: SessionHeader;
-  /** The first one says where the session is from; each comes after its parent. */
+  /** The first one records the origin of the session; each comes after its parent. */
   readonly entries: readonly AnySessionEntry[];
-  /** Where the source's program would continue: the last entry. */
+  /** The last entry, where the source's program would continue. */
   readonly leafId: string | null;
   readonly parent: SourceParent | undefined;
   /** Session of ours that was exported to the program and continued there. */
@@ -86,18 +86,21 @@ export interface ImportedSession {
     readonly sessionId: string;
     /** Entry that was the leaf of the export. */
     readonly leafId: string;
-    /** Ids of the entries that repeat what was exported; their calls count in the original. */
+    /** Ids of the entries that repeat exported ones; their calls count in the original. */
     readonly copiedIds: ReadonlySet<string>;
   };
   /** Ids of entries that a shorter version of the same records yields, but the full records do not. */
   readonly withdrawnIds: ReadonlySet<string>;
-  /** Ids of entries with a name that the program made: one that the user gives the session here counts more. */
+  /**
+   * Ids of entries with a name that the program generated: a name that the user gives the session in sessiontree takes
+   * precedence.
+   */
   readonly madeNameIds: ReadonlySet<string>;
   readonly counts: ImportCounts;
-  /** Number of records left out, by reason. */
+  /** Number of records omitted, by reason. */
   readonly dropped: { readonly [reason: string]: number };
   readonly issues: readonly SessionIssue[];
 }
 
-/** A session of ours that a program continues, and which entries were copied from it. */
+/** A session of ours that a program continues, and the entries that were copied from it. */
 export type ContinuedOrigin = NonNullable<ImportedSession["continued"]>;

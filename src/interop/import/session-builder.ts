@@ -35,11 +35,11 @@ export interface SessionOrigin {
   readonly sourceVersion?: string | undefined;
   /** Id of the new session. Default: made from `sourceId`. */
   readonly id?: string;
-  /** What may be its working directory: the first one that can be. Default: the working directory of the input. */
+  /** Candidates for the working directory; the first valid one is used. Default: the working directory of the input. */
   readonly folders?: Iterable<unknown>;
   /** Start time of the session, as in the source. */
   readonly startedAt: unknown;
-  /** The session that started this one as a subagent, and the one that it was forked from; its own id says nothing. */
+  /** The session that started this one as a subagent, and the one that it was forked from; the session's own id is ignored. */
   readonly startedBy?: string | undefined;
   readonly forkOf?: string | undefined;
   readonly issues?: readonly SessionIssue[];
@@ -53,12 +53,12 @@ type Untimed<M> = M extends unknown ? Omit<M, "timestamp"> : never;
 /** A message without its time. */
 export type UntimedMessage = Untimed<AgentMessage>;
 
-/** Returns the key for the id of an entry that says which entry is the leaf. */
+/** Returns the key for the id of an entry that marks the leaf. */
 export function makeLeafMarkerKey(leafId: string): string {
   return `leaf ${leafId}`;
 }
 
-/** Tells whether an import made an entry to say which entry is the leaf. */
+/** Returns whether an import made an entry to mark the leaf. */
 export function isLeafMarker({ id, parentId, customType }: UnknownEntry): boolean {
   return (
     customType === LEAF_CUSTOM_TYPE && parentId !== null && id === makeEntryId(makeLeafMarkerKey(parentId))
@@ -70,7 +70,7 @@ export function makeEntryId(key: string): string {
   return UUID_FRONT.test(key) && key.length === 36 ? key.slice(0, 8) : inventEntryId(key, 0, 0);
 }
 
-/** Returns the key of a record with an id: a UUID itself, else with the program's name in front. */
+/** Returns the key of a record with an id: a UUID itself, otherwise the id after the program's name. */
 export function makeIdKey(program: string, id: string): string {
   return /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(id) ? id : `${program} ${id}`;
 }
@@ -102,8 +102,8 @@ export function makeSubagentSessionId(sessionId: string, agentId: string): strin
 /**
  * Makes a session from another program's records, entry by entry.
  *
- * Ids are derived from keys, so that the same records yield the same entries. An entry without a time gets that of the
- * entry made before it.
+ * Ids are derived from keys, so that the same records yield the same entries. An entry without a time gets that of the entry made
+ * before it.
  */
 export class SessionBuilder {
   readonly counts: ImportCounts = { ...NO_COUNTS };
@@ -113,11 +113,14 @@ export class SessionBuilder {
   readonly #startedAt: string;
   readonly #entries: Draft[] = [];
   readonly #byId = new Map<string, Draft>();
-  /** How many ids of a key are taken, if it came before: damaged files repeat one thousands of times. */
+  /** Number of attempts to derive an id from a repeated key, because damaged files repeat a key thousands of times. */
   readonly #attempts = new Map<string, number>();
-  /** How often a key was numbered. */
+  /** Number of uses of each numbered key. */
   readonly #uses = new Map<string, number>();
-  /** For an entry, the one without its own position that was put after it: what follows the first follows the second. */
+  /**
+   * For an entry, the entry without its own position that was added after it: children of the first become children of the
+   * second.
+   */
   readonly #behind = new Map<Draft, Draft>();
   readonly #dropped = new Map<string, number>();
   readonly #withdrawnIds = new Set<string>();
@@ -150,7 +153,7 @@ export class SessionBuilder {
     this.add(makeSourceKey(origin), null, this.#startedAt, makeCustom(IMPORT_CUSTOM_TYPE, data));
   }
 
-  /** The last entry of the conversation; if there is none yet, the one that says where the session is from. */
+  /** The last entry of the conversation; if there is none yet, the entry with the session's origin. */
   get tip(): Draft {
     const last = this.#entries.at(-1);
     if (last === undefined) throw new Error("The first entry is made by the constructor.");
@@ -158,12 +161,12 @@ export class SessionBuilder {
   }
 
   /**
-   * Adds an entry. A compaction that names no first kept entry gets its own id for that: it keeps none.
+   * Adds an entry. A compaction without a first kept entry gets its own id there, because it keeps none.
    *
-   * @param key - Determines its id: a UUID gives its first eight characters, if they are free.
-   * @param parent - Undefined for an entry that begins the conversation, even anew; null for a root.
+   * @param key - Determines its id: the first eight characters of a UUID, if they are free.
+   * @param parent - Undefined for an entry that begins the conversation, also again; null for a root.
    * @param time - As in the source.
-   * @param id - Id in the source, kept as it is if it is free.
+   * @param id - Id in the source, kept unchanged if it is free.
    */
   add(key: string, parent: Draft | undefined | null, time: unknown, body: EntryBody, id?: string): Draft {
     const timestamp = toIsoTime(time) ?? this.#time;
@@ -194,7 +197,7 @@ export class SessionBuilder {
     return this.add(key, parent, timestamp, { type: "message", message });
   }
 
-  /** Adds an entry without its own position after the last one; what would follow that one follows this one. */
+  /** Adds an entry without its own position after the last one, whose later children become children of this entry. */
   addBehind(key: string, time: unknown, body: EntryBody, id?: string): Draft {
     const { tip } = this;
     const draft = this.add(key, tip, time, body, id);
@@ -202,13 +205,13 @@ export class SessionBuilder {
     return draft;
   }
 
-  /** Adds what no message can hold; `kind` is its type behind the program's name. */
+  /** Adds data that a message cannot contain; `kind` is its type after the program's name. */
   keep(key: string, parent: Draft | undefined, time: unknown, kind: string, data: unknown): Draft {
     this.counts.kept++;
     return this.add(key, parent, time, makeCustom(`${this.#origin.source}.${kind}`, data));
   }
 
-  /** Keeps what has no position of its own, as `addBehind` does. */
+  /** Keeps data without a position of its own, as `addBehind` does. */
   keepBehind(key: string, time: unknown, kind: string, data: unknown): void {
     this.counts.kept++;
     this.addBehind(key, time, makeCustom(`${this.#origin.source}.${kind}`, data));
@@ -219,20 +222,20 @@ export class SessionBuilder {
     return this.#byId.get(id);
   }
 
-  /** Returns a key with the number of its earlier uses, for records of which several may be equal. */
+  /** Returns a key with the number of its earlier uses, for records that may be equal to others. */
   numbered(key: string): string {
     const times = this.#uses.get(key) ?? 0;
     this.#uses.set(key, times + 1);
     return times === 0 ? key : `${key} ${times}`;
   }
 
-  /** Names the session: as the user did, or the program. */
+  /** Names the session, on behalf of the user or of the program. */
   addName(key: string, name: string, isUsers = false): void {
     const { id } = this.addBehind(key, undefined, { type: "session_info", name });
     if (!isUsers) this.#madeNameIds.add(id);
   }
 
-  /** Returns the entry itself, or the last one that was put after it. */
+  /** Returns the entry itself, or the last one that was added after it with `addBehind`. */
   lastBehind(draft: Draft | undefined): Draft {
     let last = draft ?? this.tip;
     for (let next = this.#behind.get(last); next !== undefined; next = this.#behind.get(last)) last = next;
@@ -251,13 +254,13 @@ export class SessionBuilder {
     return true;
   }
 
-  /** Notes the id of an entry that a shorter version of the same records yields. */
+  /** Records the id of an entry that a shorter version of the same records yields. */
   withdraw(id: string): void {
     this.#withdrawnIds.add(id);
   }
 
   /**
-   * Notes that entries are copies from a session of ours.
+   * Records that entries are copies from a session of ours.
    *
    * @param from - Number of entries before the copies. Default: everything so far is a copy.
    */
@@ -266,27 +269,27 @@ export class SessionBuilder {
     for (const draft of this.#entries.slice(Math.max(1, from))) this.#copies.add(draft);
   }
 
-  /** Notes that everything so far is a copy of a session of ours, whose calls count here if that session is not. */
+  /** Records that everything so far is a copy of a session of ours, whose calls count here if that session is missing. */
   copySession(session: ContinuedSession): void {
     this.#isCopy = true;
     this.continueSession(session);
   }
 
-  /** Adds where the program would continue, if that is not the last entry; undefined for the beginning. */
+  /** Marks the entry where the program would continue, if that is not the last entry; undefined for the beginning. */
   markLeaf(leaf: Draft | undefined): void {
     const last = this.lastBehind(leaf ?? this.#entries[0]);
     if (last === this.tip) return;
     this.add(makeLeafMarkerKey(last.id), last, undefined, makeCustom(LEAF_CUSTOM_TYPE));
   }
 
-  /** Counts records that are left out. */
+  /** Counts records that are omitted. */
   drop(reason: string, times = 1): void {
     if (times === 0) return;
     this.#dropped.set(reason, (this.#dropped.get(reason) ?? 0) + times);
     this.counts.dropped += times;
   }
 
-  /** Finishes the session: nothing may be added after this. What was neither kept nor dropped counts as mapped. */
+  /** Finishes the session; no entry may be added after this. Records that were neither kept nor dropped count as mapped. */
   finish(): ImportedSession {
     this.counts.mapped = this.counts.records - this.counts.kept - this.counts.dropped;
     const { source, sourceId, sourcePath, id = sourceId } = this.#origin;
@@ -315,9 +318,9 @@ export class SessionBuilder {
     };
   }
 
-  /** Removes the tokens of copies, whose calls count where they were made. */
+  /** Removes the tokens of copies, because their calls count in the original. */
   #finishCopies(): ContinuedOrigin | undefined {
-    // A subagent may begin with its agent's history, and is a session of its own.
+    // A subagent's session may begin with its agent's history, and is still a separate session.
     const isOwn = !this.#isCopy && this.#parent()?.relation === "subagent";
     if (this.#continued === undefined || isOwn) return undefined;
     this.#provenance.continued = this.#continued;

@@ -18,9 +18,9 @@ export interface SourceRecord {
   readonly offset: number;
 }
 
-/** How a format writes its records. */
+/** Form of a format's records. */
 interface SourceForm extends RecordForm {
-  /** Whether a line may be a list of records. */
+  /** Whether a line may be an array of records. */
   readonly hasLists?: boolean;
 }
 
@@ -59,7 +59,7 @@ export function readSourceText(input: string | Uint8Array | Iterable<Uint8Array>
   return readRecords(input, SOURCE_FORM);
 }
 
-/** Does the same as `readSourceText` for records of one form. */
+/** Parses lines like `readSourceText`, for records of one form. */
 export function readRecords(input: string | Uint8Array | Iterable<Uint8Array>, form: SourceForm): SourceText {
   const records: SourceRecord[] = [];
   const issues: SessionIssue[] = [];
@@ -92,7 +92,7 @@ export function readRecords(input: string | Uint8Array | Iterable<Uint8Array>, f
   return { records, issues };
 }
 
-/** Returns the first text that a field of the records has; undefined if none has one. */
+/** Returns the first nonempty string that a field of the records has; undefined if there is none. */
 export function findFirstText(records: readonly SourceRecord[], name: string): string | undefined {
   for (const { value } of records) {
     const text = toNonemptyText(value[name]);
@@ -101,7 +101,7 @@ export function findFirstText(records: readonly SourceRecord[], name: string): s
   return undefined;
 }
 
-/** Returns the first value that can be a working directory, and an issue if one before it has a zero byte. */
+/** Returns the first value that can be a working directory, and an issue if an earlier one contains a zero byte. */
 export function findFirstFolder(values: Iterable<unknown>): {
   cwd: string | undefined;
   issues: SessionIssue[];
@@ -119,7 +119,7 @@ export function findFirstFolder(values: Iterable<unknown>): {
   return { cwd: undefined, issues };
 }
 
-/** Tells whether a text can be a working directory. */
+/** Returns whether a string can be a working directory. */
 export function isFolderName(text: string): boolean {
   return findFirstFolder([text]).cwd !== undefined;
 }
@@ -129,7 +129,7 @@ export function* pluckField(records: readonly SourceRecord[], name: string): Gen
   for (const { value } of records) yield value[name];
 }
 
-/** Makes an issue with a record; without one, with the source as a whole. */
+/** Makes an issue about a record; without one, about the source as a whole. */
 export function makeIssue(
   code: SessionIssue["code"],
   message: string,
@@ -138,7 +138,7 @@ export function makeIssue(
   return { code, line, offset, length: 0, message };
 }
 
-/** Returns the issue for something that an import left out. */
+/** Returns the issue for data that an import omitted. */
 export function makeLeftOutIssue(message: string): SessionIssue {
   return makeIssue("SOURCE_LEFT_OUT", message);
 }
@@ -155,16 +155,16 @@ function makeDamageIssues(
   isTerminated: boolean,
 ): SessionIssue {
   if (found.length > 1) {
-    const lost = isWhole(bytes, found) ? "all were imported" : "a damaged one beside them was left out";
-    return { code: "RECORDS_GLUED", ...span, message: `${found.length} records stand on one line; ${lost}.` };
+    const lost = isWhole(bytes, found) ? "all were imported" : "a damaged one next to them was left out";
+    return { code: "RECORDS_GLUED", ...span, message: `${found.length} records are on one line; ${lost}.` };
   }
-  const rest = found.length === 1 ? "; the whole record beside the damage was imported" : "";
+  const rest = found.length === 1 ? "; the whole record next to the damage was imported" : "";
   return isTerminated
-    ? { code: "LINE_UNREADABLE", ...span, message: `The line is no JSON object${rest}.` }
+    ? { code: "LINE_UNREADABLE", ...span, message: `The line is not a JSON object${rest}.` }
     : { code: "TAIL_TORN", ...span, message: `The last line was cut off${rest}.` };
 }
 
-/** Tells whether a line holds nothing but records. */
+/** Returns whether a line contains only records. */
 function isWhole(bytes: Uint8Array, found: readonly RecoveredRecord[]): boolean {
   const gaps = [...found, { start: bytes.length }].map(
     ({ start }, i) => [found[i - 1]?.end ?? 0, start] as const,
@@ -172,27 +172,27 @@ function isWhole(bytes: Uint8Array, found: readonly RecoveredRecord[]): boolean 
   return gaps.every(([from, to]) => decodeText(bytes.subarray(from, to)).trim() === "");
 }
 
-/** Returns a nonempty text, or undefined. */
+/** Returns a nonempty string, or undefined. */
 export function toNonemptyText(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** Returns the text of content, joined: of a text, a block with a text, or a list of these. */
+/** Returns the text of content, joined: of a string, a block with a text, or an array of these. */
 export function joinContentText(content: unknown): string {
   const parts: readonly unknown[] = Array.isArray(content) ? content : [content];
   return parts.map((part) => toNonemptyText(part) ?? toNonemptyText(toRecord(part)["text"]) ?? "").join("");
 }
 
-/** Narrows what was parsed from JSON to a value: a field that is missing is undefined. */
+/** Narrows a value parsed from JSON: a missing field is undefined. */
 export function isPresent(value: unknown): value is JsonValue {
   return value !== undefined;
 }
 
-/** Time format of most programs, on a day that every month has: it need not be parsed. */
+/** Time format of most programs, limited to days that every month has, so that it need not be parsed. */
 const PLAIN_TIME =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 
-/** Returns an ISO time in UTC with milliseconds, from an ISO text or Unix milliseconds; undefined if it is neither. */
+/** Returns an ISO time in UTC with milliseconds, from an ISO string or Unix milliseconds; undefined if it is neither. */
 export function toIsoTime(value: unknown): string | undefined {
   if (typeof value !== "string" && typeof value !== "number") return undefined;
   if (typeof value === "string" && PLAIN_TIME.test(value)) return value;
@@ -200,7 +200,7 @@ export function toIsoTime(value: unknown): string | undefined {
   return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
 }
 
-/** Returns the fields of a record's field. */
+/** Returns a field of a record as a record; empty if it is not one. */
 export function getMember(record: JsonRecord, name: string): JsonRecord {
   return toRecord(record[name]);
 }

@@ -21,36 +21,36 @@ import type { Compactor, CompletedCompaction, NoCompactionReason } from "./compa
 import { explainCannotFit, leavesRoom, shortenResults } from "./context-room.ts";
 import type { ControllerHost } from "./controller-host.ts";
 
-/** When to compact automatically. */
+/** Options for automatic compaction. */
 export interface CompactIfNeededOptions {
   /** Size of the model's context window, in tokens. */
   readonly contextWindow: number;
   /** `threshold` (default) checks the size of the context; `overflow` means that a provider rejected it as too long. */
   readonly reason?: "threshold" | "overflow" | undefined;
-  /** Tokens of what is sent beside the messages, such as the declarations of tools. Default: 0. */
+  /** Tokens of what is sent in addition to the messages, such as the declarations of tools. Default: 0. */
   readonly overheadTokens?: number | undefined;
   /**
-   * What to do if no summary can be written: `extract` makes one without a model; `throw` throws the error. Default:
-   * nothing as long as the request fits and leaves half of the reserve for the reply, else `extract`.
+   * Behavior if no summary can be written: `extract` creates one without a model; `throw` throws the error. Default: no
+   * compaction as long as the request fits and leaves half of the reserve for the reply, else `extract`.
    */
   readonly onSummaryFailure?: "extract" | "throw" | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The result of an automatic compaction. */
+/** Result of an automatic compaction. */
 export type CompactIfNeededResult =
   | ({ compacted: true } & CompletedCompaction)
   | {
       compacted: false;
       /**
-       * Why nothing was compacted.
+       * Reason for not compacting.
        *
-       * - `disabled`: the settings turn it off.
-       * - `belowThreshold`: there is room.
-       * - `notShrinking`: the last two compactions did not make the context smaller, so another one would not either.
+       * - `disabled`: the settings disable compaction.
+       * - `belowThreshold`: the context has enough room.
+       * - `notShrinking`: the last two compactions did not shrink the context, so another one would not either.
        * - `running`: called by the running compaction itself.
-       * - `cannotFit`: the system message and what must be kept leave no room for a summary in the window; `message` says
-       *   what takes the room and what to do.
+       * - `cannotFit`: the system message and the content that must be kept leave no room for a summary in the window; `message`
+       *   states which parts use the room and what to do.
        * - `summaryFailed`: no summary was written, for the reason in `summaryError`; the request still fits.
        * - the others: there is nothing to compact; see `CompactionSkipReason`.
        */
@@ -62,12 +62,12 @@ export type CompactIfNeededResult =
         | "running"
         | "cannotFit"
         | "summaryFailed";
-      /** Size of the context, in tokens, with the overhead. */
+      /** Size of the context, in tokens, including the overhead. */
       contextTokens: number;
-      /** What to do, if the context cannot fit. */
+      /** Advice if the context cannot fit. */
       message?: string;
       summaryError?: SessionError;
-      /** Entries of tool results that were shortened to fit, by context edits. */
+      /** Ids of entries with tool results that were shortened to fit, by context edits. */
       shortenedResultIds?: string[];
     };
 
@@ -100,7 +100,7 @@ export async function compactIfNeeded(
       return { compacted: false, reason: decision, contextTokens, ...shortened };
     const { fits } = decision;
     const done = await attemptCompaction(compactor, options, fits);
-    // Of several waiting calls one begins, and the others wait for it.
+    // One of several waiting calls begins, and the others wait for it.
     if (done === "running") continue;
     if (isSessionError(done))
       return { compacted: false, reason: "summaryFailed", contextTokens, summaryError: done, ...shortened };
@@ -118,7 +118,10 @@ export async function compactIfNeeded(
   }
 }
 
-/** Compacts; returns the error instead of throwing it if no summary was written, the request fits, and nothing else was requested. */
+/**
+ * Compacts; returns the error instead of throwing it if no summary was written, the request fits, and the caller did not choose a
+ * behavior.
+ */
 async function attemptCompaction(
   compactor: Compactor,
   { contextWindow, overheadTokens, reason = "threshold", onSummaryFailure, signal }: CompactIfNeededOptions,
@@ -135,13 +138,13 @@ async function attemptCompaction(
   }
 }
 
-/** Returns the size of the next request. A provider that counted the context counted the rest as well. */
+/** Returns the size of the next request. If a provider counted the context, its count includes the overhead. */
 function requestTokens({ current, counter }: ControllerHost, overheadTokens: number): number {
   const { tokens, lastUsageIndex } = estimateContextUsage(current.session, counter);
   return tokens + (lastUsageIndex === null ? overheadTokens : 0);
 }
 
-/** Returns why not to compact; else whether the request fits as it is. */
+/** Returns the reason for not compacting; else whether the request fits without compaction. */
 function decide(
   { current, settings }: ControllerHost,
   compactor: Compactor,
@@ -157,7 +160,7 @@ function decide(
 }
 
 /**
- * Returns the size of the context at a session's leaf, counted by script where no provider counted.
+ * Returns the size of the context at a session's leaf, counted by script if no provider counted it.
  *
  * @remarks Cost: the messages that no usage covers, and the entries since the last compaction or edit.
  */
@@ -168,7 +171,7 @@ export function estimateContextUsage(
   const sinceChange: SessionEntry[] = [];
   for (const entry of session.walkUp()) {
     sinceChange.push(entry);
-    // Older entries say nothing about the current context, so they need not be read.
+    // Older entries do not describe the current context, so they need not be read.
     if (entry.type === "compaction" || entry.type === "context_edit") break;
   }
   return estimateProjectedContextTokens(session.buildSessionProjection(), sinceChange.reverse(), counter);

@@ -25,44 +25,44 @@ import {
 } from "./controller-host.ts";
 import type { CompactionReason, ExtensionCompaction, SessionHookEvents } from "./hook-events.ts";
 
-/** How to compact on request. */
+/** Options for compaction on request. */
 export interface CompactCommandOptions {
-  /** The user's instructions: a focus of the summary, or all of them with `replaceInstructions`. */
+  /** User's instructions: a focus of the summary, or all of its instructions with `replaceInstructions`. */
   readonly instructions?: string | undefined;
   readonly replaceInstructions?: boolean | undefined;
-  /** Size of the model's context window, in tokens: the default settings and the summary are made to fit it. */
+  /** Size of the model's context window, in tokens: the default settings and the summary are fitted to it. */
   readonly contextWindow?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A compaction that was appended. */
+/** Compaction that was appended. */
 export interface CompletedCompaction extends CompactionResult {
   compactionEntry: CompactionEntry;
-  /** Whether a handler made the summary. */
+  /** Whether a handler created the summary. */
   fromExtension: boolean;
-  /** Estimate of the messages in the context now, in tokens. */
+  /** Estimated size of the messages in the context after the compaction, in tokens. */
   estimatedTokensAfter: number;
   /** Whether that is less than before, by the same estimate. */
   shrank: boolean;
-  /** Why the summary was extracted instead of written, if that failed. */
+  /** Error for which the summary was extracted instead of written. */
   summaryError?: SessionError;
-  /** Entries of tool results that were shortened to fit, by context edits. */
+  /** Ids of entries with tool results that were shortened to fit, by context edits. */
   shortenedResultIds?: string[];
 }
 
 /**
- * Why nothing was compacted: there is nothing to compact, another compaction is running, or what must be kept leaves no
- * room for a summary.
+ * Reason for not compacting: there is nothing to compact, another compaction is running, or the content that must be kept leaves
+ * no room for a summary.
  */
 export type NoCompactionReason = CompactionSkipReason | "running" | "cannotFit";
 
-/** A requested compaction. */
+/** Requested compaction. */
 interface CompactionRequest extends CompactCommandOptions {
   readonly reason: CompactionReason;
   readonly willRetry: boolean;
-  /** Tokens of the window that other parts of a request take. */
+  /** Tokens of the window used by other parts of a request. */
   readonly overheadTokens?: number | undefined;
-  /** Whether to make an extract if no summary can be written. */
+  /** Whether to create an extract if no summary can be written. */
   readonly extractsOnFailure?: boolean | undefined;
 }
 
@@ -71,7 +71,7 @@ interface Attempt {
   readonly snapshot: BranchSnapshot;
   readonly branchEntries: readonly SessionEntry[];
   readonly preparation: CompactionPreparation;
-  /** The most tokens that the text of the summary may have. */
+  /** Maximum number of tokens in the text of the summary. */
   readonly room: number;
   readonly signal: AbortSignal;
   fromExtension: boolean;
@@ -104,12 +104,15 @@ export class Compactor {
     return this.#fruitless;
   }
 
-  /** Forgets compactions that did not shrink the context, since it is a different one now. */
+  /** Resets the number of compactions that did not shrink the context, because the context has changed. */
   resetFruitless(): void {
     this.#fruitless = 0;
   }
 
-  /** Waits until a running compaction ends, in whatever way; false if that compaction itself calls, which would wait for ever. */
+  /**
+   * Waits until a running compaction ends, successfully or not; false if that compaction itself is the caller, which would wait
+   * forever.
+   */
   async othersEnded(signal: AbortSignal | undefined): Promise<boolean> {
     while (this.#running !== undefined) {
       if (this.#inside.getStore() === true) return false;
@@ -118,7 +121,7 @@ export class Compactor {
     return true;
   }
 
-  /** Compacts as `attempt` does; having nothing to compact is an error. */
+  /** Compacts as `attempt` does; throws if there is nothing to compact. */
   async run(request: CompactionRequest): Promise<CompletedCompaction> {
     const done = await this.attempt(request);
     if (typeof done !== "string") return done;
@@ -132,8 +135,8 @@ export class Compactor {
   /**
    * Compacts, if there is anything to compact.
    *
-   * @returns Why there was nothing to do, if so, and then no hook was called.
-   * @throws {SessionError} `ABORTED`, `SUMMARY_FAILED` or `STALE_LEAF`, and then nothing was written.
+   * @returns The compaction, or the reason why there was nothing to compact, in which case no hook was called.
+   * @throws {SessionError} `ABORTED`, `SUMMARY_FAILED`, or `STALE_LEAF`, in which case nothing was written.
    */
   async attempt(request: CompactionRequest): Promise<CompletedCompaction | NoCompactionReason> {
     refuseAborted(request.signal, CANCELLED);
@@ -141,7 +144,7 @@ export class Compactor {
     this.#host.current.session.assertWritable();
     const attempt = this.#plan(request);
     if (typeof attempt === "string") return attempt;
-    // In a later turn: a handler that requests a compaction must find this one running.
+    // In a later turn, because a handler that requests a compaction must find this one running.
     this.#running = this.#inside.run(true, () => Promise.resolve().then(() => this.#perform(attempt)));
     const { hooks } = this.#host;
     const { reason, willRetry } = request;
@@ -184,7 +187,7 @@ export class Compactor {
     return "cannotFit";
   }
 
-  /** Returns the settings, followed by some that keep less if they are the defaults. */
+  /** Returns the settings; if they are the defaults, followed by settings that keep less. */
   #settingsToTry(contextWindow: number | undefined): CompactionSettings[] {
     const settings = fitSettingsToWindow(this.#host.settings, contextWindow);
     if (this.#host.settings !== undefined) return [settings];
@@ -207,7 +210,7 @@ export class Compactor {
     }
   }
 
-  /** Returns a summary; if none can be written, an extract and the reason, should the request say so. */
+  /** Returns a summary; if none can be written and the request allows it, an extract and the error. */
   async #summaryOrExtract(
     attempt: Attempt,
   ): Promise<{ result: CompactionResult | ExtensionCompaction; summaryError?: SessionError }> {
@@ -259,14 +262,14 @@ export class Compactor {
       : compactToFit(preparation, summarize, options, { contextWindow, room, counter });
   }
 
-  /** Appends the compaction synchronously: nothing can come in between. */
+  /** Appends the compaction synchronously, so that no other operation can intervene. */
   #commit(attempt: Attempt, result: CompactionResult | ExtensionCompaction): CompletedCompaction {
     const { snapshot, fromExtension } = attempt;
     const { session } = snapshot;
     assertNotLeft(snapshot, this.#host.current.session);
     assertNotCompacted(snapshot);
     const { summary, tokensBefore, details, usage } = result;
-    // Keeping nothing applies to what was summarized: later entries stay.
+    // Keeping no entries applies to the summarized ones: later entries are kept.
     const firstKept = result.firstKeptEntryId ?? findFirstAppended(snapshot);
     const before = this.#estimate();
     const id = session.appendCompaction(
@@ -278,7 +281,7 @@ export class Compactor {
       usage,
     );
     const compactionEntry = session.getEntry(id);
-    if (compactionEntry?.type !== "compaction") throw new TypeError(`entry ${id} is no compaction`);
+    if (compactionEntry?.type !== "compaction") throw new TypeError(`entry ${id} is not a compaction`);
     const estimatedTokensAfter = this.#estimate();
     const shrank = estimatedTokensAfter < before;
     this.#fruitless = shrank ? 0 : this.#fruitless + 1;
@@ -291,7 +294,7 @@ export class Compactor {
   }
 }
 
-/** What a handler's compaction is checked against. */
+/** Data for checking a handler's compaction. */
 interface CompactedBranch {
   readonly branchEntries: readonly SessionEntry[];
   readonly preparation: CompactionPreparation;
@@ -300,9 +303,9 @@ interface CompactedBranch {
 /**
  * Rejects a handler's compaction that would lose entries without summarizing them.
  *
- * @param input - As the handler returned it; foreign code may break its types.
- * @returns A copy, in which an invalid size is replaced by the planned one.
- * @throws {SessionError} `SUMMARY_FAILED` without a text, or if the first kept entry is not on the branch.
+ * @param input - As the handler returned it; external code may violate its types.
+ * @returns A copy in which the planned size replaces an invalid one.
+ * @throws {SessionError} `SUMMARY_FAILED` if the summary has no text, or if the first kept entry is not on the branch.
  */
 function checkExtensionCompaction(
   input: ExtensionCompaction,

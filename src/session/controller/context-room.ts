@@ -11,13 +11,13 @@ import type { TextContent } from "../../core/format/content.ts";
 import type { AgentMessage, ToolResultMessage } from "../../core/format/message.ts";
 import type { ControllerHost } from "./controller-host.ts";
 
-/** The window that a request must fit, and what else it holds. */
+/** Window that a request must fit, and the tokens of its other parts. */
 interface RequestRoom {
   readonly contextWindow: number;
   readonly overheadTokens: number;
 }
 
-/** A result is never made shorter than this. */
+/** Minimum number of tokens of a shortened result. */
 const MIN_RESULT_TOKENS = 64;
 
 /** Returns whether a request leaves enough of the window for the reply: half of the reserve. */
@@ -29,7 +29,7 @@ export function leavesRoom(
   return contextTokens + usableReserve(contextWindow, settings) / 2 <= contextWindow;
 }
 
-/** Returns the reserve; half of the window if a host reserves more than that. */
+/** Returns the reserve; half of the window if a host reserves more. */
 function usableReserve(contextWindow: number, { reserveTokens }: CompactionLimits): number {
   return Math.min(reserveTokens, contextWindow / 2);
 }
@@ -37,7 +37,7 @@ function usableReserve(contextWindow: number, { reserveTokens }: CompactionLimit
 /**
  * Shortens the largest tool results that a compaction must keep, so that a request fits.
  *
- * Appends context edits: the session keeps the results as they were. Images stay.
+ * Appends context edits, so the session keeps the original results. Images are kept.
  *
  * @returns Ids of the shortened results; empty if that would not help.
  * @remarks Cost: O(branch) in heads, O(size of the context).
@@ -74,7 +74,7 @@ export function shortenResults(
   });
 }
 
-/** Returns the most tokens that each part may have, so that all of them together have at most `total`. */
+/** Returns the maximum number of tokens of each part, such that all parts together have at most `total`. */
 function shareEvenly(sizes: readonly number[], total: number): number {
   const ascending = [...sizes].sort((a, b) => a - b);
   let left = total;
@@ -100,13 +100,13 @@ function shortenContent(
   return [...others, text];
 }
 
-/** A message that a compaction cannot summarize, and its entry. */
+/** Message that a compaction cannot summarize, and its entry. */
 interface KeptMessage {
   readonly id: string;
   readonly message: AgentMessage;
 }
 
-/** Returns what stays of a context if a compaction keeps as little as it can, and how large that is with its summary. */
+/** Returns the content of a context after a compaction that keeps as little as possible, and its size including the summary. */
 function minimalContext(
   { current, counter, settings }: ControllerHost,
   contextWindow: number,
@@ -130,7 +130,7 @@ function minimalContext(
   return { kept, systemTokens, tokens };
 }
 
-/** Explains what takes the room in a window that a context cannot be made to fit, and what to do. */
+/** Describes the parts that use the room in a window that is too small for a context, and what to do. */
 export function explainCannotFit(
   host: ControllerHost,
   { contextWindow, overheadTokens }: RequestRoom,
@@ -144,7 +144,7 @@ export function explainCannotFit(
   const [largest] = sizes.sort((a, b) => b.tokens - a.tokens);
   const parts = [
     `the system message takes ${systemTokens}`,
-    ...(overheadTokens > 0 ? [`what is sent beside the messages ${overheadTokens}`] : []),
+    ...(overheadTokens > 0 ? [`what is sent in addition to the messages ${overheadTokens}`] : []),
     ...(largest === undefined
       ? []
       : [

@@ -9,26 +9,26 @@ import type { SessionHooks } from "./hooks.ts";
 
 /** Sizes that the prompt of a branch summary must fit, in tokens. */
 export interface BranchSummaryLimits {
-  /** Context window of the model that summarizes. Default: 128,000. */
+  /** Context window of the summarizing model. Default: 128,000. */
   readonly contextWindow?: number;
-  /** The part of it reserved for the prompt and the reply. Default: 16,384. */
+  /** Part of the window reserved for the prompt and the reply. Default: 16,384. */
   readonly reserveTokens?: number;
 }
 
-/** What all commands of a controller use. */
+/** Dependencies of a controller's commands. */
 export interface ControllerHost {
   readonly current: CurrentSession;
   readonly hooks: SessionHooks;
-  /** Ids of the entries that a fork in memory began with, which no parent's file can tell. */
+  /** Ids of the initial entries of an in-memory fork, which cannot be read from a parent's file. */
   readonly copied: WeakMap<SessionManager, ReadonlySet<string>>;
   readonly summarize: Summarize | undefined;
-  /** Undefined: the defaults, as they fit the context window. */
+  /** Undefined: the defaults, fitted to the context window. */
   readonly settings: CompactionSettings | undefined;
   readonly branchSummary: BranchSummaryLimits;
   readonly counter: TokenCounter;
 }
 
-/** Joins the signal of the session that may be left with the caller's, if there is one. */
+/** Joins the session's leaving signal with the caller's, if there is one. */
 export function joinSignals(leaving: AbortSignal, signal: AbortSignal | undefined): AbortSignal {
   return signal === undefined ? leaving : AbortSignal.any([signal, leaving]);
 }
@@ -44,7 +44,7 @@ export function requireEntry(session: SessionManager, id: string): SessionEntry 
   return entry;
 }
 
-/** The state of a session when a long operation began. */
+/** State of a session at the beginning of a long operation. */
 export interface BranchSnapshot {
   readonly session: SessionManager;
   readonly leafId: string | null;
@@ -56,25 +56,25 @@ export function takeSnapshot(session: SessionManager): BranchSnapshot {
   return { session, leafId: session.getLeafId(), compactionId: findLatestCompactionId(session) };
 }
 
-/** Refuses to write what was prepared for a branch that was left since. Entries appended to it do not matter. */
+/** Throws before writing data prepared for a branch that was left since. Entries appended to the branch do not matter. */
 export function assertNotLeft(snapshot: BranchSnapshot, current: SessionManager): void {
   assertSameSession(snapshot, current);
   if (isOnBranch(current, snapshot.leafId)) return;
   throw makeStaleError("The branch was left meanwhile", snapshot, current);
 }
 
-/** Refuses to continue for a session that was left since. */
+/** Throws if the session was left since. */
 export function assertSameSession(snapshot: BranchSnapshot, current: SessionManager): void {
   if (snapshot.session !== current) throw makeStaleError("The session was left meanwhile", snapshot, current);
 }
 
-/** Refuses to write a compaction of a branch that was compacted since. */
+/** Throws before writing a compaction of a branch that was compacted since. */
 export function assertNotCompacted(snapshot: BranchSnapshot): void {
   if (findLatestCompactionId(snapshot.session) === snapshot.compactionId) return;
   throw makeStaleError("The branch was compacted meanwhile", snapshot, snapshot.session);
 }
 
-/** Returns the first entry appended to a branch since; null if there is none. */
+/** Returns the id of the first entry appended to a branch since; null if there is none. */
 export function findFirstAppended({ session, leafId }: BranchSnapshot): string | null {
   const path = session.getPathIds();
   return path[leafId === null ? 0 : path.indexOf(leafId) + 1] ?? null;
@@ -92,9 +92,7 @@ function findLatestCompactionId(session: SessionManager): string | undefined {
 }
 
 function makeStaleError(what: string, { leafId }: BranchSnapshot, current: SessionManager): SessionError {
-  return new SessionError(
-    "STALE_LEAF",
-    `${what}; nothing was written. Look at the session and decide anew.`,
-    { details: { expectedLeafId: leafId, leafId: current.getLeafId() } },
-  );
+  return new SessionError("STALE_LEAF", `${what}; nothing was written. Read the session again, and retry.`, {
+    details: { expectedLeafId: leafId, leafId: current.getLeafId() },
+  });
 }

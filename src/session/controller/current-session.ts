@@ -2,17 +2,17 @@ import { SessionError } from "../../core/format/errors.ts";
 import type { SessionManager } from "../manager/session-manager.ts";
 import type { SessionHooks } from "./hooks.ts";
 
-/** A session that is about to replace another one. */
+/** Session that is about to replace another one. */
 export interface Replacement {
   readonly reason: "new" | "resume" | "fork";
   readonly from: SessionManager;
   /** Path of its file; undefined in memory. */
   readonly path: string | undefined;
-  /** Opens it; called once the old one is closed. */
+  /** Opens the session; called after the old one was closed. */
   readonly open: () => SessionManager | Promise<SessionManager>;
 }
 
-/** The current session of a controller, and the only way to replace it. */
+/** Current session of a controller, and the only way to replace it. */
 export class CurrentSession {
   #session: SessionManager;
   #leaving = new AbortController();
@@ -29,18 +29,18 @@ export class CurrentSession {
     return this.#session;
   }
 
-  /** Aborted when the current session is left, so that work for it stops. */
+  /** Aborted when the current session is left, so that its work stops. */
   get leaving(): AbortSignal {
     return this.#leaving.signal;
   }
 
-  /** Refuses to continue with what was prepared for a session that was left since. */
+  /** Throws if the session for which work was prepared was left since. */
   assertNotLeft(from: SessionManager): void {
     if (this.#hasEnded) throw makeClosedError();
     if (from === this.#session && !this.#isBeingLeft) return;
     throw new SessionError(
       "STALE_LEAF",
-      "Another session takes this one's place already; nothing was done. Look at the session and decide anew.",
+      "Another session is already replacing this one; nothing was done. Read the session again, and retry.",
     );
   }
 
@@ -49,7 +49,7 @@ export class CurrentSession {
    *
    * Later writes to the old session fail with `SESSION_CLOSED`, and never reach the new one.
    *
-   * @throws {SessionError} As `assertNotLeft`; the error of closing the old session, once the new one has started.
+   * @throws {SessionError} As `assertNotLeft`; the error of closing the old session, after the new one has started.
    */
   async replace({ reason, from, path, open }: Replacement): Promise<void> {
     this.assertNotLeft(from);
@@ -66,11 +66,11 @@ export class CurrentSession {
     if (closing.status === "rejected") throw closing.reason;
   }
 
-  /** Shuts the current session down and closes it, for good. Idempotent. */
+  /** Shuts the current session down and closes it permanently. Idempotent. */
   async end(): Promise<void> {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    // A command that is leaving the session sees that, and closes the next one.
+    // A command that is leaving the session detects this and closes the next one.
     if (this.#isBeingLeft) return;
     await this.#hooks.emit("session_shutdown", { reason: "quit" });
     this.#leaving.abort();

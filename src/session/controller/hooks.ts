@@ -9,13 +9,13 @@ import type {
   SessionHookResults,
 } from "./hook-events.ts";
 
-/** Options of hooks. */
+/** Options for hooks. */
 export interface SessionHooksOptions {
   /** Called for every handler that throws. Default: a process warning. */
   readonly onError?: (error: unknown, name: keyof SessionHookEvents) => void;
 }
 
-/** One call of `on`: the same function may be registered twice. */
+/** Registration by one call of `on`: the same function may be registered twice. */
 interface Registration<Name extends keyof SessionHookEvents> {
   readonly handler: SessionHookHandler<Name>;
 }
@@ -31,11 +31,10 @@ interface Hook<Name extends keyof SessionHookEvents> {
 }
 
 /**
- * Lets hosts and extensions take part in the session commands.
+ * Hooks with which hosts and extensions take part in session commands.
  *
- * Handlers run one after the other, in the order of registration, and each is awaited. A handler that throws is reported
- * and its answer ignored; the others still run. The first `cancel` ends the round; otherwise the last answer wins, as a
- * whole.
+ * Handlers run one after the other, in the order of registration, and each is awaited. If a handler throws, the error is reported
+ * and its answer ignored; the others still run. The first `cancel` ends the round; otherwise the last answer is used, as a whole.
  *
  * @remarks Source: docs/extensions.md#hooks
  */
@@ -59,9 +58,9 @@ export class SessionHooks {
   }
 
   /**
-   * Adds a handler behind the registered ones.
+   * Adds a handler after the registered ones.
    *
-   * @returns A function that removes it, even while handlers run.
+   * @returns A function that removes the handler, even while handlers run.
    */
   on<Name extends keyof SessionHookEvents>(name: Name, handler: SessionHookHandler<Name>): () => void {
     const { registrations }: Hook<Name> = this.#hooks[name];
@@ -73,10 +72,10 @@ export class SessionHooks {
   }
 
   /**
-   * Calls the handlers of a hook, without those added meanwhile.
+   * Calls the handlers of a hook, except those added during the call.
    *
-   * @param signal - Stops waiting for a handler, and skips those behind it.
-   * @returns The winning answer; undefined if there is none, and for hooks that take none.
+   * @param signal - Stops waiting for a handler, and skips those after it.
+   * @returns The answer that is used; undefined if there is none, and for hooks that do not accept answers.
    * @throws {SessionError} `ABORTED` if the signal was aborted; never a handler's error.
    */
   async emit<Name extends keyof SessionHookEvents>(
@@ -96,7 +95,10 @@ export class SessionHooks {
     return last;
   }
 
-  /** Returns the valid part of a handler's answer, and whether it ends the round; undefined if there is none, or the handler threw. */
+  /**
+   * Returns the valid part of a handler's answer, and whether it ends the round; undefined if there is none, or the handler
+   * threw.
+   */
   async #ask<Name extends keyof SessionHookEvents>(
     name: Name,
     { handler, judge }: Registration<Name> & Pick<Hook<Name>, "judge">,
@@ -106,10 +108,10 @@ export class SessionHooks {
     const message = `${name} was cancelled`;
     if (signal?.aborted) throw makeAbortedError(message, signal.reason);
     try {
-      // A handler that throws at once rejects like any other.
+      // Converts a synchronous throw of the handler to a rejection.
       const answering = (async () => handler(event))();
       const answered = (await waitUnlessAborted(answering, signal, message)) ?? undefined;
-      // Checked in here, since reading the answer may throw as well.
+      // Checked here, because reading the answer may also throw.
       const answer = answered && judge(answered, event);
       return answer && { answer, isLast: toRecord(answer)["cancel"] === true };
     } catch (error) {
@@ -137,17 +139,17 @@ function makeHook<Name extends keyof SessionHookEvents>(judge: Judge<Name>): Hoo
   return { registrations: new Set(), judge };
 }
 
-/** Checks answers of hooks that take none. */
+/** Checks answers of hooks that do not accept answers. */
 function checkNothing(): undefined {
   return undefined;
 }
 
-/** Checks answers that are used as they are. */
+/** Checks answers that are used unchanged. */
 function checkEverything<Answer>(answer: Answer): Answer {
   return answer;
 }
 
-/** Drops a summary that the user does not want, and keeps the rest of the answer. */
+/** Removes a summary that the user does not want, and keeps the other fields of the answer. */
 function dropUnwantedSummary(
   answer: SessionHookResults["session_before_tree"],
   { preparation }: SessionHookEvents["session_before_tree"],

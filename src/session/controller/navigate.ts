@@ -18,21 +18,21 @@ import {
 } from "./controller-host.ts";
 import type { ExtensionBranchSummary, SessionHookEvents, SessionHookResults } from "./hook-events.ts";
 
-/** How to navigate. */
+/** Options for navigating the tree. */
 export interface NavigateTreeOptions {
-  /** Whether to append a summary of the branch that is left. */
+  /** Whether to append a summary of the abandoned branch. */
   readonly summarize?: boolean | undefined;
-  /** The user's instructions: a focus of the summary, or all of them with `replaceInstructions`. */
+  /** User's instructions: a focus of the summary, or all of its instructions with `replaceInstructions`. */
   readonly customInstructions?: string | undefined;
   readonly replaceInstructions?: boolean | undefined;
-  /** Label for the summary, or for the target if there is none. */
+  /** Label for the summary, or for the target without a summary. */
   readonly label?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The result of a navigation. */
+/** Result of a navigation. */
 export interface NavigateTreeResult {
-  /** Whether a handler or the caller stopped it, so that nothing happened. */
+  /** Whether a handler or the caller stopped the navigation, so that nothing was changed. */
   cancelled: boolean;
   /** Whether the caller's signal was the reason. */
   aborted?: boolean;
@@ -54,7 +54,7 @@ interface Destination {
 
 const CANCELLED = "Navigation cancelled";
 
-/** Moves the leaf, with a summary of the branch that is left if wanted; see `SessionController.navigateTree`. */
+/** Moves the leaf, with an optional summary of the abandoned branch; see `SessionController.navigateTree`. */
 export async function navigateTree(
   host: ControllerHost,
   targetId: string,
@@ -82,7 +82,7 @@ export async function navigateTree(
     refuseAborted(signal, CANCELLED);
     assertNotLeft(snapshot, host.current.session);
     const label = answer?.label ?? options.label;
-    // Checked before the leaf moves: a rejected label would come too late.
+    // Checked before the leaf moves, because rejecting the label after that would be too late.
     if (label !== undefined && label !== "") session.assertWritable();
     return await moveLeaf(host, target, label, summary);
   } catch (error) {
@@ -109,7 +109,7 @@ function prepareTree(host: ControllerHost, targetId: string, options: NavigateTr
   };
 }
 
-/** Returns the summary to append; undefined if none is wanted or there is nothing to summarize. */
+/** Returns the summary to append; undefined if none is requested or there is nothing to summarize. */
 async function makeSummary(
   host: ControllerHost,
   preparation: TreePreparation,
@@ -148,7 +148,7 @@ function throwNoSummarizer(): never {
   throw new Error("the controller has no summarizer");
 }
 
-/** Moves the leaf and appends what belongs there, synchronously: nothing can come in between. */
+/** Moves the leaf and appends summary and label synchronously, so that no other operation can intervene. */
 async function moveLeaf(
   { current: { session }, hooks }: ControllerHost,
   target: SessionEntry,
@@ -181,7 +181,7 @@ async function moveLeaf(
   };
 }
 
-/** A message by a person or an extension is a target for editing it. */
+/** Returns the position for a target. A message by a user or an extension is a target for editing. */
 function getDestination(target: SessionEntry): Destination {
   const editorText = findEditableText(target);
   return editorText === undefined ? { leafId: target.id } : { leafId: target.parentId, editorText };

@@ -32,27 +32,27 @@ import {
   switchSession,
 } from "./switch-session.ts";
 
-/** Options of a controller. */
+/** Options for a controller. */
 export interface SessionControllerOptions {
-  /** The first session. The controller closes it when it switches to another one. */
+  /** First session. The controller closes it when it switches to another one. */
   readonly session: SessionManager;
-  /** Where handlers are registered. Default: its own. */
+  /** Hooks at which handlers are registered. Default: the controller's own. */
   readonly hooks?: SessionHooks | undefined;
   /**
-   * Asks a model for a summary. Without it, compactions are extracts made without a model, and branch summaries come from
+   * Requests a summary from a model. Without it, compactions are extracts made without a model, and branch summaries come from
    * handlers only.
    */
   readonly summarize?: Summarize | undefined;
   /**
-   * When to compact and how much to keep. Default: `DEFAULT_COMPACTION_SETTINGS`; in a context window of which they would
-   * take more than half, a quarter of it is reserved, and a quarter kept.
+   * Settings for when to compact and how much to keep. Default: `DEFAULT_COMPACTION_SETTINGS`; if they would exceed half of a
+   * context window, a quarter of it is reserved, and a quarter kept.
    */
   readonly settings?: CompactionSettings | undefined;
   /** Sizes that the prompt of a branch summary must fit. */
   readonly branchSummary?: BranchSummaryLimits | undefined;
   /**
-   * Counts the tokens of a text. Default: a token for four characters of Latin text, two of another alphabet, or one of any
-   * other script.
+   * Counts the tokens of a text. Default: one token for four characters of Latin text, for two of another alphabet, or for one of
+   * any other script.
    */
   readonly counter?: TokenCounter | undefined;
   /** Returns Unix milliseconds, for tests. Default: the clock. */
@@ -67,15 +67,15 @@ const COMPACT_RULES: OptionRules<CompactCommandOptions> = {
 };
 
 /**
- * The session commands of an agent: what its `/new`, `/resume`, `/tree`, `/fork`, `/compact` and their like call.
+ * Session commands of an agent, called by its `/new`, `/resume`, `/tree`, `/fork`, `/compact`, and similar commands.
  *
- * It has one current session, `session`, and reports what it does to `hooks`. Appends remain possible at any time: long
+ * A controller has one current session, `session`, and reports its actions to `hooks`. Appends remain possible at any time: long
  * operations record the state of the branch, and write only if the branch was not left since.
  *
  * @remarks Source: docs/commands.md
  */
 export class SessionController {
-  /** Where handlers of the commands are registered. */
+  /** Hooks at which handlers of the commands are registered. */
   readonly hooks: SessionHooks;
   readonly #host: ControllerHost;
   readonly #compactor: Compactor;
@@ -99,12 +99,12 @@ export class SessionController {
     this.#compactor = new Compactor(this.#host);
   }
 
-  /** The current session: another object after a command that switches sessions. */
+  /** Current session: another object after a command that switches sessions. */
   get session(): SessionManager {
     return this.#host.current.session;
   }
 
-  /** Tells the handlers that the session is ready. Call it once all are registered. */
+  /** Notifies handlers that the session is ready. Call it after all are registered. */
   async start(): Promise<void> {
     await this.hooks.emit("session_start", { reason: "startup" });
   }
@@ -127,29 +127,29 @@ export class SessionController {
   /**
    * `/new`: switches to a new session with the same working directory.
    *
-   * @throws {SessionError} `INVALID_SESSION_ID`; `STALE_LEAF` if another command was faster.
+   * @throws {SessionError} `INVALID_SESSION_ID`; `STALE_LEAF` if another command has replaced the session.
    */
   async newSession(options: NewSessionOptions = {}): Promise<SwitchResult> {
     return this.#arrived(await newSession(this.#host, options));
   }
 
   /**
-   * `/resume`: switches to the session of a file. If it cannot be opened, the current one stays.
+   * `/resume`: switches to the session of a file. If it cannot be opened, the current session is kept.
    *
-   * @throws {SessionError} `CWD_MISSING`, after which the call can be repeated with `cwd`: its details name
-   * `sessionFile`, `sessionCwd` and `fallbackCwd`; `SESSION_NOT_FOUND`, `NOT_A_SESSION`, `LEASE_HELD` or `ABORTED`;
-   * `STALE_LEAF` if another command was faster.
+   * @throws {SessionError} `CWD_MISSING`, after which the call can be repeated with `cwd`: its details contain `sessionFile`,
+   *   `sessionCwd`, and `fallbackCwd`; `SESSION_NOT_FOUND`, `NOT_A_SESSION`, `LEASE_HELD`, or `ABORTED`; `STALE_LEAF` if another
+   *   command has replaced the session.
    */
   async switchSession(path: string, options: SwitchSessionOptions = {}): Promise<SwitchResult> {
     return this.#arrived(await switchSession(this.#host, path, options));
   }
 
   /**
-   * `/fork`: copies the path up to an entry into a new session, and switches to it.
+   * `/fork`: copies the path up to an entry to a new session, and switches to it.
    *
-   * @param entryId - With `position: "before"`, the default, a user message, whose text is returned for editing. With `"at"`, the
+   * @param entryId - With `position: "before"`, the default: a user message, whose text is returned for editing. With `"at"`: the
    *   last entry of the fork.
-   * @throws {SessionError} `ENTRY_NOT_FOUND` or `ENTRY_INVALID`; `STALE_LEAF` if another command was faster.
+   * @throws {SessionError} `ENTRY_NOT_FOUND` or `ENTRY_INVALID`; `STALE_LEAF` if another command has replaced the session.
    */
   async fork(
     entryId: string,
@@ -161,7 +161,7 @@ export class SessionController {
   /**
    * `/clone`: forks the whole active branch.
    *
-   * @throws {SessionError} `ENTRY_NOT_FOUND` before the first entry.
+   * @throws {SessionError} `ENTRY_NOT_FOUND` if the leaf is before the first entry.
    */
   async clone(): Promise<ForkResult> {
     const leafId = this.session.getLeafId();
@@ -173,14 +173,14 @@ export class SessionController {
   }
 
   /**
-   * `/tree`: moves the leaf within the tree, with a summary of the branch that is left if wanted.
+   * `/tree`: moves the leaf within the tree, with an optional summary of the abandoned branch.
    *
-   * A user message or one of an extension is a target for editing: the leaf becomes its parent, and its text is returned.
-   * Navigating to the current leaf does nothing. Entries appended while the summary is written stay on the branch that is
-   * left, and are not in the summary.
+   * A message of the user or of an extension is a target for editing: its parent becomes the leaf, and its text is returned.
+   * Navigating to the current leaf has no effect. Entries appended while the summary is being written remain on the abandoned
+   * branch, and are not in the summary.
    *
-   * @throws {SessionError} `ENTRY_NOT_FOUND`; `SUMMARY_FAILED`; `STALE_LEAF` if the branch was left meanwhile. Nothing
-   * was written then.
+   * @throws {SessionError} `ENTRY_NOT_FOUND`; `SUMMARY_FAILED`; `STALE_LEAF` if the branch was left in the meantime. Nothing was
+   *   written in these cases.
    */
   async navigateTree(targetId: string, options: NavigateTreeOptions = {}): Promise<NavigateTreeResult> {
     const result = await navigateTree(this.#host, targetId, options);
@@ -191,7 +191,7 @@ export class SessionController {
   /**
    * `/name`: sets the display name; an empty one clears it.
    *
-   * @returns The name as it is stored; undefined if it was cleared.
+   * @returns The name as stored; undefined if it was cleared.
    */
   async setName(name: string): Promise<string | undefined> {
     this.session.appendSessionInfo(name);
@@ -201,7 +201,7 @@ export class SessionController {
   }
 
   /**
-   * `/session`: counts messages, tool calls, tokens and cost, of all branches.
+   * `/session`: counts messages, tool calls, tokens, and cost of all branches.
    *
    * @remarks Cost: O(file), and O(parent's file) in heads for a fork.
    */
@@ -215,11 +215,11 @@ export class SessionController {
   /**
    * `/compact`: summarizes the older part of the context, and appends the summary.
    *
-   * Entries that are appended meanwhile stay in the context.
+   * Entries that are appended in the meantime remain in the context.
    *
-   * @throws {SessionError} `ABORTED`, with the message "Compaction cancelled"; `NOTHING_TO_COMPACT`, with the reason in
-   * its details, also while another compaction is running; `SUMMARY_FAILED`; `STALE_LEAF` if the branch was left or
-   * compacted meanwhile. Nothing was written then.
+   * @throws {SessionError} `ABORTED`, with the message `Compaction cancelled`; `NOTHING_TO_COMPACT`, with the reason in its
+   *   details, also while another compaction is running; `SUMMARY_FAILED`; `STALE_LEAF` if the branch was left or compacted in
+   *   the meantime. Nothing was written in these cases.
    */
   async compact(options: CompactCommandOptions = {}): Promise<CompletedCompaction> {
     assertOptions(options, COMPACT_RULES);
@@ -227,11 +227,11 @@ export class SessionController {
   }
 
   /**
-   * Compacts if the context is too large for the model's window. Agents call it before each request.
+   * Compacts if the context is too large for the model's window. Agents call this method before each request.
    *
-   * Waits for a running compaction, and then checks again. After two compactions in a row that did not shrink the context
-   * it returns `notShrinking`, until a requested compaction shrinks the context, or the branch or session is left. A tool
-   * result that does not fit the window is shortened by a context edit.
+   * Waits for a running compaction, then checks again. After two consecutive compactions that did not shrink the context, returns
+   * `notShrinking` until a requested compaction shrinks the context, or the branch or session is left. A tool result that does
+   * not fit the window is shortened by a context edit.
    *
    * @throws {SessionError} `ABORTED`; `STALE_LEAF`; `SUMMARY_FAILED` with `onSummaryFailure: "throw"`.
    */
@@ -240,9 +240,9 @@ export class SessionController {
   }
 
   /**
-   * `/export`: writes the active branch to a new session file: re-chained, labels at its end, mode 0600.
+   * `/export`: writes the active branch to a new session file, re-chained, with labels at its end and mode 0600.
    *
-   * @returns The path, absolute.
+   * @returns The absolute path.
    * @throws {SessionError} `SESSION_EXISTS` if the path is taken; `WRITE_FAILED`.
    * @remarks Cost: O(branch).
    */

@@ -12,62 +12,62 @@ import { findNamedSessionPath } from "../log/session-paths.ts";
 import { SessionManager } from "../manager/session-manager.ts";
 import { estimateContextUsage } from "./compact-if-needed.ts";
 
-/** What to count. */
+/** Options for counting. */
 export interface StatsOptions {
-  /** Whether to count entries that a fork inherited. Default false. */
+  /** Whether to count entries that a fork inherited. Default: false. */
   readonly includeInherited?: boolean | undefined;
-  /** Whether to count only the path root → leaf instead of all branches. Default false. */
+  /** Whether to count only the path root → leaf instead of all branches. Default: false. */
   readonly pathOnly?: boolean | undefined;
   /** Size of the model's context window, in tokens; for `context.percent`. */
   readonly contextWindow?: number | undefined;
 }
 
-/** How full the context at the leaf is. */
+/** Use of the context window at the leaf. */
 export interface ContextUse {
   /** Size in tokens; null after a compaction until a model reports the new size. */
   tokens: number | null;
   contextWindow: number | null;
-  /** `tokens` as percentage of `contextWindow`, may exceed 100; null if one of the two is unknown. */
+  /** `tokens` as a percentage of `contextWindow`, may exceed 100; null if either is unknown. */
   percent: number | null;
 }
 
-/** The contents and cost of a session. Counts cover all branches, unless `pathOnly` was set. */
+/** Contents and cost of a session. Counts cover all branches, unless `pathOnly` was set. */
 export interface SessionStats {
   /** Undefined in memory. */
   sessionFile: string | undefined;
   sessionId: string;
   sessionName: string | undefined;
   cwd: string;
-  /** Path of the session that this one was forked from. */
+  /** Path of the session from which this one was forked. */
   parentSession: string | undefined;
-  /** Time of the header; null if it has none. */
+  /** Time of the header; null if the header has none. */
   createdAt: Date | null;
-  /** Time since then, in milliseconds. */
+  /** Time since creation, in milliseconds. */
   ageMs: number | null;
   entries: number;
-  /** Messages by role; those of extensions count as `custom`. */
+  /** Messages by role; extension messages count as `custom`. */
   messages: { total: number; byRole: { [role: string]: number } };
-  /** Tool calls of the model by the tool's name, and how many results say that the call failed. */
+  /** Tool calls of the model by tool name, and the number of results that report failure. */
   toolCalls: { total: number; failed: number; byName: { [name: string]: number } };
-  /** Usage of assistant messages, tool results, summaries and `usage` entries. */
+  /** Usage of assistant messages, tool results, summaries, and `usage` entries. */
   usage: UsageTotals;
-  /** The same by model, most expensive first. A summary that names none counts to the model that answered last. */
+  /** Usage by model, most expensive first. A summary that names no model counts toward the model that answered last. */
   byModel: ModelUsage[];
-  /** Share of the input that a cache served, 0 to 1; null if there was no input. */
+  /** Share of the input read from a cache, 0 to 1; null if there was no input. */
   cacheHitRate: number | null;
   /** Entries copied from the parent; included in the other counts only with `includeInherited`. */
   inherited: { entries: number; usage: UsageTotals };
   context: ContextUse;
 }
 
-/** What counting needs apart from the session. */
+/** Dependencies of counting. */
 interface StatsSource {
   readonly session: SessionManager;
   readonly counter: TokenCounter | undefined;
   readonly nowMs: number;
   /** Default: determined from the session's header and its parent's file. */
   readonly isInherited: IsInherited | undefined;
-  /** Called with each entry that is counted. */
+  /** Called with each counted entry. */
   readonly onCounted?: (entry: SessionEntry) => void;
 }
 
@@ -124,7 +124,7 @@ function getContextUse({ session, counter }: StatsSource, contextWindow: number 
   };
 }
 
-/** Whether the context begins with a compaction and no model has reported its size since. */
+/** Returns whether the context begins with a compaction and no model has reported its size since. */
 function isSizeUnknown(session: SessionManager): boolean {
   for (const entry of session.walkUp()) {
     if (entry.type === "compaction") return true;
@@ -191,18 +191,18 @@ function sumCounts(counts: ReadonlyMap<string, number>): number {
   return Array.from(counts.values()).reduce((total, times) => total + times, 0);
 }
 
-/** Tells whether an entry of a fork was copied from its parent. */
+/** Returns whether an entry of a fork was copied from its parent. */
 type IsInherited = (entry: SessionEntry) => boolean;
 
-/** Fields that hold ids: in files without ids, they differ in each copy of an entry. */
+/** Fields that contain ids: in files without ids, they differ in each copy of an entry. */
 const ID_FIELDS = ["id", "parentId", "firstKeptEntryId"];
 
 /**
- * Finds the entries that a fork has inherited from its parent.
+ * Returns a function that identifies the entries that a fork inherited from its parent.
  *
- * A copy keeps id and time, so an entry is inherited if the parent session has one with the same id and time. Files of
- * version 1 hold no ids, and derived ids differ: there, the common beginning of both is inherited. If the parent's file
- * cannot be read, or is on another machine, the entries older than the fork's header are.
+ * A copy keeps id and time, so an entry is inherited if the parent session has an entry with the same id and time. Files of
+ * version 1 contain no ids, and derived ids differ: for these files, the common beginning of both is inherited. If the parent's
+ * file cannot be read, or is on another machine, the entries older than the fork's header are.
  *
  * @remarks Cost: O(parent file) in heads, if the session names a parent; without ids, its bodies as well.
  */
@@ -216,7 +216,7 @@ function makeInheritedCheck(session: SessionManager): IsInherited {
   const isById = ({ id, timestamp }: SessionEntry) => isSameTime(parent, parent.find(id), timestamp);
   const entries = session.getEntries();
   const [first] = entries;
-  // Comparing is worthwhile only if both begin with an entry of the same time under different ids.
+  // A comparison is worthwhile only if both begin with entries of the same time with different ids.
   if (first === undefined || isById(first) || !isSameTime(parent, 0, first.timestamp)) return isById;
   const shared = new Set(getSharedStart(entries, readSessionEntries(path)).map(({ id }) => id));
   return (entry) => shared.has(entry.id) || isById(entry);
@@ -227,7 +227,7 @@ function isSameTime(tree: EntryTree, ordinal: number, timestamp: string): boolea
   return Object.is(tree.timeAt(ordinal), Date.parse(timestamp));
 }
 
-/** The entries at the beginning of a fork that equal those of its parent, apart from ids. */
+/** Returns the entries at the beginning of a fork that equal those of its parent, except for ids. */
 function getSharedStart(entries: readonly SessionEntry[], parents: readonly SessionEntry[]): SessionEntry[] {
   const end = entries.findIndex((entry, i) => !isDeepStrictEqual(withoutIds(entry), withoutIds(parents[i])));
   return end === -1 ? [...entries] : entries.slice(0, end);

@@ -10,23 +10,23 @@ import type { NewSessionOptions } from "../manager/session-options.ts";
 import { type ControllerHost, requireEntry } from "./controller-host.ts";
 import type { SessionHookEvents } from "./hook-events.ts";
 
-/** How to switch to another session. */
+/** Options for switching to another session. */
 export interface SwitchSessionOptions {
-  /** Working directory instead of the session's, for example if that is gone. */
+  /** Working directory instead of the session's, for example if that folder no longer exists. */
   readonly cwd?: string | undefined;
-  /** Stops reading the file with `ABORTED`; the current session stays. */
+  /** Stops reading the file with `ABORTED`; the current session is kept. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The result of a command that switches sessions. */
+/** Result of a command that switches sessions. */
 export interface SwitchResult {
-  /** Whether a handler stopped it; the current session then stays. */
+  /** Whether a handler stopped the switch; the current session is then kept. */
   cancelled: boolean;
   /** Path of the current session; absent in memory. */
   sessionFile?: string;
 }
 
-/** Begins a new session; see `SessionController.newSession`. */
+/** Creates a new session and switches to it; see `SessionController.newSession`. */
 export async function newSession(host: ControllerHost, options: NewSessionOptions): Promise<SwitchResult> {
   const from = host.current.session;
   if (await isCancelled(host, "session_before_switch", { reason: "new" })) return { cancelled: true };
@@ -47,7 +47,7 @@ export async function switchSession(
   const target = findTarget();
   const event = { reason: "resume", targetSessionFile: target } as const;
   if (await isCancelled(host, "session_before_switch", event)) return { cancelled: true };
-  // The file may be gone by now, and would be opened as a new session.
+  // The file may have been removed, and would be opened as a new session.
   findTarget();
   const load = () =>
     loadSessionBeside(from, target, { ...(cwd !== undefined && { cwd }), ...(signal && { signal }) });
@@ -61,7 +61,10 @@ export async function switchSession(
   return goTo(host, "resume", from, next);
 }
 
-/** Asks the handlers whether the session may be left; throws `STALE_LEAF` if it is being left already, or was left while they ran. */
+/**
+ * Calls the handlers and returns whether one canceled the switch; throws `STALE_LEAF` if the session was
+ * already being left, or was left while they ran.
+ */
 async function isCancelled<Name extends "session_before_switch" | "session_before_fork">(
   { current, hooks }: ControllerHost,
   name: Name,
@@ -75,7 +78,7 @@ async function isCancelled<Name extends "session_before_switch" | "session_befor
   return false;
 }
 
-/** Replaces the current session by one that is open already. */
+/** Replaces the current session with an open one. */
 async function goTo(
   { current }: ControllerHost,
   reason: "new" | "resume" | "fork",
@@ -88,7 +91,7 @@ async function goTo(
   return { cancelled: false, ...(path !== undefined && { sessionFile: path }) };
 }
 
-/** Closes a session that is not needed after all. */
+/** Checks whether a session is still needed; closes it if the check throws. */
 async function checkOrClose(session: SessionManager, check: () => void): Promise<void> {
   try {
     check();
@@ -112,25 +115,25 @@ function assertFolder(cwd: string, sessionFile: string, from: SessionManager): v
   if (callIfPresent(() => statSync(cwd))?.isDirectory()) return;
   throw new SessionError(
     "CWD_MISSING",
-    `The session works in ${cwd}, which is not there; go on elsewhere with switchSession(path, { cwd }).`,
+    `The session works in ${cwd}, which does not exist; continue elsewhere with switchSession(path, { cwd }).`,
     { details: { sessionFile, sessionCwd: cwd, fallbackCwd: from.getCwd() } },
   );
 }
 
-/** The result of a fork. */
+/** Result of a fork. */
 export interface ForkResult extends SwitchResult {
-  /** Text of the user message that the fork ends before, to be edited and sent again. */
+  /** Text of the user message before which the fork ends, to be edited and sent again. */
   selectedText?: string;
 }
 
-/** The end of the fork's path, and the text that the user continues with. */
+/** End of the fork's path, and the text with which the user continues. */
 interface ForkPoint {
-  /** Null: before the first entry. */
+  /** Null: the position before the first entry. */
   readonly leafId: string | null;
   readonly selectedText?: string;
 }
 
-/** Copies the path to an entry into a new session and switches to it; see `SessionController.fork`. */
+/** Copies the path up to an entry to a new session and switches to it; see `SessionController.fork`. */
 export async function forkEntry(
   host: ControllerHost,
   entryId: string,
@@ -153,7 +156,7 @@ function forkPoint(session: SessionManager, entryId: string, position: "before" 
   if (entry.type !== "message" || entry.message.role !== "user") {
     throw new SessionError(
       "ENTRY_INVALID",
-      `Entry ${entryId} is no user message, so there is nothing to write anew; fork with { position: "at" }.`,
+      `Entry ${entryId} is not a user message, so there is nothing to edit; fork with { position: "at" }.`,
       { details: { entryId } },
     );
   }

@@ -13,20 +13,21 @@ import {
 } from "./folder-cache.ts";
 import { SUMMARIES } from "./summary-columns.ts";
 
-/** A file that is unfinished at this age belongs to no living process. */
+/** Age at which an unfinished file does not belong to a running process. */
 const LEFTOVER_AFTER_MS = 60_000;
 
-/** How often rows of folders that nobody lists are checked. */
+/** Interval of checking rows of folders that no caller lists. */
 const SWEEP_EVERY_MS = 24 * 3600 * 1000;
 
 const MAX_SWEPT = 20;
 
-/** Tells whether what is known of a file stays in a cache. */
+/** Returns whether the data about a file stays in a cache. */
 type KeepTest = (row: { folder: string; name: string; mark: FileMark }) => boolean;
 
 /**
- * Removes rows and filters from all files of a cache: text that is gone from its session must not stay in a cache. Removes
- * unreadable files, and those that a process is writing, too, since nobody knows what is in them: its work is lost.
+ * Removes rows and filters from all files of a cache, because text that was removed from its session must not stay in a cache.
+ * Also removes unreadable files, and files that a process is writing, because their content is unknown; that process's work is
+ * lost.
  *
  * @throws The system's error.
  */
@@ -34,7 +35,7 @@ export function purgeCache(cacheFolder: string, isKept: KeepTest): void {
   for (const path of removeLeftovers(cacheFolder, 0)) purgeFile(path, isKept);
 }
 
-/** Removes outdated rows from some of the cache files that the caller does not maintain, and nobody has read for a day. */
+/** Removes outdated rows from some of the cache files that the caller does not maintain and no process has read for a day. */
 export function sweepCache(cacheFolder: string, isBeingRead: (path: string) => boolean): void {
   let left = MAX_SWEPT;
   for (const path of removeLeftovers(cacheFolder, LEFTOVER_AFTER_MS)) {
@@ -47,7 +48,7 @@ export function sweepCache(cacheFolder: string, isBeingRead: (path: string) => b
   }
 }
 
-/** Lists the files in a cache folder that this library has written there, by kind. */
+/** Lists the files that this library has written in a cache folder, by kind. */
 export function listCacheFiles(cacheFolder: string, ...kinds: readonly CacheFileKind[]): string[] {
   const names = callIfPresent(() => readdirSync(cacheFolder)) ?? [];
   return names
@@ -55,7 +56,7 @@ export function listCacheFiles(cacheFolder: string, ...kinds: readonly CacheFile
     .map((name) => join(cacheFolder, name));
 }
 
-/** Removes what killed processes left, and files that are unfinished at such an age; returns the files of folders. */
+/** Removes files that killed processes left, and unfinished files of a given age; returns the files of folders. */
 function removeLeftovers(cacheFolder: string, afterMs: number): string[] {
   callIfPresent(() => removeTemporaryLeftovers(realFileSystem, cacheFolder));
   for (const path of listCacheFiles(cacheFolder, "unfinished"))
@@ -63,7 +64,7 @@ function removeLeftovers(cacheFolder: string, afterMs: number): string[] {
   return listCacheFiles(cacheFolder, "folder");
 }
 
-/** Milliseconds since a file was written, or until then by a clock that was wrong; NaN if it is gone. */
+/** Returns the milliseconds since a file was written, or until then if a clock was wrong; NaN if it does not exist. */
 function measureAge(path: string): number {
   return Math.abs(Date.now() - (callIfPresent(() => statSync(path).mtimeMs) ?? Number.NaN));
 }
@@ -84,32 +85,33 @@ function purgeCachedFile<Known extends FileMark>(
   const { size } = files;
   for (const [name, mark] of files) if (!isKept({ folder, name, mark })) files.delete(name);
   if (files.size === size && size > 0) return;
-  // Another process that purges meanwhile may remove what is being written, or may have purged rows that were just written.
+  // Another process that purges in the meantime may remove the file being written, or may have purged rows that were just
+  // written.
   const isWritten = files.size > 0 && callIfPresent(() => [writeCachedNow(path, cached, kind)]) !== undefined;
   const isOutdated = () => [...files].some(([name, mark]) => !isKeptAt(join(folder, name), mark));
   if (!isWritten || isOutdated()) callIfPresent(() => realFileSystem.unlinkSync(path));
 }
 
-/** Bytes that are known of a file, and the state of the file when they were made. */
+/** Bytes derived from a file, and the state of the file when they were derived. */
 export interface KnownBytes extends FileMark {
   readonly known: Uint8Array;
 }
 
-/** Filters of searches: which characters in a row a file holds, as hashes. */
+/** Filters for searches: character sequences of a file, as hashes. */
 export const FILTERS = makeBytesKind(".grams");
 
-/** Tables of questions: which entries of a file hold which words, as hashes. */
+/** Tables for questions: the words of each entry of a file, as hashes. */
 export const TERM_TABLES = makeBytesKind(".terms");
 
-/** The kinds of which files hold no text. */
+/** Kinds of cache files without text. */
 const BYTES_KINDS = [FILTERS, TERM_TABLES];
 
-/** Returns whether a file in a cache folder can hold text of sessions. */
+/** Returns whether a file in a cache folder may contain text of sessions. */
 export function canHoldText(path: string): boolean {
   return !BYTES_KINDS.some(({ suffix }) => path.includes(suffix));
 }
 
-/** Makes a kind of knowledge that is kept as bytes after the marks of the files. */
+/** Creates a kind of cache file that stores bytes after the marks of the files. */
 function makeBytesKind(suffix: string): CacheKind<KnownBytes> {
   return { suffix, encode: encodeBytes, decode: decodeBytes };
 }

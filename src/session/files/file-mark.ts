@@ -2,14 +2,14 @@ import { readSync, statSync } from "node:fs";
 import { callIfPresent, NotAPlainFileError, openForReading, realFileSystem } from "../fs/file-system.ts";
 import { retryAfterReplacement } from "../log/replace-file.ts";
 
-/** The facts that show whether a file has changed since it was last read. */
+/** File attributes that show whether a file has changed since it was last read. */
 export interface FileMark {
   readonly size: number;
   readonly mtimeMs: number;
-  /** No program can restore it, but it also changes with the name, the mode and the number of links. */
+  /** Change time: programs cannot restore it, but it also changes with the name, the mode, and the number of links. */
   readonly ctimeMs: number;
   readonly ino: number;
-  /** The system gives the number of a file that is gone to the next one. */
+  /** Birth time: the system reuses the number of a removed file. */
   readonly birthtimeMs: number;
 }
 
@@ -18,31 +18,31 @@ export function toFileMark({ size, mtimeMs, ctimeMs, ino, birthtimeMs }: FileMar
   return { size, mtimeMs, ctimeMs, ino, birthtimeMs };
 }
 
-/** Tells whether two looks saw the same file, which may have grown, as far as its number and birth tell. */
+/** Returns whether two marks are of the same file, which may have grown, judged by its number and birth time. */
 export function isSameFile(a: FileMark, b: FileMark): boolean {
   return a.ino === b.ino && a.birthtimeMs === b.birthtimeMs;
 }
 
-/** Tells whether two looks saw the same file in the same state, as far as its mark tells. */
+/** Returns whether two marks are of the same file in the same state, judged by the mark. */
 export function isUnchanged(a: FileMark, b: FileMark): boolean {
   return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs && isSameFile(a, b);
 }
 
-/** Whether a file is unchanged since its filter was made. */
+/** Returns whether a file is unchanged since its mark was taken. */
 export function isUnchangedAt(path: string, mark: FileMark): boolean {
   const stats = callIfPresent(() => statSync(path));
   return stats !== undefined && isUnchanged(stats, mark);
 }
 
-/** Returns whether what is known of a file is still in it: it is unchanged or has grown, and was not replaced. */
+/** Returns whether the data derived from a file is still in it: it is unchanged or has grown, and was not replaced. */
 export function isKept(now: FileMark | undefined, mark: FileMark): boolean {
   if (now === undefined) return false;
-  // Some systems number no files.
+  // Some systems do not number files.
   const hasGrown = now.size > mark.size && mark.ino !== 0 && isSameFile(now, mark);
   return hasGrown || isUnchanged(now, mark);
 }
 
-/** Returns the same as `isKept` for the file at a path. */
+/** Returns `isKept` for the file at a path. */
 export function isKeptAt(path: string, mark: FileMark): boolean {
   return isKept(
     callIfPresent(() => statSync(path)),
@@ -50,15 +50,15 @@ export function isKeptAt(path: string, mark: FileMark): boolean {
   );
 }
 
-/** A file that is open for reading, with its state when it was opened. */
+/** File that is open for reading, with its state when it was opened. */
 export interface ScannedFile extends FileMark {
   readonly fd: number;
 }
 
-/** Bytes read at a time: few enough to stay in a processor's cache while they are scanned. */
+/** Number of bytes read at a time: few enough to stay in a processor's cache while they are scanned. */
 const PIECE_BYTES = 512 * 1024;
 
-/** Kept for the next file, since fresh memory for each of thousands of files would pile up. */
+/** Buffer kept for the next file, because new memory for each of thousands of files would accumulate. */
 let spare: Buffer | undefined;
 
 /** Opens a plain file for reading, until `closeFile`. */
@@ -74,7 +74,7 @@ export function openToScan(path: string): ScannedFile {
   }
 }
 
-/** Closes a file that `openToScan` has opened. */
+/** Closes a file that `openToScan` opened. */
 export function closeFile(file: ScannedFile): void {
   realFileSystem.closeSync(file.fd);
 }
@@ -82,8 +82,8 @@ export function closeFile(file: ScannedFile): void {
 /**
  * Reads an open file piece by piece, up to the size that it had when it was opened.
  *
- * @param overlap - Bytes of each piece that are repeated at the start of the next one.
- * @returns Pieces, each valid until the next is asked for.
+ * @param overlap - Number of bytes of each piece that are repeated at the start of the next one.
+ * @returns Pieces, each valid until the next is requested.
  */
 export function* readFilePieces(file: ScannedFile, start: number, overlap = 0): Generator<Buffer, void> {
   const buffer = spare ?? Buffer.allocUnsafeSlow(PIECE_BYTES);

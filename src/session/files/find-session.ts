@@ -13,10 +13,10 @@ import {
 import { ignoreSkipped, reportSkipped, type SkipReport } from "./skipped-files.ts";
 
 /**
- * Returns the path of the session with exactly this id, by reading headers alone.
+ * Returns the path of the session with exactly this id, by reading only headers.
  *
- * @returns Undefined if there is none; of several, the one written to last.
- * @remarks Cost: a look at each file, and headers until one fits; files named after the id come first.
+ * @returns Undefined if there is none; the most recently written one of several.
+ * @remarks Cost: one file status per file, and headers until one matches; files named after the id are read first.
  */
 export function findSessionById(
   scope: CatalogScope,
@@ -30,7 +30,7 @@ export function findSessionById(
   return findFirstBelonging([...named, ...others], scope, onSkipped, (itsId) => itsId === id);
 }
 
-/** Does what `findMostRecentSession` does, for any scope. */
+/** Returns the path of the session whose file was written last, as `findMostRecentSession` does, for any scope. */
 export function findRecentSession(
   scope: CatalogScope,
   onSkipped: SkipReport = ignoreSkipped,
@@ -39,12 +39,12 @@ export function findRecentSession(
 }
 
 /**
- * Returns the path of the session whose file was written to last.
+ * Returns the path of the session whose file was written last.
  *
- * @param folder - Folder of session files; it may be missing.
- * @param cwd - Only sessions of this project. Default: any.
+ * @param folder - Folder of session files; may be missing.
+ * @param cwd - Project whose sessions are included. Default: any.
  * @returns Null if there is none.
- * @remarks Cost: a look at each file, and headers until one fits.
+ * @remarks Cost: one file status per file, and headers until one matches.
  */
 export function findMostRecentSession(
   folder: string,
@@ -77,13 +77,13 @@ function findFirstBelonging(
   return undefined;
 }
 
-/** A header stands at the very front: bytes beyond this are not searched. */
+/** Maximum number of bytes searched for a header, which is at the front of a file. */
 const MAX_HEADER_BYTES = 16 * 1024 * 1024;
 
-/** Enough for nearly every header. */
+/** Number of bytes sufficient for nearly every header. */
 const FIRST_BYTES = 4096;
 
-/** Reads the header of a session file and nothing else; undefined if the file is gone or is no session. */
+/** Reads only the header of a session file; undefined if the file does not exist or is not a session. */
 export function readFileHeader(path: string): SessionHeader | undefined {
   const open = () => openForReading(realFileSystem, path);
   const fd = callIfPresent(() => retryAfterReplacement(realFileSystem, path, open));

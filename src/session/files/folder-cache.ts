@@ -17,29 +17,29 @@ import { isSystemError } from "./skipped-files.ts";
 /** Incremented whenever the format or the meaning of what is kept changes. */
 const CACHE_VERSION = 8;
 
-/** One kind of knowledge of session files, and how it is kept: in one file for each folder of sessions. */
+/** Kind of data about session files, and its format: one file for each folder of sessions. */
 export interface CacheKind<Known extends FileMark> {
   readonly suffix: string;
   encode(files: ReadonlyMap<string, Known>): BesideJson & { readonly columns: object };
-  /** Reads what `encode` made; undefined if any of it is invalid. */
+  /** Decodes the output of `encode`; undefined if any of it is invalid. */
   decode(columns: unknown, beside: Omit<KeptJson, "value">): Map<string, Known> | undefined;
 }
 
-/** What is known of one folder's files, by their names. */
+/** Data about the files of one folder, by name. */
 interface CachedFolder<Known> {
   readonly folder: string;
   readonly files: Map<string, Known>;
 }
 
-/** The same, in memory. */
+/** Data about the files of one folder, in memory. */
 interface LoadedFolder<Known> {
   readonly path: string;
   readonly files: Map<string, Known>;
-  /** How much has come that is not kept yet, as the owner counts it. */
+  /** Amount of unsaved data, as the owner counts it. */
   unsaved: number;
 }
 
-/** Reads what is kept of a folder; undefined if there is nothing, or nothing that this version understands. */
+/** Reads the stored data of a folder; undefined if there is none that this version supports. */
 export function readCached<Known extends FileMark>(
   path: string,
   kind: CacheKind<Known>,
@@ -52,7 +52,7 @@ export function readCached<Known extends FileMark>(
   return files && { folder, files };
 }
 
-/** Writes what is known of the files of a folder, at once. */
+/** Writes data about the files of a folder synchronously. */
 export function writeCachedNow<Known extends FileMark>(
   path: string,
   cached: CachedFolder<Known>,
@@ -71,9 +71,9 @@ function encodeContent<Known extends FileMark>(
 }
 
 /**
- * What is known of session files, kept between runs.
+ * Data about session files that is stored between runs.
  *
- * A folder's file is replaced as a whole: if two processes do so at once, one wins, and only work is lost.
+ * A folder's file is replaced as a whole: if two processes replace it at the same time, one wins, and only work is lost.
  */
 export class FolderCache<Known extends FileMark> {
   readonly loaded = new Map<string, LoadedFolder<Known>>();
@@ -82,7 +82,7 @@ export class FolderCache<Known extends FileMark> {
   readonly #onError: (error: unknown) => void;
 
   /**
-   * @param cacheFolder - Where it is kept; undefined for nowhere.
+   * @param cacheFolder - Folder of the cache; undefined to store nothing.
    * @param onError - Called with the system's errors: a cache that cannot be read or written only costs time.
    */
   constructor(
@@ -95,7 +95,7 @@ export class FolderCache<Known extends FileMark> {
     this.#onError = onError;
   }
 
-  /** Returns what is known of a folder's files; undefined if nothing is kept. */
+  /** Returns the data about a folder's files; undefined without a cache folder. */
   of(folder: string): LoadedFolder<Known> | undefined {
     if (this.#cacheFolder === undefined) return undefined;
     const known = this.loaded.get(folder);
@@ -108,26 +108,26 @@ export class FolderCache<Known extends FileMark> {
     return loaded;
   }
 
-  /** Keeps what is known of a folder's files, but for what no longer holds. */
+  /** Saves the data about a folder's files, except outdated data. */
   async save(folder: string, holds: (path: string, known: Known) => boolean): Promise<void> {
     const loaded = this.of(folder);
     if (loaded === undefined) return;
     const { path, files } = loaded;
     const outdated = () => [...files].filter(([name, known]) => !holds(join(folder, name), known));
     try {
-      // Text that was redacted or removed since it was read must not come back into the cache.
+      // Text that was redacted or removed since it was read must not be restored in the cache.
       for (const [name] of outdated()) files.delete(name);
       const { value, beside } = encodeContent({ folder, files }, this.#kind);
       loaded.unsaved = 0;
       await writeAtomicJson(path, value, beside);
-      // A redaction that ran meanwhile may have looked into the caches before these rows were there.
+      // A redaction that ran in the meantime may have checked the caches before these rows existed.
       if (outdated().length > 0) callIfPresent(() => realFileSystem.unlinkSync(path));
     } catch (error) {
       this.#report(error);
     }
   }
 
-  /** Does something with the files of a cache; an error of the system is reported, and no other. */
+  /** Runs work on the files of a cache; reports system errors, and throws all others. */
   guarded<T>(work: () => T): T | undefined {
     try {
       return work();
@@ -143,18 +143,18 @@ export class FolderCache<Known extends FileMark> {
   }
 }
 
-/** Such a file, or what an import remembers; a number follows while it is written. */
+/** Name of such a file or of an import's record; a number follows while it is being written. */
 const NAME = /^(?:([0-9a-f]{32})\.(?:json|grams|terms)|imports-[0-9a-f]{32}\.json)(\.\d+)?$/;
 
 /**
- * What a file in a cache folder is.
+ * Kind of a file in a cache folder.
  *
- * `folder`: what is known of a folder of sessions; `imports`: what an import remembers; `unfinished`: one of them that is being
+ * `folder`: data about a folder of sessions; `imports`: the record of an import; `unfinished`: either of them while being
  * written; `temporary`: a copy of another program's database. Killed processes leave the last two.
  */
 export type CacheFileKind = "folder" | "imports" | "unfinished" | "temporary";
 
-/** Returns what a file in a cache folder is, by its name; undefined if this library writes no such file. */
+/** Returns the kind of a file in a cache folder, judged by its name; undefined if this library does not write such files. */
 export function parseCacheName(name: string): CacheFileKind | undefined {
   if (isTemporaryName(name)) return "temporary";
   const [found, ofFolder, number] = NAME.exec(name) ?? [];
@@ -163,12 +163,12 @@ export function parseCacheName(name: string): CacheFileKind | undefined {
   return ofFolder === undefined ? "imports" : "folder";
 }
 
-/** Returns the name of the file for what is known of a folder of sessions. */
+/** Returns the name of the file for the data about a folder of sessions. */
 function makeFolderCacheName(folder: string, suffix: string): string {
   return `${hashSha256(folder).slice(0, 32)}${suffix}`;
 }
 
-/** Returns the name of the file for what imports into a target remember. */
+/** Returns the name of the file for the record of imports to a target. */
 export function importCacheName(target: string): string {
   return `imports-${hashText(target)}.json`;
 }

@@ -9,21 +9,22 @@ import { isKeptAt } from "./file-mark.ts";
 import { removePages } from "./page-files.ts";
 import { getCacheFolder } from "./user-folders.ts";
 
-/** Cache folders that this process has used, apart from the default one. */
+/** Cache folders that this process has used, except the default one. */
 const used = new Set<string>();
 
-/** Remembers a cache folder, so that `forgetSession` cleans it. */
+/** Records a cache folder, so that `forgetSession` cleans it. */
 export function noteCacheFolder(folder: string): void {
   used.add(folder);
 }
 
 /**
- * Removes what was made of a session, after its text was changed or the session was deleted: its row and the filter of its text
- * from the caches, its pages from the folder for temporary files, and its partial answers. Removes what killed processes left, too.
+ * Removes data derived from a session after its text was changed or the session was deleted: its row and the filter of its text
+ * from the caches, its pages from the folder for temporary files, and its partial answers. Also removes files that killed
+ * processes left.
  *
- * What cannot be removed becomes a process warning: the change to the session has already taken effect.
+ * Failed removals become process warnings, because the change to the session has already taken effect.
  *
- * @param path - Absolute; the file may be gone.
+ * @param path - Absolute path; the file may no longer exist.
  */
 export function forgetSession(path: string): void {
   const [folder, name] = [getRealPath(dirname(path)), basename(path)];
@@ -41,13 +42,13 @@ export function partialAnswersNextTo(path: string): string[] {
   );
 }
 
-/** Returns the names in the folder of a file; none if it is gone. */
+/** Returns the names in the folder of a file; none if the folder does not exist. */
 export function namesNextTo(path: string): string[] {
   return callIfPresent(() => readdirSync(dirname(path))) ?? [];
 }
 
 /**
- * Removes the rows of all sessions whose files were replaced or removed, and did not only grow, from the caches.
+ * Removes from the caches the rows of all sessions whose files were replaced or removed, not only extended.
  *
  * For work on many sessions; warns as `forgetSession` does.
  *
@@ -76,7 +77,7 @@ export function cacheFolders(): ReadonlySet<string> {
   return new Set([toAbsolutePath(getCacheFolder()), ...used]);
 }
 
-/** The real path of a folder; the given path if it is gone. */
+/** Returns the real path of a folder; the given path if it does not exist. */
 function getRealPath(folder: string): string {
   return callIfPresent(() => realpathSync(folder)) ?? folder;
 }

@@ -4,30 +4,30 @@ import { basename, join } from "node:path";
 import { callIfPresent, hasErrorCode, NOT_PERMITTED, realFileSystem } from "../fs/file-system.ts";
 import { isTemporaryName, removeLeftovers } from "../fs/temporary-files.ts";
 
-/** How the names of folders begin that are made in the folder for temporary files, each for one page. */
+/** Beginning of the names of folders that are created in the folder for temporary files, one per page. */
 const FOLDER_PREFIX = "sessiontree-";
 
-/** The whole name of such a folder. */
+/** Complete name of such a folder. */
 const FOLDER = new RegExp(`^${FOLDER_PREFIX}[A-Za-z0-9]{6}$`);
 
 const SUFFIX = ".html";
 
-/** A page that was written for the browser, or what a killed process left of one. */
+/** Page that was written for the browser, or the remains of one that a killed process left. */
 export interface PageFile {
   readonly kind: "page" | "temporary";
   readonly path: string;
 }
 
 /**
- * Makes a path for the page of a session's file, in a new folder that only its owner can enter. Removes what killed processes left
- * of other pages.
+ * Returns a path for the page of a session's file, in a new folder that only its owner can enter. Removes files that killed
+ * processes left of other pages.
  */
 export function makePagePath(fileName: string): string {
   for (const folder of listPageFolders()) callIfPresent(() => removeLeftovers(realFileSystem, folder));
   return join(mkdtempSync(join(tmpdir(), FOLDER_PREFIX)), makePageName(fileName));
 }
 
-/** Lists this user's pages in the folder for temporary files, and what is left of others. */
+/** Lists this user's pages in the folder for temporary files, and the remains of other pages. */
 export function listPages(): PageFile[] {
   return listPageFolders().flatMap((folder) =>
     listPageNames(folder).flatMap((name): PageFile[] => {
@@ -38,7 +38,9 @@ export function listPages(): PageFile[] {
   );
 }
 
-/** Removes the pages of a session's file from the folder for temporary files, and what killed processes left of any page. */
+/**
+ * Removes the pages of a session's file from the folder for temporary files, and files that killed processes left of any page.
+ */
 export function removePages(fileName: string): void {
   for (const folder of listPageFolders()) {
     callIfPresent(() => removeLeftovers(realFileSystem, folder));
@@ -58,7 +60,7 @@ function listPageFolders(): string[] {
     .filter(isOwnFolder);
 }
 
-/** Whether a folder is this user's: all users of a machine may share the folder for temporary files. */
+/** Returns whether a folder belongs to this user, because all users of a machine may share the folder for temporary files. */
 function isOwnFolder(path: string): boolean {
   const stats = callIfPresent(() => lstatSync(path));
   return stats?.isDirectory() === true && (process.getuid === undefined || stats.uid === process.getuid());
@@ -68,7 +70,7 @@ function listPageNames(folder: string): string[] {
   try {
     return callIfPresent(() => readdirSync(folder)) ?? [];
   } catch (error) {
-    // Some systems let nobody list the folder for temporary files.
+    // Some systems do not permit listing the folder for temporary files.
     if (!hasErrorCode(error, "EACCES", "EPERM", NOT_PERMITTED)) throw error;
     return [];
   }

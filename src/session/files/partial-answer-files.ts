@@ -20,27 +20,30 @@ import { isPartialAnswerName, parseWrittenName } from "../log/written-names.ts";
 import { namesNextTo } from "./forget-session.ts";
 import { isSystemError } from "./skipped-files.ts";
 
-/** Version of the file. */
+/** Version of the file format. */
 const VERSION = 1;
 
-/** What had arrived of an answer. */
+/** Part of an answer that had arrived. */
 export interface PartialAnswer {
   readonly sessionId: string;
-  /** The entry that it answers; null before the first. */
+  /** Id of the entry that it answers; null before the first entry. */
   readonly leafId: string | null;
   /** Unix milliseconds. */
   readonly savedMs: number;
   readonly message: AssistantMessage;
 }
 
-/** A file with a partial answer, or why there is none in it. */
+/** File with a partial answer, or the reason why it contains none. */
 export interface PartialAnswerFile {
   readonly path: string;
   readonly answer: PartialAnswer | undefined;
   readonly fault: string;
 }
 
-/** Writes a partial answer in place of the one before: a reader sees either. Survives the process, but not a power cut. */
+/**
+ * Writes a partial answer, replacing the previous one: a reader sees one of the two. Survives the process, but not a power
+ * failure.
+ */
 export function writePartialAnswer(path: string, answer: PartialAnswer): void {
   const fs = realFileSystem;
   const temporary = makeTemporaryPath(dirname(path));
@@ -58,12 +61,12 @@ export function writePartialAnswer(path: string, answer: PartialAnswer): void {
   }
 }
 
-/** Writes a partial answer as a line, which a redaction understands. */
+/** Encodes a partial answer as a line that a redaction can process. */
 export function encodePartialAnswer(answer: PartialAnswer): string {
   return `${encodeRecord({ type: "partial_answer", version: VERSION, ...answer })}\n`;
 }
 
-/** Parses what `encodePartialAnswer` wrote; a text says why that fails. */
+/** Parses a line that `encodePartialAnswer` wrote; returns a string with the reason if that fails. */
 export function parsePartialAnswer(text: string): PartialAnswer | string {
   const { version, type, sessionId, leafId, savedMs, message } = parseRecord(text.trimEnd()) ?? {};
   if (type !== "partial_answer") return "it is torn, or no partial answer";
@@ -74,7 +77,7 @@ export function parsePartialAnswer(text: string): PartialAnswer | string {
   return { sessionId, leafId, savedMs, message };
 }
 
-/** Tells whether a value is an answer that can be stored. */
+/** Returns whether a value is an answer that can be stored. */
 export function isAnswerRecord(message: unknown): message is AssistantMessage {
   return (
     isJsonRecord(message) && message["role"] === "assistant" && findMessageProblems(message).length === 0
@@ -82,11 +85,11 @@ export function isAnswerRecord(message: unknown): message is AssistantMessage {
 }
 
 /**
- * Lists the partial answers of a session, except those of other processes that run.
+ * Lists the partial answers of a session, except those of other running processes.
  *
- * Knows them by the name of the session's file, and, since that may have got another name, by its id.
+ * Identifies them by the name of the session's file, and by the session's id, because the file may have been renamed.
  *
- * @param path - The session's file, which may be gone.
+ * @param path - Path of the session's file, which may no longer exist.
  * @remarks Cost: O(names in the folder), and the bytes of partial answers.
  */
 export function listPartialAnswers(path: string, sessionId: string | undefined): PartialAnswerFile[] {

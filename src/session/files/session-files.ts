@@ -15,21 +15,21 @@ import { callUnlessRefused, reportSkipped, type SkipReport } from "./skipped-fil
 import type { Pace } from "./time-slices.ts";
 import { getImportedRoot } from "./user-folders.ts";
 
-/** A set of sessions. */
+/** Set of sessions. */
 export interface CatalogScope {
-  /** Only sessions of this project. Default: all. */
+  /** Project whose sessions are included. Default: all. */
   readonly cwd?: string;
-  /** One flat folder. Default: the project's folder, or those of all projects. */
+  /** One flat folder. Default: the project's folder, or the folders of all projects. */
   readonly sessionDir?: string;
-  /** Where sessions are kept, if not where pi keeps them. */
+  /** Locations of sessions, if they differ from pi's. */
   readonly places?: SessionPlaces;
-  /** Whether to include sessions imported from other programs, which have a folder of their own. Default false. */
+  /** Whether to include sessions imported from other programs, which have their own folder. Default: false. */
   readonly includeImported?: boolean;
-  /** Flat folders of programs that write this format, too. */
+  /** Additional flat folders, of programs that write this format. */
   readonly otherDirs?: readonly string[];
 }
 
-/** A file that may be a session. */
+/** File that may be a session. */
 export interface SessionFile extends FileMark {
   readonly path: string;
   readonly folder: string;
@@ -38,9 +38,9 @@ export interface SessionFile extends FileMark {
 
 const SUFFIX = ".jsonl";
 
-/** Yields the files of one folder that may be sessions; none are opened. The folder may be missing. */
+/** Yields the files of one folder that may be sessions, without opening them. The folder may be missing. */
 export function* listSessionFiles(folder: string, report: SkipReport): Generator<SessionFile, void> {
-  // The same as joining each name, in a fraction of the time.
+  // Equivalent to joining each name, in a fraction of the time.
   const front = join(folder, sep);
   for (const name of addReplacedNames(listNames(folder, report))) {
     const file = name.endsWith(SUFFIX) ? statSessionFile(front + name, folder, name, report) : undefined;
@@ -48,7 +48,7 @@ export function* listSessionFiles(folder: string, report: SkipReport): Generator
   }
 }
 
-/** Names in a folder, with those of sessions that are just being replaced, or whose replacement was killed. */
+/** Returns the names in a folder, and those of sessions that are being replaced, or whose replacement was killed. */
 function addReplacedNames(names: readonly string[]): readonly string[] {
   const replaced = names
     .flatMap((name) => findOldFileName(name) ?? [])
@@ -102,9 +102,9 @@ export function compareNewestFirst(a: SessionFile, b: SessionFile): number {
 }
 
 /**
- * Makes the function that tells whether a session belongs to a scope.
+ * Returns a function that returns whether a session belongs to a scope.
  *
- * The header names the project, since folder names are lossy; without one, the folder counts.
+ * The header determines the project, because folder names are lossy; without one, the folder does.
  */
 export function makeScopeTest(scope: CatalogScope): (headerCwd: string, folder: string) => boolean {
   const { cwd } = scope;
@@ -122,7 +122,7 @@ export function makeScopeTest(scope: CatalogScope): (headerCwd: string, folder: 
   };
 }
 
-/** Returns the folders of a scope; they may be missing. */
+/** Returns the folders of a scope, which may be missing. */
 export function getScopeFolders(scope: CatalogScope, report: SkipReport): string[] {
   const { cwd, sessionDir, places, includeImported = false } = scope;
   const roots = includeImported ? [getImportedRoot()] : [];
@@ -135,17 +135,17 @@ export function getScopeFolders(scope: CatalogScope, report: SkipReport): string
   return sessionDir === undefined ? others : [toAbsolutePath(sessionDir), ...others];
 }
 
-/** The folders of a project's sessions below a folder: for the given path, and for the real one. */
+/** Returns the folders of a project's sessions below a folder: for the given path, and for the real one. */
 function listProjectFolders(cwd: string, root: string): string[] {
   return [...new Set([joinProjectFolder(root, cwd), joinProjectFolder(root, makeProjectKey(cwd))])];
 }
 
-/** Returns the text that identifies a project; a header may name a path that is invalid on this system. */
+/** Returns the string that identifies a project; a header may name a path that is invalid on this system. */
 export function makeProjectKey(cwd: string): string {
   return callUnlessRefused(() => getProjectKey(cwd)) ?? cwd;
 }
 
-/** Returns the names in a folder; none if it is gone, or, reported, if the system refuses. */
+/** Returns the names in a folder; none if it does not exist, or if the system refuses, which is reported. */
 export function listNames(folder: string, report: SkipReport): string[] {
   try {
     return readdirSync(folder);

@@ -1,14 +1,14 @@
 import type { SessionFacts } from "../../core/facts/session-facts.ts";
 import { getSessionTitle, type Opening } from "../../core/facts/session-title.ts";
 
-/** A session as a list shows it, wherever it is kept. */
+/** Session as displayed in a list, independent of its storage. */
 export interface SessionRow {
-  /** Absolute path of its file; absent if it is kept elsewhere. */
+  /** Absolute path of its file; absent if it is not stored in a file. */
   readonly path?: string;
   readonly id: string;
-  /** Working directory of the header; empty if it names none. */
+  /** Working directory of the header; empty if the header names none. */
   readonly cwd: string;
-  /** Display name, if it has one. */
+  /** Display name, if the session has one. */
   readonly name?: string;
   /**
    * What people call it, in one line of at most 400 characters: its name, else its first prompt, else the command with a slash
@@ -21,15 +21,15 @@ export interface SessionRow {
   readonly created: Date;
   /** Time of the latest user or assistant message, else of the header, else of the file. */
   readonly modified: Date;
-  /** Entries of type `message`, of any role. */
+  /** Number of entries of type `message`, of any role. */
   readonly messageCount: number;
-  /** Text of the first user message that has text, or how it begins; absent if there is none. */
+  /** Text of the first user message with text, or its beginning; absent if there is none. */
   readonly firstMessage?: string;
-  /** How many issues it has; absent if no line is damaged, repeated or out of place, or nobody looked. */
+  /** Number of issues; absent if no line is damaged, repeated, or out of place, or if issues were not determined. */
   readonly issueCount?: number;
 }
 
-/** The row of a session that is kept in a file. */
+/** Row of a session that is stored in a file. */
 export interface FileRow extends SessionRow {
   readonly path: string;
 }
@@ -55,7 +55,7 @@ export function makeSessionRow(
     modified: new Date(lastMessageMs ?? createdMs ?? fallbackMs),
     messageCount,
   };
-  // Spreading what most rows lack into each of thousands takes as long as all the rest.
+  // Spreading fields that most rows lack into each of thousands takes as long as all remaining work.
   if (name !== null) row.name = name;
   if (parentSession !== null) row.parentSession = parentSession;
   if (firstMessage !== null) row.firstMessage = firstMessage;

@@ -2,33 +2,35 @@ import { isSessionError } from "../../core/format/errors.ts";
 import { hasErrorCode, NotAPlainFileError } from "../fs/file-system.ts";
 import { FileChangedError } from "../log/file-errors.ts";
 
-/** A file or folder that was left out. */
+/** File or folder that was skipped. */
 export interface SkippedFile {
   readonly path: string;
   /**
-   * `not-a-file`: a folder, pipe, socket or device; it was not opened. `unreadable`: the system refused it, or it was cut
-   * while it was read.
-   * `not-a-session`: it has no session header. `too-slow`: the expression of a search took too long on it.
+   * Reason for skipping.
+   *
+   * `not-a-file`: a folder, pipe, socket, or device; it was not opened. `unreadable`: the system refused access, or the file was
+   * truncated while it was read. `not-a-session`: the file has no session header. `too-slow`: the expression of a search took too
+   * long on it.
    */
   readonly reason: "not-a-file" | "unreadable" | "not-a-session" | "too-slow";
-  /** What went wrong, for `unreadable`. */
+  /** Error that occurred, for `unreadable`. */
   readonly error?: unknown;
 }
 
-/** Called with each file or folder that is left out. */
+/** Called with each skipped file or folder. */
 export type SkipReport = (skipped: SkippedFile) => void;
 
-/** Ignores what is left out. */
+/** Ignores skipped files and folders. */
 export const ignoreSkipped: SkipReport = () => undefined;
 
-/** Tells whether a caught value is an error of the system or of Node, rather than ours or a programming error. */
+/** Returns whether a caught value is an error of the system or of Node, instead of this library's or a programming error. */
 export function isSystemError(error: unknown): error is Error {
   return (
     error instanceof Error && "code" in error && typeof error.code === "string" && !isSessionError(error)
   );
 }
 
-/** Returns what a call returns, or undefined if the system refuses it. */
+/** Returns the result of a call, or undefined if the system refuses it. */
 export function callUnlessRefused<T>(call: () => T): T | undefined {
   try {
     return call();
@@ -39,7 +41,7 @@ export function callUnlessRefused<T>(call: () => T): T | undefined {
 }
 
 /**
- * Reports an error about one file of many, so that the others go on.
+ * Reports an error about one file of many, so that the remaining files can be processed.
  *
  * A missing file is not reported.
  *

@@ -6,31 +6,31 @@ import type { FileMark } from "./file-mark.ts";
 import type { CacheKind } from "./folder-cache.ts";
 import type { FileFacts } from "./session-row.ts";
 
-/** The summary of a file, and the state of the file when it was made. */
+/** Summary of a file, and the state of the file when it was summarized. */
 export interface FileSummary extends FileMark {
   /** Undefined if the file is not a session. */
   readonly summary: FileFacts | undefined;
   /** Returns the calls of models in their encoded form, if they are legible; undefined if they were not asked for. */
   readonly calls: (() => Uint8Array | undefined) | undefined;
-  /** Number of all issues, if a line is not exactly one header or one entry; else 0. */
+  /** Number of all issues, if any line is not exactly one header or one entry; else 0. */
   readonly issueCount: number;
-  /** Where to continue once the file has grown; undefined if it must be read again. */
+  /** Position at which to continue after the file has grown; undefined if it must be reread. */
   readonly end: KnownEnd | undefined;
-  /** Whether it was read in one go, rather than continued from an earlier end. */
+  /** Whether the file was read completely instead of continued from an earlier end. */
   readonly isWhole: boolean;
 }
 
-/** How a file ended when it was read. */
+/** End of a file when it was read. */
 export interface KnownEnd {
   readonly lastId: string;
-  /** The last bytes, one character for each: if they changed, the file was replaced rather than extended. */
+  /** Last bytes, one character per byte: if they changed, the file was replaced instead of extended. */
   readonly tail: string;
 }
 
-/** The summaries of one folder's files, by name. */
+/** Summaries of one folder's files, by name. */
 type FolderSummaries = ReadonlyMap<string, FileSummary>;
 
-/** Summaries are kept as columns. */
+/** Kind of cache file for summaries, stored as columns. */
 export const SUMMARIES: CacheKind<FileSummary> = {
   suffix: ".json",
   encode: toColumns,
@@ -41,10 +41,10 @@ export const SUMMARIES: CacheKind<FileSummary> = {
 const UNPAIRED = /\p{Surrogate}/u;
 
 /**
- * Turns summaries into the cached form: a list per fact, with an item per file, a text, and the bytes of calls.
+ * Converts summaries to the cached form: an array per fact, with an item per file, a text, and the bytes of calls.
  *
- * For thousands of files that takes half the time of an object per file. Most of it are first messages, which follow each
- * other in the text.
+ * For thousands of files, that takes half the time of an object per file. Most of the data is first messages, which are
+ * concatenated in the text.
  */
 export function toColumns(summaries: FolderSummaries): { columns: object; text: string; bytes: Uint8Array } {
   const files = [...summaries.values()];
@@ -71,23 +71,23 @@ export function toColumns(summaries: FolderSummaries): { columns: object; text: 
     openingState: sessions.map((session) => session?.opening.state ?? null),
     messageCount: sessions.map((session) => session?.messageCount ?? null),
     issueCount: files.map((file) => file.issueCount),
-    // The length, if the text is in the common one, else the text itself.
+    // Length, if the string is part of the common text, else the string itself.
     firstMessage: sessions.map((session) => {
       const text = session?.firstMessage;
       if (text == null || UNPAIRED.test(text)) return text ?? null;
       apart.push(text);
       return text.length;
     }),
-    // Lengths: lists do not look at what they hold.
+    // Lengths only, because lists do not use the content.
     calls: calls.map((bytes) => bytes?.length ?? null),
   };
   return { columns, text: apart.join(""), bytes: Buffer.concat(calls.filter((one) => one !== undefined)) };
 }
 
 /**
- * Reads what `toColumns` made; undefined if any of it is invalid.
+ * Decodes the output of `toColumns`; undefined if any of it is invalid.
  *
- * Items are checked as they are used: checking each list by itself would take most of the time.
+ * Items are checked as they are used, because checking each array separately would take most of the time.
  */
 export function readColumns(
   columns: unknown,
@@ -168,7 +168,7 @@ function isNumberOrNull(value: unknown): value is number | null {
 
 type Lists = ReturnType<typeof readLists>;
 
-/** The lists by name; a missing one is empty. */
+/** Returns the arrays by name; a missing one is empty. */
 function readLists(columns: JsonRecord) {
   const list = (name: string) => toArray(columns[name]);
   return {

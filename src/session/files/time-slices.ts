@@ -1,14 +1,14 @@
 import { refuseAborted } from "../../core/format/abort.ts";
 import { getMonotonicMs, waitForTurn } from "../fs/clock.ts";
 
-/** Milliseconds for which a run may block the event loop. */
+/** Maximum time for which a run may block the event loop, in milliseconds. */
 const SLICE_MS = 8;
 
 /**
- * Keeps a long run of short synchronous steps from blocking the event loop, and ends it when its caller gives up.
+ * Keeps a long run of short synchronous steps from blocking the event loop, and ends it when its caller aborts.
  *
- * Files are read synchronously, because handing each small read to another thread costs several times as much as the
- * read; between steps, the event loop gets its turn.
+ * Files are read synchronously, because passing each small read to another thread costs several times as much as the read; the
+ * event loop runs between steps.
  */
 export class Pace {
   readonly #signal: AbortSignal | undefined;
@@ -18,7 +18,7 @@ export class Pace {
     this.#signal = signal;
   }
 
-  /** Whether the run has blocked the event loop for some milliseconds, and should rest. */
+  /** Whether the run has blocked the event loop for some milliseconds, and should pause. */
   get isDue(): boolean {
     return getMonotonicMs() - this.#since > SLICE_MS;
   }
@@ -30,7 +30,7 @@ export class Pace {
     this.check();
   }
 
-  /** Ends the run with `ABORTED` if its caller has given up. */
+  /** Throws `ABORTED` if the caller has aborted the run. */
   check(): void {
     refuseAborted(this.#signal);
   }

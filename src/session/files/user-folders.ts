@@ -1,28 +1,28 @@
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 
-/** The environment, system and home folder that decide where a user's folders are. */
+/** Environment, system, and home folder that determine the locations of a user's folders. */
 type Surroundings = [env?: { readonly [name: string]: string | undefined }, platform?: string, home?: string];
 
 /**
- * Returns the path of the user's data folder, by the system's conventions. Creates nothing.
+ * Returns the path of the user's data folder, by the system's conventions, without creating it.
  *
- * `XDG_DATA_HOME` counts everywhere; else `~/.local/share`, on Windows `%LOCALAPPDATA%`.
+ * Uses `XDG_DATA_HOME` on every system; else `~/.local/share`, on Windows `%LOCALAPPDATA%`.
  */
 export function getDataFolder(...surroundings: Surroundings): string {
   return getUserFolder("XDG_DATA_HOME", "Data", [".local", "share"], undefined, surroundings);
 }
 
 /**
- * Returns the path of the user's cache folder, by the system's conventions. Creates nothing.
+ * Returns the path of the user's cache folder, by the system's conventions, without creating it.
  *
- * `XDG_CACHE_HOME` counts everywhere; else `~/.cache`, on macOS `~/Library/Caches`, on Windows `%LOCALAPPDATA%`.
+ * Uses `XDG_CACHE_HOME` on every system; else `~/.cache`, on macOS `~/Library/Caches`, on Windows `%LOCALAPPDATA%`.
  */
 export function getCacheFolder(...surroundings: Surroundings): string {
   return getUserFolder("XDG_CACHE_HOME", "Cache", [".cache"], ["Library", "Caches"], surroundings);
 }
 
-/** Returns the folder of imported sessions, in which each project has a folder. */
+/** Returns the folder of imported sessions, which contains one folder per project. */
 export function getImportedRoot(): string {
   return join(getDataFolder(), "imported");
 }
@@ -35,7 +35,7 @@ function getUserFolder(
   [env = process.env, platform = process.platform, home = homedir()]: Surroundings,
 ): string {
   const xdg = env[variable];
-  // The specification says to ignore relative paths.
+  // The specification requires ignoring relative paths.
   if (xdg !== undefined && isAbsolute(xdg)) return join(xdg, "sessiontree");
   if (platform === "win32")
     return join(env["LOCALAPPDATA"] || join(home, "AppData", "Local"), "sessiontree", onWindows);

@@ -16,43 +16,46 @@ const PREFIX = `{"digest":"`;
 const BETWEEN = `","data":`;
 const SUFFIX = "}";
 
-/** How such a file begins: the digest of what follows, and of bytes behind that with their number, if there are any. */
+/** Beginning of such a file: the digest of the content, and, if bytes follow it, their digest and number. */
 const FRONT = /^\{"digest":"([0-9a-f]{64})(?:","bytes":"([0-9a-f]{64}) (\d{1,15}))?","data":/;
 
-/** No front is longer. */
+/** Maximum number of bytes of the beginning. */
 const MAX_FRONT_BYTES = 200;
 
 const LF = 0x0a;
 
-/** What `writeAtomicJson` stores. */
+/** Content stored by `writeAtomicJson`. */
 export interface KeptJson {
   readonly value: unknown;
-  /** The text beside the value; empty if none was given. */
+  /** Text stored with the value; empty if none was given. */
   readonly text: string;
-  /** Returns the bytes behind both, which are only looked at if asked for; undefined if they are damaged. */
+  /** Returns the bytes stored after both, which are verified only on demand; undefined if they are damaged. */
   readonly bytes: () => Uint8Array | undefined;
 }
 
-/** What is written beside a value. */
+/** Data stored with a value. */
 export interface BesideJson {
-  /** Written behind the JSON as it is, on lines of its own, because a long text is then read several times faster. It must be well-formed. */
+  /**
+   * Written unencoded after the JSON, on separate lines, because a long text is then read several times faster. Must be
+   * well-formed.
+   */
   readonly text?: string;
-  /** Written behind both. */
+  /** Written after both. */
   readonly bytes?: Uint8Array;
 }
 
 /**
  * Writes a value to a JSON file that only its owner can read, replacing the file as a whole.
  *
- * For data that can be recomputed: it survives the process, but not a power cut, and a reader never sees half of it.
- * Creates the folder if it is missing.
+ * For data that can be recomputed: it survives the process, but not a power failure, and readers never see a partial file.
+ * Creates a missing folder.
  *
- * @param value - What JSON can hold.
- * @throws The system's error; the old file is then still there.
+ * @param value - Value that JSON can represent.
+ * @throws The system's error; the old file is unchanged.
  */
 export async function writeAtomicJson(path: string, value: object, beside: BesideJson = {}): Promise<void> {
   makeFolder(realFileSystem, dirname(path));
-  // A fresh object, since the package writes into it.
+  // A new object, because the package modifies it.
   await loadWriter()(path, encodeFile(value, beside), { mode: FILE_MODE, fsync: false });
 }
 
@@ -62,7 +65,7 @@ export function writeAtomicJsonNow(path: string, value: object, beside: BesideJs
   loadWriter().sync(path, encodeFile(value, beside), { mode: FILE_MODE, fsync: false });
 }
 
-/** Loads the package when something is written, not when a session is opened. */
+/** Loads the package on the first write, not when a session is opened. */
 function loadWriter(): typeof import("write-file-atomic") {
   return createRequire(import.meta.url)("write-file-atomic");
 }
@@ -75,10 +78,10 @@ function encodeFile(value: object, { text = "", bytes = new Uint8Array() }: Besi
 }
 
 /**
- * Reads what `writeAtomicJson` wrote.
+ * Reads a file that `writeAtomicJson` wrote.
  *
- * @returns Undefined if the file is missing, damaged (any changed byte is noticed) or a pipe or device.
- * @throws The system's error if the file is there and cannot be read.
+ * @returns Undefined if the file is missing, damaged (any changed byte is detected), or a pipe or device.
+ * @throws The system's error if the file exists and cannot be read.
  */
 export function readAtomicJson(path: string): KeptJson | undefined {
   const file = readToEnd(path);
@@ -101,7 +104,7 @@ export function readAtomicJson(path: string): KeptJson | undefined {
   );
 }
 
-/** Compares bytes with their digest when they are first asked for. */
+/** Returns a function that verifies the digest of bytes on its first call. */
 function checkLazily(bytes: Uint8Array, digest: string | undefined): () => Uint8Array | undefined {
   let isIntact = digest === undefined ? true : undefined;
   return () => {

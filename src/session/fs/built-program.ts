@@ -1,7 +1,7 @@
 /**
- * Returns a file that is built next to the library's own; undefined in a bundle of another format.
+ * Returns the URL of a file that is built next to the library's own; undefined in a bundle of another format.
  *
- * A host's bundle has no such file, so the caller must do without.
+ * A host's bundle does not contain the file, so callers must work without it.
  */
 export function findBuiltProgram(name: string): URL | undefined {
   const base: string | undefined = import.meta.url;

@@ -1,28 +1,30 @@
 import { closeQuietly, type FileSystem } from "./file-system.ts";
 
-/** An open descriptor that the pool may close when others need its slot. */
+/** Open descriptor that the pool may close when others need its slot. */
 export interface Descriptor {
-  /** The number; undefined once it was closed. */
+  /** Number of the descriptor; undefined after it was closed. */
   fd: number | undefined;
   readonly fs: FileSystem;
   /** Whether it was used since the last sweep. */
   isFresh: boolean;
-  /** Reads that are under way. */
+  /** Number of reads in progress. */
   readers: number;
 }
 
-/** More sessions than a process writes to at a time, and far fewer than it may open. */
+/**
+ * Maximum number of open descriptors: more than the sessions that a process writes to at a time, and far fewer than it may open.
+ */
 const MAX_OPEN = 64;
 const SWEEP_MS = 30_000;
 
-/** In order of last use, the oldest first. */
+/** In order of last use, oldest first. */
 const open = new Set<Descriptor>();
 let sweeper: NodeJS.Timeout | undefined;
 
 const collected = new FinalizationRegistry<Descriptor>(releaseDescriptor);
 
 /**
- * Adds a descriptor to the pool, which closes it when it is idle for half a minute, when 64 others were used since, when its
+ * Adds a descriptor to the pool, which closes it when it was idle for half a minute, when 64 others were used since, when its
  * owner is collected, or by `releaseDescriptor`.
  */
 export function poolDescriptor(fs: FileSystem, fd: number, owner: object): Descriptor {
@@ -37,7 +39,7 @@ export function poolDescriptor(fs: FileSystem, fd: number, owner: object): Descr
   return descriptor;
 }
 
-/** Notes that a descriptor is in use. */
+/** Records that a descriptor is in use. */
 export function touchDescriptor(descriptor: Descriptor): void {
   if (descriptor.isFresh) return;
   descriptor.isFresh = true;
@@ -54,7 +56,7 @@ export function keepForReading(descriptor: Descriptor, fd: number): () => void {
   };
 }
 
-/** Closes a descriptor, if it is open. Never fails: an error would hit whoever opens the next file. */
+/** Closes a descriptor, if it is open. Never throws, because the error would occur in an unrelated call. */
 export function releaseDescriptor(descriptor: Descriptor): void {
   const { fd } = descriptor;
   if (fd === undefined) return;

@@ -3,24 +3,27 @@ import { basename, dirname } from "node:path";
 import { onAbort } from "../../core/format/abort.ts";
 import { WakeUps } from "./notifications.ts";
 
-/** How often to check a file where the system does not report changes. */
+/** Interval at which a file is checked if the system does not report changes. */
 const LOOK_EVERY_MS = 1_000;
 
-/** What to watch. */
+/** Options for watching folders. */
 interface WatchedFolders {
-  /** Returns the folders, before every wait; those that are missing, or beyond what the system can watch, wait for the timer. */
+  /**
+   * Returns the folders, before every wait. Folders that are missing, or exceed the system's limit of watchers, are checked by
+   * the timer.
+   */
   readonly folders: () => Iterable<string>;
-  /** Whether a change of a file in one of them counts, by its name. Default: every change does. */
+  /** Returns whether a change of a file in one of the folders is relevant, by its name. Default: every change is. */
   readonly isMeant?: (name: string) => boolean;
-  /** How often to check where the system does not report changes. */
+  /** Interval of checks if the system does not report changes, in milliseconds. */
   readonly everyMs: number;
 }
 
 /**
- * Yields whenever a file may have changed: at once, whenever the system reports it, and also once a second.
+ * Yields whenever a file may have changed: immediately, whenever the system reports it, and once a second.
  *
- * Watches the folder rather than the file, so that a file that is created later or replaced is seen as well. Changes
- * while the consumer is busy are yielded as one.
+ * Watches the folder instead of the file, so that a file that is created later or replaced is also detected. Changes while the
+ * consumer is busy are yielded as one.
  */
 export function watchFile(path: string, signal?: AbortSignal): AsyncGenerator<void, void> {
   const folders = [dirname(path)];
@@ -28,7 +31,7 @@ export function watchFile(path: string, signal?: AbortSignal): AsyncGenerator<vo
   return watchFolders({ folders: () => folders, isMeant, everyMs: LOOK_EVERY_MS }, signal);
 }
 
-/** Yields whenever something in folders may have changed; see `watchFile`. */
+/** Yields whenever a file in folders may have changed; see `watchFile`. */
 export async function* watchFolders(
   { folders, isMeant = () => true, everyMs }: WatchedFolders,
   signal?: AbortSignal,
@@ -50,10 +53,10 @@ export async function* watchFolders(
       });
       if (watcher === undefined) continue;
       watchers.set(folder, watcher);
-      // For what has changed since its consumer looked at it.
+      // Reports changes since the consumer's last read.
       note();
       watcher.on("error", () => {
-        // From then on the timer does the work: another watcher may fail as fast.
+        // From then on, only the timer reports changes, because another watcher may fail as quickly.
         watcher.close();
         note();
       });
@@ -61,7 +64,7 @@ export async function* watchFolders(
   };
   watchAll();
   const timer = setInterval(note, everyMs);
-  // At once, since a consumer that has aborted may never ask again.
+  // Immediately, because a consumer that has aborted may never request the next value.
   const end = () => {
     clearInterval(timer);
     for (const watcher of watchers.values()) watcher.close();
@@ -79,7 +82,7 @@ export async function* watchFolders(
   }
 }
 
-/** Watches a folder. If it is missing, or the system has no watcher left, the timer does the work. */
+/** Watches a folder. If it is missing, or the system has no watchers left, only the timer reports changes. */
 function tryWatch(folder: string, listener: WatchListener<string>): FSWatcher | undefined {
   try {
     return watch(folder, listener);

@@ -2,9 +2,9 @@ import nodeFs from "node:fs";
 import { dirname } from "node:path";
 import { getMonotonicMs, sleepFor } from "./clock.ts";
 
-/** The calls that a session file needs of a file system; `node:fs` has them all. Tests pass one that fails. */
+/** File system calls that a session file requires; `node:fs` provides them all. Tests pass one that fails. */
 export type FileSystem = FileCalls & {
-  /** Whether a file that is open can be moved, but neither replaced nor removed at once. Default: whether this is Windows. */
+  /** Whether an open file can be moved, but not immediately replaced or removed. Default: whether the system is Windows. */
   readonly keepsOpenFiles?: boolean;
 };
 
@@ -30,24 +30,24 @@ type FileCalls = Pick<
   | "readdirSync"
 >;
 
-/** The machine's file system. */
+/** File system of this machine. */
 export const realFileSystem: FileSystem = nodeFs;
 
-/** Tells whether a file that is open can be moved, but neither replaced nor removed at once. */
+/** Returns whether an open file can be moved, but not immediately replaced or removed. */
 export function isKeepingOpenFiles({ keepsOpenFiles = process.platform === "win32" }: FileSystem): boolean {
   return keepsOpenFiles;
 }
 
-/** How long to try again while another program, such as a virus scanner, holds a file. */
+/** Maximum time for retries while another program, such as a virus scanner, holds a file. */
 const HELD_MS = 1_000;
 
-/** The longest pause between two of these attempts. */
+/** Maximum pause between two of these retries. */
 const MAX_PAUSE_MS = 50;
 
 /**
- * Retries a call for a moment, where files that are open can be held against others.
+ * Retries a call for a short time, on systems where an open file can be locked against other programs.
  *
- * @param codes - Errors of a file that is held. Default: the ones by which Windows refuses to move it.
+ * @param codes - Error codes of a locked file. Default: those with which Windows refuses to move it.
  */
 export function retryWhileHeld<T>(fs: FileSystem, call: () => T, codes = ["EBUSY", "EPERM", "EACCES"]): T {
   if (!isKeepingOpenFiles(fs)) return call();
@@ -62,29 +62,29 @@ export function retryWhileHeld<T>(fs: FileSystem, call: () => T, codes = ["EBUSY
   }
 }
 
-/** Mode of every file that this library makes. */
+/** Mode of every file that this library creates. */
 export const FILE_MODE = 0o600;
 
-/** Mode of every folder that this library makes. */
+/** Mode of every folder that this library creates. */
 const FOLDER_MODE = 0o700;
 
 const { O_CREAT, O_EXCL, O_NONBLOCK = 0, O_RDONLY, O_WRONLY } = nodeFs.constants;
 
-/** Bytes read at a time. */
+/** Number of bytes read at a time. */
 export const PIECE_BYTES = 256 * 1024;
 
-/** Opens a file for reading; never waits on one that is a pipe. */
+/** Opens a file for reading; never waits on a pipe. */
 export function openForReading(fs: FileSystem, path: string): number {
   return openFile(fs, path, O_RDONLY | O_NONBLOCK);
 }
 
-/** Opens a file, after a moment if another program keeps it for itself. */
+/** Opens a file; waits a short time if another program has exclusive access. */
 export function openFile(fs: FileSystem, path: string, flags: number): number {
   if (!isKeepingOpenFiles(fs)) return fs.openSync(path, flags);
   return retryWhileHeld(fs, () => fs.openSync(path, flags), ["EBUSY"]);
 }
 
-/** Returns what a call returns, or undefined if it fails because there is no such file. The only place where that counts as an answer. */
+/** Returns the result of a call, or undefined if the file does not exist. This is the only function that converts that error. */
 export function callIfPresent<T>(call: () => T): T | undefined {
   try {
     return call();
@@ -111,7 +111,7 @@ export function readInto(fs: FileSystem, fd: number, bytes: Buffer, offset: numb
 }
 
 /**
- * Reads a range piece by piece; each piece is valid until the next is asked for.
+ * Reads a range piece by piece; each piece is valid until the next is requested.
  *
  * @param end - Offset at which to stop; the end of the file may come before.
  */
@@ -131,16 +131,16 @@ export function writeFully(fs: FileSystem, fd: number, bytes: Uint8Array): void 
   for (let at = 0; at < bytes.length; ) at += writeSome(fs, fd, bytes, at, bytes.length);
 }
 
-/** Writes bytes `[from, end)`, as many as the system takes at once; returns how many. */
+/** Writes bytes `[from, end)`, as many as the system accepts in one call; returns their number. */
 export function writeSome(fs: FileSystem, fd: number, bytes: Uint8Array, from: number, end: number): number {
   const count = fs.writeSync(fd, bytes, from, end - from);
   if (count === 0) throw new Error("the system wrote nothing");
   return count;
 }
 
-/** Makes changes of a folder's names survive a power cut, where the system can do that. */
+/** Ensures that changes of names in a folder survive a power failure, if the system supports that. */
 export function syncFolder(fs: FileSystem, folder: string): void {
-  // Windows cannot open folders; the rename itself must do.
+  // Windows cannot open folders, so the rename itself must be sufficient.
   if (process.platform === "win32") return;
   try {
     const fd = fs.openSync(folder, O_RDONLY);
@@ -150,32 +150,32 @@ export function syncFolder(fs: FileSystem, folder: string): void {
       fs.closeSync(fd);
     }
   } catch (error) {
-    // Some folders may be written to but not read, some file systems sync no folders, and some processes may not.
+    // Some folders are writable but not readable, some file systems cannot sync folders, and some processes are not permitted to.
     if (!hasErrorCode(error, "EACCES", "EPERM", "EINVAL", "ENOTSUP", "EOPNOTSUPP", NOT_PERMITTED))
       throw error;
   }
 }
 
-/** Creates a folder and its parents, closed to other users, so that they survive a power cut. */
+/** Creates a folder and its parents, inaccessible to other users, such that they survive a power failure. */
 export function makeFolder(fs: FileSystem, folder: string): void {
   const first = fs.mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
   if (first === undefined) return;
   for (let made = folder; made.length >= first.length; made = dirname(made)) {
-    // The process's umask may have removed more than other users' rights.
+    // The process's umask may have removed more than other users' permissions.
     fs.chmodSync(made, FOLDER_MODE);
     syncFolder(fs, dirname(made));
   }
 }
 
-/** What `node --permission` answers to calls that it does not allow. */
+/** Error code of `node --permission` for calls that it does not allow. */
 export const NOT_PERMITTED = "ERR_ACCESS_DENIED";
 
-/** Sets the permissions of an open file, unless it has them: `node --permission` refuses the call. */
+/** Sets the permissions of an open file, unless it already has them, because `node --permission` rejects the call. */
 export function setMode(fs: FileSystem, fd: number, mode: number): void {
   if ((fs.fstatSync(fd).mode & 0o777) !== mode) fs.fchmodSync(fd, mode);
 }
 
-/** Creates a file, which must not exist, closed to other users, for writing. */
+/** Creates a file, which must not exist, for writing; inaccessible to other users. */
 export function createFile(fs: FileSystem, path: string): number {
   const fd = fs.openSync(path, O_WRONLY | O_CREAT | O_EXCL, FILE_MODE);
   try {
@@ -188,7 +188,7 @@ export function createFile(fs: FileSystem, path: string): number {
   }
 }
 
-/** Removes a file after a failure, whose error is the one to report; returns false if that failed as well. */
+/** Removes a file after a failure, whose error is the one to report; returns false if the removal failed as well. */
 export function removeQuietly(fs: FileSystem, path: string): boolean {
   try {
     callIfPresent(() => fs.unlinkSync(path));
@@ -199,7 +199,7 @@ export function removeQuietly(fs: FileSystem, path: string): boolean {
   }
 }
 
-/** Closes a descriptor and ignores errors: whatever was written through it is with the system. */
+/** Closes a descriptor and ignores errors: all written data has been passed to the system. */
 export function closeQuietly(fs: FileSystem, fd: number): void {
   try {
     fs.closeSync(fd);
@@ -208,17 +208,17 @@ export function closeQuietly(fs: FileSystem, fd: number): void {
   }
 }
 
-/** Thrown for a path that is no plain file. */
+/** Thrown for a path that is not a plain file. */
 export class NotAPlainFileError extends Error {}
 
-/** Returns the permissions of a file to be replaced. Refuses a link: its target would stay unchanged. */
+/** Returns the permissions of a file to be replaced. Throws for a link, because its target would not be replaced. */
 export function getPlainFileMode(fs: FileSystem, path: string): number {
   const stats = fs.lstatSync(path);
   if (!stats.isFile()) throw new NotAPlainFileError(`${path} is not a plain file`);
   return stats.mode & 0o777;
 }
 
-/** Tells whether a caught value is an error of the operating system with one of these codes. */
+/** Returns whether a caught value is an error of the operating system with one of these codes. */
 export function hasErrorCode(error: unknown, ...codes: string[]): boolean {
   return (
     error instanceof Error && "code" in error && typeof error.code === "string" && codes.includes(error.code)

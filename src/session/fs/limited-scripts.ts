@@ -3,24 +3,24 @@ import { toRecord } from "../../core/context/entry-fields.ts";
 /** Thrown when an expression took too long. */
 export class TooSlowError extends Error {}
 
-/** Characters that most expressions get through in a millisecond, generously. */
+/** Number of characters that most expressions process in a millisecond, with a margin. */
 const CHARACTERS_PER_MS = 10_000;
 
-/** An expression without a state. */
+/** Expression without state. */
 type Expression = Pick<RegExp, "source" | "flags">;
 
 /** Runs a compiled script on strings; throws `TooSlowError` after some milliseconds. */
 export type LimitedScript = (texts: readonly string[], timeoutMs: number) => unknown[];
 
-/** Returns an expression that matches everywhere in a string. */
+/** Returns an expression that finds all matches in a string. */
 export function makeMatchAll({ source, flags }: RegExp): Expression {
   return { source, flags: `${flags.replace(/[dgy]/g, "")}g` };
 }
 
 /**
- * Runs a script on strings, for some milliseconds and the time that their length takes.
+ * Runs a script on strings, with a time limit that also depends on their length.
  *
- * @throws {TypeError} If it takes longer.
+ * @throws {TypeError} If the script exceeds the limit.
  */
 export function runWithin(milliseconds: number, script: LimitedScript, texts: readonly string[]): unknown[] {
   const length = texts.reduce((sum, text) => sum + text.length, 0);
@@ -33,16 +33,17 @@ export function runWithin(milliseconds: number, script: LimitedScript, texts: re
 }
 
 /**
- * Compiles scripts about `expressions`, the first of them as `expression`, a `replacement` and `texts`, which throw `TooSlowError` after a number of milliseconds.
+ * Returns a function that compiles scripts. Scripts use `expressions`, the first of them as `expression`, a `replacement`, and
+ * `texts`, and throw `TooSlowError` after a number of milliseconds.
  *
- * Some expressions take exponential time on some texts, and the language cannot stop them. The runtime can: it runs them
- * as separate scripts with a time limit.
+ * Some expressions take exponential time on some texts, and the language cannot stop them. The runtime can: it runs them as
+ * separate scripts with a time limit.
  */
 export function makeLimitedScripts(
   expressions: readonly Expression[],
   replacement = "",
 ): (code: string) => LimitedScript {
-  // Loaded only now: opening a session needs no contexts.
+  // Loaded on demand, because opening a session does not require contexts.
   const { createContext, Script } = process.getBuiltinModule("node:vm");
   const context = createContext({ given: expressions, replacement, texts: [] });
   new Script(`const expressions = given.map(({ source, flags }) => new RegExp(source, flags));
@@ -55,7 +56,7 @@ export function makeLimitedScripts(
         const found: unknown = script.runInContext(context, { timeout });
         return Array.isArray(found) ? found : [];
       } catch (error) {
-        // The error comes from the script's own realm, so it is no instance of our classes.
+        // The error comes from the script's own realm, so it is not an instance of our classes.
         const { code: reason, name } = toRecord(error);
         const isExhausted = reason === "ERR_SCRIPT_EXECUTION_TIMEOUT" || name === "RangeError";
         throw isExhausted ? new TooSlowError("the expression took too long", { cause: error }) : error;
@@ -67,14 +68,14 @@ export function makeLimitedScripts(
 }
 
 /**
- * Returns whether this runtime can run scripts with a time limit. Cloudflare's Workers cannot: they end a request that takes too long
+ * Returns whether this runtime can run scripts with a time limit. Cloudflare Workers cannot: they terminate slow requests
  * themselves.
  */
 export function canLimitScripts(): boolean {
   return toRecord(Reflect.get(globalThis, "navigator"))["userAgent"] !== "Cloudflare-Workers";
 }
 
-/** Returns the start and end of a match that a script returned; undefined if there is none, or an empty one. */
+/** Returns the start and end of a match that a script returned; undefined if there is none, or it is empty. */
 export function parseMatch(found: unknown): readonly [start: number, end: number] | undefined {
   const [start, end]: readonly unknown[] = Array.isArray(found) ? found : [];
   return typeof start === "number" && typeof end === "number" && end > start ? [start, end] : undefined;

@@ -1,15 +1,17 @@
-/** Wakes one consumer. Calls while it is busy count as one. */
+/** Notifies one consumer. Notifications while it is busy count as one. */
 export class WakeUps {
   #wake: () => void = () => undefined;
   #isDue = true;
 
-  /** Wakes the consumer because something changed, or to end it. Bound, so that it can be passed as a callback. */
+  /** Notifies the consumer of a change or of the end. Bound, so that it can be passed as a callback. */
   readonly note = (): void => {
     this.#isDue = true;
     this.#wake();
   };
 
-  /** Yields at once and after each `note`. To end it, make `isOver` true and call `note`, because it may be waiting. */
+  /**
+   * Yields immediately and after each `note`. To end it, make `isOver` return true and call `note`, because it may be waiting.
+   */
   async *until(isOver: () => boolean): AsyncGenerator<void, void> {
     while (!isOver()) {
       if (this.#isDue) {

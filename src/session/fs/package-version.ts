@@ -3,8 +3,8 @@ import { isJsonRecord } from "../../core/format/json.ts";
 import { hasErrorCode } from "./file-system.ts";
 
 /**
- * Returns the version in our own package.json, which both the sources and the build find by the package's name; `unknown` in a
- * bundle of a host, which does not have it beside it.
+ * Returns the version in this package's package.json, which sources and build resolve by the package's name; `unknown` in a
+ * host's bundle, which does not include that file.
  */
 export function getPackageVersion(): string {
   try {

@@ -3,11 +3,11 @@ import { uptime } from "node:os";
 import { callIfPresent, hasErrorCode, NOT_PERMITTED } from "./file-system.ts";
 
 /**
- * Tells whether a thread of a process on this machine still runs.
+ * Returns whether a thread of a process on this machine is still running.
  *
- * @param startedAt - When it started, as `findProcessStart` told it.
- * @returns "unclear" if a process has the number, and the system does not tell this process, or did not tell that one, when it
- *   started.
+ * @param startedAt - Start time, as `findProcessStart` returned it.
+ * @returns "unclear" if a process has the number, and the system does not report its start time to this process, or did not
+ *   report it to the earlier one.
  */
 export function isStillRunning(pid: number, startedAt: string, thread = 0): boolean | "unclear" {
   const start = findProcessStart(pid, thread);
@@ -16,35 +16,35 @@ export function isStillRunning(pid: number, startedAt: string, thread = 0): bool
 }
 
 /**
- * Returns when a thread of a process on this machine started, in the system's units.
+ * Returns the start time of a thread of a process on this machine, in the system's units.
  *
- * @param thread - 0 for the main thread, -1 if its number is not known.
- * @returns Undefined if it is gone, "" if the system only reports that the process runs.
+ * @param thread - 0 for the main thread, -1 if its number is unknown.
+ * @returns Undefined if the thread has ended, "" if the system only reports that the process is running.
  */
 export function findProcessStart(pid: number, thread = 0): string | undefined {
   if (process.platform !== "linux" || thread < 0) return isRunning(pid) ? "" : undefined;
   const path = `/proc/${pid}/task/${thread || pid}/stat`;
   try {
     const stat = callIfPresent(() => readFileSync(path, "utf8"));
-    // Behind the name in parentheses, which may hold anything, the start time is the twentieth field.
+    // After the name in parentheses, which may contain any characters, the start time is the twentieth field.
     const [state, ...fields] = stat?.slice(stat.lastIndexOf(")") + 2).split(" ") ?? [];
     // A zombie no longer writes.
     return state === "Z" ? undefined : fields[18];
   } catch (error) {
-    // It ended meanwhile.
+    // The process ended in the meantime.
     if (hasErrorCode(error, "ESRCH")) return undefined;
-    // Some processes may not read that.
+    // Some processes are not permitted to read this file.
     if (hasErrorCode(error, "EACCES", "EPERM", NOT_PERMITTED)) return isRunning(pid) ? "" : undefined;
     throw error;
   }
 }
 
 /**
- * Tells whether a process that runs on this machine started after a moment: then it only has the number of an earlier one.
+ * Returns whether a process on this machine started after a given time, in which case it only reuses an earlier one's number.
  *
  * @param timeMs - Milliseconds since 1970.
- * @returns False if the system does not tell.
- * @remarks Starts a process, unless the machine itself started after that moment.
+ * @returns False if the system does not report the age.
+ * @remarks Starts a process, unless the machine itself started after that time.
  */
 export function hasStartedSince(pid: number, timeMs: number, platform: string = process.platform): boolean {
   if (Date.now() - uptime() * 1000 > timeMs + TOLERANCE_MS) return true;
@@ -52,13 +52,13 @@ export function hasStartedSince(pid: number, timeMs: number, platform: string = 
   return ageMs !== undefined && Date.now() - ageMs > timeMs + TOLERANCE_MS;
 }
 
-/** Clocks of a file system and of the system's table of processes differ by less. */
+/** Maximum difference between the clocks of a file system and of the process table. */
 const TOLERANCE_MS = 2_000;
 
-/** How long a process may take that asks for the age of another one. */
+/** Time limit for the process that determines the age of another one. */
 const ASKING_MS = 10_000;
 
-/** Returns how many milliseconds a process has been running; undefined if the system does not tell. */
+/** Returns the time for which a process has been running, in milliseconds; undefined if the system does not report it. */
 function findProcessAge(pid: number, platform: string): number | undefined {
   const [program, args] =
     platform === "win32"
@@ -72,13 +72,13 @@ function findProcessAge(pid: number, platform: string): number | undefined {
           ],
         ] as const)
       : (["ps", ["-o", "etime=", "-p", String(pid)]] as const);
-  // Loaded late, since hardly any program needs it.
+  // Loaded on demand, because hardly any program requires it.
   const { spawnSync } = process.getBuiltinModule("node:child_process");
   const { stdout } = spawnSync(program, args, { encoding: "utf8", timeout: ASKING_MS, windowsHide: true });
   return parseAge(stdout ?? "");
 }
 
-/** Parses `[[days-]hours:]minutes:seconds` into milliseconds. */
+/** Parses `[[days-]hours:]minutes:seconds` to milliseconds. */
 export function parseAge(text: string): number | undefined {
   const parts = /^\s*(?:(?:(\d+)-)?(\d+):)?(\d+):(\d+)\s*$/.exec(text);
   if (parts === null) return undefined;
@@ -86,9 +86,9 @@ export function parseAge(text: string): number | undefined {
   return (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000;
 }
 
-/** The system's number of the calling thread: 0 for the main thread; -1 if the system does not report it. */
+/** Returns the system's number of the calling thread: 0 for the main thread; -1 if the system does not report it. */
 export function getThread(): number {
-  // Loaded late, since only sessions with a lease need it.
+  // Loaded on demand, because only sessions with a lease require it.
   if (process.getBuiltinModule("node:worker_threads").isMainThread) return 0;
   if (process.platform !== "linux") return -1;
   try {

@@ -10,13 +10,13 @@ import {
 } from "./file-system.ts";
 import { findProcessStart, isStillRunning } from "./process-identity.ts";
 
-/** How long a temporary file of another machine may be unchanged before it counts as a leftover. */
+/** Time without changes after which a temporary file of another machine counts as a leftover. */
 const LEFT_OVER_AFTER_MS = 60 * 60 * 1000;
 
-/** What is added to the name of a database for the files that SQLite writes next to it. */
+/** Suffixes of the files that SQLite writes next to a database. */
 export const BESIDE_DATABASE = ["-wal", "-shm", "-journal"] as const;
 
-/** Machine, process and start time of a temporary file's owner; the file may be a database, or next to one. */
+/** Machine, process, and start time of a temporary file's owner; the file may be a database, or next to one. */
 const NAME = new RegExp(
   `^\\.([0-9a-f]{8})-(\\d+)-(\\d*)-[0-9a-f]{16}\\.tmp(?:${BESIDE_DATABASE.join("|")})?$`,
 );
@@ -30,21 +30,21 @@ const abandoned = new Set<string>();
 /**
  * Returns a new path for a temporary file. Its name identifies the owner.
  *
- * @param folder - The folder of the final file.
+ * @param folder - Folder of the final file.
  */
 export function makeTemporaryPath(folder: string): string {
-  // Short, because the final name may be as long as the system allows.
+  // Short, because the final name may have the maximum length that the system allows.
   const unique = loadCrypto().randomBytes(8).toString("hex");
   return join(folder, `.${ownerName()}-${unique}.tmp`);
 }
 
-/** Returns what identifies this process in names of files: machine, process, and start time. */
+/** Returns the part of file names that identifies this process: machine, process, and start time. */
 export function ownerName(): string {
   ownStart ??= findProcessStart(process.pid) ?? "";
   return `${getMachine()}-${process.pid}-${ownStart}`;
 }
 
-/** Tells whether the process that a file's name identifies is this one, or gone. */
+/** Returns whether the process that a file's name identifies is this one, or has ended. */
 export function isOwnOrLeft(fs: FileSystem, path: string, owner: string): boolean {
   const [host = "", pid, startedAt = ""] = owner.split("-");
   return owner === ownerName() || isLeft(fs, path, host, Number(pid), startedAt);
@@ -55,15 +55,15 @@ export function isTemporaryName(name: string): boolean {
   return NAME.test(name);
 }
 
-/** Removes a temporary file; if that fails, tries again before the next one is made. */
+/** Removes a temporary file; if that fails, retries before the next one is created. */
 export function removeTemporary(fs: FileSystem, path: string): void {
   if (!removeQuietly(fs, path)) abandoned.add(path);
 }
 
 /**
- * Removes a file, if it is there, so that its name is free at once.
+ * Removes a file, if it exists, so that its name is free immediately.
  *
- * Windows keeps the name of a removed file until the last process closes it: the file gets another name first.
+ * Windows keeps the name of a removed file until the last process closes it, so the file is renamed first.
  */
 export function removeFile(fs: FileSystem, path: string): void {
   if (!isKeepingOpenFiles(fs)) {
@@ -79,7 +79,7 @@ export function removeFile(fs: FileSystem, path: string): void {
 }
 
 /**
- * Removes the temporary files of killed processes, which may hold text that was redacted since.
+ * Removes the temporary files of killed processes, which may contain text that was redacted since.
  *
  * @remarks Cost: O(names in the folder).
  */
@@ -93,7 +93,10 @@ export function removeLeftovers(fs: FileSystem, folder: string): void {
   }
 }
 
-/** Whether the owner of a temporary file is gone. Another process may have its number where systems do not tell its start. */
+/**
+ * Returns whether the owner of a temporary file has ended. Another process may have its number if the system does not report
+ * start times.
+ */
 function isLeft(fs: FileSystem, path: string, host: string, pid: number, startedAt: string): boolean {
   if (host !== getMachine()) return isOld(fs, path);
   const isRunning = isStillRunning(pid, startedAt);

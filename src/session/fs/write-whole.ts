@@ -14,19 +14,19 @@ import {
 } from "./file-system.ts";
 import { makeTemporaryPath, removeLeftovers, removeTemporary } from "./temporary-files.ts";
 
-/** Content for a new file. */
+/** Content of a new file. */
 export interface Content {
   readonly fs: FileSystem;
   readonly path: string;
-  /** The content in pieces; a piece may be reused once the next is requested. */
+  /** Content in pieces; a piece may be reused after the next is requested. */
   readonly pieces: Iterable<Uint8Array | string>;
   /** Permissions; default 0600. */
   readonly mode?: number;
-  /** Called when the content is on disk under a temporary name. If it throws, no file is made. */
+  /** Called when the content is on disk under a temporary name. If it throws, no file is created. */
   readonly verify?: (temporaryPath: string) => void;
 }
 
-/** Bytes gathered for one write. */
+/** Number of bytes combined into one write. */
 const BLOCK_BYTES = 1024 * 1024;
 
 /**
@@ -34,7 +34,7 @@ const BLOCK_BYTES = 1024 * 1024;
  *
  * First removes temporary files of killed processes from the folder.
  *
- * If something is at the path, it stays, and the system's error is EEXIST.
+ * If the path is already in use, throws the system's `EEXIST` error without changing the existing file.
  */
 export function writeWhole(content: Content): void {
   const { fs, path } = content;
@@ -42,7 +42,7 @@ export function writeWhole(content: Content): void {
   putAtFreePath(fs, writeTemporary(content), path);
 }
 
-/** Moves a temporary file whose content is on disk to a path that must be free; it goes even if that fails. */
+/** Moves a temporary file whose content is on disk to a path that must be free; removes the temporary file even if that fails. */
 export function putAtFreePath(fs: FileSystem, temporary: string, path: string): void {
   try {
     linkOrCopyFile(fs, temporary, path);
@@ -58,9 +58,9 @@ export function putAtFreePath(fs: FileSystem, temporary: string, path: string): 
 }
 
 /**
- * Writes content to a temporary file beside its path, waits until it is on disk, and verifies it.
+ * Writes content to a temporary file next to its path, waits until it is on disk, and verifies it.
  *
- * @returns The temporary path; the caller moves or removes the file.
+ * @returns The temporary path; the caller must move or remove the file.
  */
 export function writeTemporary({ fs, path, pieces, mode = FILE_MODE, verify }: Content): string {
   const temporary = makeTemporaryPath(dirname(path));
@@ -83,7 +83,7 @@ export function writeTemporary({ fs, path, pieces, mode = FILE_MODE, verify }: C
   }
 }
 
-/** Copies an open file to a path, unless another process has done so. */
+/** Copies an open file to a path, unless another process has already done so. */
 export function copyOpenFile(fs: FileSystem, fd: number, path: string): void {
   try {
     writeWhole({ fs, path, pieces: readPieces(fs, fd, 0, fs.fstatSync(fd).size) });
@@ -111,9 +111,9 @@ function writePieces(fs: FileSystem, fd: number, pieces: Iterable<Uint8Array | s
 }
 
 /**
- * Makes something under a free name: the wanted one, else one with a number.
+ * Creates a file under a free name: the requested one, else one with a number.
  *
- * @param make - Fails with `EEXIST` if the name is taken.
+ * @param make - Creates the file; throws `EEXIST` if the name is taken.
  * @returns The name.
  */
 export function makeUnderFreeName(wanted: string, make: (path: string) => void): string {
@@ -128,7 +128,7 @@ export function makeUnderFreeName(wanted: string, make: (path: string) => void):
   }
 }
 
-/** Gives a file a second name that must be free, or a copy if the file system has no links. */
+/** Links a file to a second name that must be free, or copies it if the file system does not support links. */
 export function linkOrCopyFile(fs: FileSystem, path: string, to: string): void {
   if (tryLink(fs, path, to)) return;
   fs.copyFileSync(path, to, COPY_EXCLUSIVELY);
@@ -145,7 +145,7 @@ export function linkOrCopyFile(fs: FileSystem, path: string, to: string): void {
   }
 }
 
-/** Links a file to a second name that must be free; returns false if the file system has no links. */
+/** Links a file to a second name that must be free; returns false if the file system does not support links. */
 export function tryLink(fs: FileSystem, path: string, to: string): boolean {
   try {
     fs.linkSync(path, to);
@@ -156,14 +156,14 @@ export function tryLink(fs: FileSystem, path: string, to: string): boolean {
   }
 }
 
-/** How systems say that they have no links: Windows `EISDIR`, Android `EACCES`, mounted stores `EIO`. */
+/** Error codes of systems without links: Windows `EISDIR`, Android `EACCES`, mounted stores `EIO`. */
 const NO_LINKS = ["EPERM", "EACCES", "EIO", "EISDIR", "EINVAL", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
 
 /**
- * Puts a file at a path, unless something is there. Its other name is gone afterwards, or leads to the same file.
+ * Moves a file to a path, unless the path is in use. Its other name is then removed, or refers to the same file.
  *
- * @returns False if something is there.
- * @remarks Without links, a file that is made at the path between two system calls is lost.
+ * @returns False if the path is in use.
+ * @remarks Without links, a file that is created at the path between two system calls is lost.
  */
 export function moveIfFree(fs: FileSystem, from: string, path: string): boolean {
   try {

@@ -36,22 +36,22 @@ import { FileChangedError } from "./file-errors.ts";
 
 const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDWR } = constants;
 
-/** How a file is opened for appending: never through a link, and without waiting on a pipe. */
+/** Flags for opening a file to append: never through a link, and without waiting on a pipe. */
 const APPENDING = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK;
 
-/** Attempts to write lines that other processes' writes keep splitting. */
+/** Maximum number of attempts to write lines that other processes' writes keep splitting. */
 const MAX_ATTEMPTS = 3;
 
 const AT_PATH = { bigint: true, throwIfNoEntry: false } as const;
 
-/** An open file to read from. */
+/** File that is open for reading. */
 export interface OpenToRead {
   readonly fd: number;
   close(): void;
 }
 
 /**
- * A file that is only ever appended to, through a descriptor that is opened when needed and kept while in use.
+ * File that is only ever appended to, through a descriptor that is opened on demand and kept while in use.
  *
  * @remarks All calls are synchronous and fail with the system's error.
  */
@@ -63,11 +63,11 @@ export class AppendFile {
   readonly #keepsOpenFiles: boolean;
   #identity: FileIdentity | undefined;
   #descriptor: Descriptor | undefined;
-  /** Opened for reading only, while something is read. */
+  /** Descriptor for reading only, while data is being read. */
   #reading: number | undefined;
-  /** Bytes that the current write has written so far. */
+  /** Number of bytes that the current write has written so far. */
   #written = 0;
-  /** What a failed `create` could not remove, with the most bytes that it has written to it. */
+  /** File that a failed `create` could not remove, with the maximum number of bytes written to it. */
   #leftover: FileState | undefined;
 
   constructor(fs: FileSystem, path: string) {
@@ -76,7 +76,7 @@ export class AppendFile {
     this.#keepsOpenFiles = isKeepingOpenFiles(fs);
   }
 
-  /** Whether the file is open, so that it can be read even if its name is gone. */
+  /** Whether the file is open, so that it can be read even if its name was removed. */
   get isHeld(): boolean {
     return this.#fd !== undefined;
   }
@@ -85,47 +85,47 @@ export class AppendFile {
     return this.#descriptor?.fd ?? this.#reading;
   }
 
-  /** Returns the state of the path; undefined if nothing is there. */
+  /** Returns the state of the path; undefined if no file is there. */
   stateAtPath(): FileState | undefined {
     const stats = this.#fs.statSync(this.path, AT_PATH);
     return stats && toFileState(stats);
   }
 
-  /** Whether a state is that of the file that this object has read or created. */
+  /** Returns whether a state belongs to the file that this object has read or created. */
   isSame(state: FileIdentity): boolean {
     return isSameFile(this.#identity, state);
   }
 
-  /** Whether two objects are of the same file. */
+  /** Returns whether two objects refer to the same file. */
   isSameAs(other: AppendFile): boolean {
     return other.#identity !== undefined && this.isSame(other.#identity);
   }
 
-  /** Whether the open file was replaced by a process that copied its lines. One that may only be read looks the same. */
+  /** Whether the open file was replaced by a process that copied its lines. A read-only file looks the same. */
   get isRetired(): boolean {
     const fd = this.#fd;
     return fd !== undefined && isRetired(this.#fs.fstatSync(fd));
   }
 
-  /** Whether the open file was deleted as a session, for good or into the trash. */
+  /** Whether the open file was deleted as a session, permanently or to the trash. */
   get isDeleted(): boolean {
     const fd = this.#fd;
     return fd !== undefined && (this.#fs.fstatSync(fd).mode & DELETED_BIT) !== 0;
   }
 
-  /** Whether another file has its path, and it was retired: lines that were written to it late may be in no other file. */
+  /** Whether another file is at its path, and this one was retired: lines written to it late may not be in any other file. */
   get isSuperseded(): boolean {
     const fd = this.#descriptor?.fd ?? this.#reading;
     if (fd === undefined) return false;
     return (this.#keepsOpenFiles || isRetired(this.#fs.fstatSync(fd))) && !this.#isAtPath(fd);
   }
 
-  /** Returns the state of the open file, whatever its name is now. */
+  /** Returns the state of the open file, regardless of its current name. */
   state(): FileState {
     return this.read((fd) => getOpenState(this.#fs, fd));
   }
 
-  /** Creates the file, and its folder, with its first bytes. At the path may be an empty file, and nothing else. */
+  /** Creates the file, and its folder, with its first bytes. The path must be unused or an empty file. */
   create(bytes: Uint8Array, isSynced: boolean): void {
     makeFolder(this.#fs, dirname(this.path));
     this.#refuseLink();
@@ -155,14 +155,14 @@ export class AppendFile {
   }
 
   /**
-   * Appends the first `length` bytes in one write, and checks that the file is still at the path.
+   * Appends the first `length` bytes in one write, then checks that the file is still at the path.
    *
-   * If the write fails part-way, what it wrote is truncated, unless another process has written after it. From a
-   * retired file nothing is truncated: others have read the lines, or are copying them.
+   * If the write fails midway, the written bytes are truncated, unless another process has written after them. A retired file is
+   * not truncated, because other processes have read the lines, or are copying them.
    *
-   * @param expectedEnd - The end of the file if nobody else wrote.
-   * @param isSynced - Whether to wait until the bytes survive a power cut.
-   * @returns The size of the file then; undefined if another file is at the path: the lines must go there.
+   * @param expectedEnd - End of the file if no other process wrote.
+   * @param isSynced - Whether to wait until the bytes survive a power failure.
+   * @returns Size of the file after the write; undefined if another file is at the path, which must receive the lines.
    */
   append(bytes: Uint8Array, length: number, expectedEnd: number, isSynced: boolean): number | undefined {
     const descriptor = this.#descriptor;
@@ -184,7 +184,7 @@ export class AppendFile {
     return undefined;
   }
 
-  /** Waits until written bytes survive a power cut. */
+  /** Waits until written bytes survive a power failure. */
   sync(): void {
     const fd = this.#open();
     if (fd === undefined) throw new FileChangedError(`${this.path} is another file now`);
@@ -206,9 +206,9 @@ export class AppendFile {
   }
 
   /**
-   * Opens the file for reading, whatever happens to its path until `close`; uses a descriptor that is open already.
+   * Opens the file for reading, unaffected by changes of its path until `close`; reuses an open descriptor.
    *
-   * @throws {NotAPlainFileError} If a folder, pipe, socket or device is at the path.
+   * @throws {NotAPlainFileError} If a folder, pipe, socket, or device is at the path.
    * @throws {FileChangedError} If another file is there.
    */
   openToRead(): OpenToRead {
@@ -238,7 +238,7 @@ export class AppendFile {
     this.#descriptor = undefined;
   }
 
-  /** Opens the file for appending; undefined if another one is at the path. */
+  /** Opens the file for appending; undefined if another file is at the path. */
   #open(): number | undefined {
     const descriptor = this.#descriptor;
     if (descriptor?.fd !== undefined) {
@@ -246,7 +246,7 @@ export class AppendFile {
       return descriptor.fd;
     }
     this.#refuseLink();
-    // Nothing may be at the path while the file is replaced.
+    // The path may be unused while the file is being replaced.
     const fd = callIfPresent(() => openFile(this.#fs, this.path, APPENDING));
     if (fd === undefined) return undefined;
     try {
@@ -262,14 +262,16 @@ export class AppendFile {
     return fd;
   }
 
-  /** Refuses a link where the system does not do so when the file is opened. */
+  /** Throws for a link if the system does not do so when the file is opened. */
   #refuseLink(): void {
     if (constants.O_NOFOLLOW !== undefined) return;
     const isLink = this.#fs.lstatSync(this.path, { throwIfNoEntry: false })?.isSymbolicLink();
     if (isLink) throw Object.assign(new Error(`${this.path} is a symbolic link`), { code: "ELOOP" });
   }
 
-  /** Whether a descriptor is of the file that was read or made; the first descriptor decides which file that is. */
+  /**
+   * Returns whether a descriptor refers to the file that was read or created; the first descriptor determines which file that is.
+   */
   #isOfFile(fd: number): boolean {
     const state = this.#plainState(fd);
     this.opened ??= state;
@@ -279,12 +281,12 @@ export class AppendFile {
   }
 
   /**
-   * Returns the size of the open file, if what was just written will be found: by readers of the path, or by the process that
+   * Returns the size of the open file, if the bytes just written will be found: by readers of the path, or by the process that
    * replaces the file later.
    *
-   * Replacing makes the old file read-only before its last lines are copied. So if the file is still writable after the
-   * write, any later replacement copies what was written. Where an open file can neither be replaced nor loses its name, the
-   * old file has left the path by then.
+   * Replacing makes the old file read-only before its last lines are copied. So if the file is still writable after the write,
+   * any later replacement copies the written bytes. On systems that cannot replace an open file without renaming it, the old file
+   * is no longer at the path by then.
    */
   #findSize(fd: number): number | undefined {
     const stats = this.#fs.fstatSync(fd);
@@ -293,7 +295,8 @@ export class AppendFile {
   }
 
   /**
-   * Tells whether the path leads to this file with a size; and, if the file is not open, with the time of a state that was seen.
+   * Returns whether the path refers to this file with a given size and, if the file is not open, with the time of an earlier
+   * state.
    */
   isAtPathWith(size: number, seen: FileState | undefined): boolean {
     const stats = this.#fs.statSync(this.path, AT_PATH);
@@ -303,7 +306,10 @@ export class AppendFile {
     return isHeld || (seen?.size === size && seen.mtimeNs === stats.mtimeNs);
   }
 
-  /** Whether the path leads to the open file. Asks for both: the number of a file may change with its name on USB disks. */
+  /**
+   * Returns whether the path refers to the open file. Queries both, because a file's number may change with its name on USB
+   * disks.
+   */
   #isAtPath(fd: number): boolean {
     return isSameFile(this.stateAtPath(), getOpenState(this.#fs, fd));
   }
@@ -314,7 +320,7 @@ export class AppendFile {
     return toFileState(stats);
   }
 
-  /** Whether the file at the path may be used for a new session: an empty one, or the rest of a failed attempt. */
+  /** Returns whether the file at the path can be used for a new session: an empty file, or the remainder of a failed attempt. */
   #mayBegin(): boolean {
     const stats = this.#fs.lstatSync(this.path, { bigint: true, throwIfNoEntry: false });
     return stats?.isFile() === true && (stats.size === 0n || this.#isLeftover(toFileState(stats)));
@@ -324,7 +330,7 @@ export class AppendFile {
     return isSameFile(this.#leftover, state) && state.size <= (this.#leftover?.size ?? 0);
   }
 
-  /** Removes a new file after a failure, unless others have found it and appended to it; false if it may be there. */
+  /** Removes a new file after a failure, unless other processes have found it and appended to it; false if it may still exist. */
   #remove(fd: number, length: number): boolean {
     try {
       const state = getOpenState(this.#fs, fd);
@@ -338,9 +344,10 @@ export class AppendFile {
   }
 
   /**
-   * Writes what is not written yet; writes all again as a whole if the system split it and others wrote in between.
+   * Writes the remaining bytes; writes all of them again in one write if the system split it and other processes wrote in
+   * between.
    *
-   * Writing a line twice is safe: readers ignore the repetition.
+   * Writing a line twice is safe, because readers ignore the repetition.
    */
   #writeRest(fd: number, bytes: Uint8Array, length: number, expectedEnd: number): void {
     let start = expectedEnd;
@@ -364,27 +371,29 @@ export class AppendFile {
     }
   }
 
-  /** Cuts off what was written, if nobody else wrote; returns false if the file is retired, and another at its path. */
+  /**
+   * Truncates the written bytes if no other process wrote; returns false if the file is retired and another one is at its path.
+   */
   #cutUnlessReplaced(fd: number, expectedEnd: number, bytes: Uint8Array): boolean {
     try {
       const stats = this.#fs.fstatSync(fd);
       const isSuspect = isRetired(stats) || this.#keepsOpenFiles;
       if (isSuspect && !this.#isAtPath(fd)) return false;
       const count = stats.size - expectedEnd;
-      // Any other size normally means that another process also wrote, and then nothing may be cut.
+      // Any other size normally means that another process also wrote; then nothing may be truncated.
       const isOwn = this.#written > 0 && count === this.#written;
-      // The system may have written a part of the bytes and reported only the error.
+      // The system may have written some of the bytes and reported only the error.
       if (isOwn || this.#holds(fd, expectedEnd, bytes.subarray(0, count), count)) {
         this.#fs.ftruncateSync(fd, expectedEnd);
       }
     } catch (error) {
-      // Report the error of the write itself. What remains is a torn tail, which the next append isolates.
+      // Report the error of the write itself. The remainder is a torn tail, which the next append isolates.
       if (!(error instanceof Error)) throw error;
     }
     return true;
   }
 
-  /** Whether the last `count` bytes of the file are these. */
+  /** Returns whether the last `count` bytes of the file equal these. */
   #holds(fd: number, start: number, bytes: Uint8Array, count: number): boolean {
     if (count <= 0 || bytes.length !== count) return false;
     const there = Buffer.alloc(count);
@@ -401,33 +410,33 @@ const RETIRED_MODE = 0o400;
 
 const WRITE_BITS = 0o222;
 
-/** The time that a replaced file gets where permissions do not last: the first that every file system knows. */
+/** Time set on a replaced file if permissions do not persist: the first that every file system supports. */
 const RETIRED_AT = new Date("1980-01-02T00:00:00Z");
 
-/** Times of files are rounded, and some are local. */
+/** File times are rounded, and some are local. */
 const RETIRED_BEFORE_MS = Date.parse("1980-02-01T00:00:00Z");
 
-/** Makes a replaced file read-only: its writers notice that after their next write, and switch to the new file. */
+/** Makes a replaced file read-only: its writers detect that after their next write, and switch to the new file. */
 export function retireFile(fs: FileSystem, fd: number): void {
-  // There the old file has left the path already, which its writers notice.
+  // On these systems, the old file is no longer at the path, which its writers detect.
   if (isKeepingOpenFiles(fs)) return;
   try {
     fs.fchmodSync(fd, RETIRED_MODE);
   } catch (error) {
-    // Another user's file, or a file system without permissions: writers then notice that the file has no name.
+    // Another user's file, or a file system without permissions: writers then detect that the file has no name.
     if (!hasErrorCode(error, ...NO_MODES)) throw error;
   }
 }
 
-/** Errors of a file system that keeps no modes, or for another user's file. */
+/** Errors of file systems that do not store modes, or for another user's file. */
 const NO_MODES = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EINVAL"];
 
-/** The sticky bit, which means nothing on a file, survives writes, and is not removed by reading. */
+/** Sticky bit, which has no meaning on a file, survives writes, and is not removed by reading. */
 const DELETED_BIT = 0o1000;
 
 /**
- * Marks a file that is about to be deleted, before its name goes: sessions that hold it open do not recreate it. Where the
- * system refuses the mark, they do.
+ * Marks a file before it is deleted, so that sessions that have it open do not recreate it. If the system rejects the mark, they
+ * do.
  */
 export function markDeleted(fs: FileSystem, path: string): void {
   try {
@@ -437,18 +446,18 @@ export function markDeleted(fs: FileSystem, path: string): void {
   }
 }
 
-/** Removes the mark of a file that was not deleted after all, or is back. */
+/** Removes the mark of a file that was not deleted, or was restored. */
 export function unmarkDeleted(fs: FileSystem, path: string): void {
   const { mode = 0 } = fs.statSync(path, { throwIfNoEntry: false }) ?? {};
   if ((mode & DELETED_BIT) !== 0) fs.chmodSync(path, mode & 0o777);
 }
 
-/** Marks a replaced file whose lines were copied, for sessions that still hold it open: none brings lines of it back. */
+/** Marks a replaced file whose lines were copied, so that sessions that still have it open do not restore its lines. */
 export function markCopied(fs: FileSystem, path: string): void {
   if (isKeepingOpenFiles(fs)) callIfPresent(() => fs.utimesSync(path, RETIRED_AT, RETIRED_AT));
 }
 
-/** Tells by its mode or time whether a file was retired. A file that is merely read-only looks the same. */
+/** Returns whether a file was retired, judged by its mode or time. A read-only file looks the same. */
 function isRetired({ mode, mtimeMs }: { readonly mode: number; readonly mtimeMs: number }): boolean {
   return (mode & WRITE_BITS) === 0 || mtimeMs < RETIRED_BEFORE_MS;
 }

@@ -8,16 +8,16 @@ import {
   readRange,
 } from "../fs/file-system.ts";
 
-/** How many folders above a session file the folder of all sessions may be: subagents' files lie deeper. */
+/** Maximum number of folders between a session file and the folder of all sessions: subagents' files are nested deeper. */
 const MAX_DEPTH = 4;
 
 /**
- * Reads an image that oh-my-pi stores in `blobs/`, beside the folder of all sessions, under the digest of its bytes.
+ * Reads an image that oh-my-pi stores in `blobs/`, next to the folder of all sessions, under the digest of its bytes.
  *
- * @param sessionPath - File of the session that refers to it.
+ * @param sessionPath - File of the session that references the image.
  * @param digest - SHA-256, 64 lower-case hex characters.
  * @returns Base64; undefined if the image is missing or has another digest.
- * @throws The system's error if a file is there and cannot be read.
+ * @throws The system's error if the file exists and cannot be read.
  */
 export function readBlobImage(fs: FileSystem, sessionPath: string, digest: string): string | undefined {
   for (const folder of listBlobFolders(sessionPath)) {
@@ -36,7 +36,7 @@ function* listBlobFolders(sessionPath: string): Generator<string, void> {
   }
 }
 
-/** Pipes and devices are skipped: reading one might never end. */
+/** Reads a plain file; skips pipes and devices, because reading one might never end. */
 function readPlainFile(fs: FileSystem, path: string): Buffer | undefined {
   const stats = callIfPresent(() => fs.statSync(path));
   if (!stats?.isFile()) return undefined;

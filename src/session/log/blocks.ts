@@ -1,4 +1,4 @@
-/** Bytes of a file that is not on disk: blocks, each at its offset, in ascending order. */
+/** Bytes of a file that is not on disk: blocks at ascending offsets. */
 export class Blocks {
   readonly #blocks: { offset: number; bytes: Uint8Array }[] = [];
   #size = 0;
@@ -23,13 +23,13 @@ export class Blocks {
     return this.#size;
   }
 
-  /** Adds a copy of bytes behind the others. */
+  /** Appends a copy of bytes. */
   add(bytes: Uint8Array): void {
     this.#blocks.push({ offset: this.#size, bytes: new Uint8Array(bytes) });
     this.#size += bytes.length;
   }
 
-  /** Removes all blocks from an offset on, at which a block begins. */
+  /** Removes all blocks from an offset on, which must be the start of a block. */
   cut(size: number): void {
     let last = this.#blocks.at(-1);
     while (last !== undefined && last.offset >= size) {
@@ -39,7 +39,7 @@ export class Blocks {
     this.#size = size;
   }
 
-  /** Returns a range that lies within one block. */
+  /** Returns a range within one block. */
   read(offset: number, length: number): Uint8Array {
     let [low, high] = [0, this.#blocks.length - 1];
     while (low < high) {
@@ -52,7 +52,7 @@ export class Blocks {
     return block?.bytes.subarray(start, start + length) ?? new Uint8Array(0);
   }
 
-  /** All bytes, and `more` behind them. */
+  /** Returns all bytes, followed by `more`. */
   join(more: Uint8Array = new Uint8Array(0)): Uint8Array {
     const all = new Uint8Array(this.#size + more.length);
     for (const { offset, bytes } of this.#blocks) all.set(bytes, offset);

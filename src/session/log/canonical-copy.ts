@@ -10,27 +10,27 @@ import type { SessionIndex } from "../../core/jsonl/session-index.ts";
 import { makeTooNewError } from "./file-errors.ts";
 import type { LogLine } from "./session-log.ts";
 
-/** What a copy of a session holds. */
+/** Content of a copy of a session. */
 export interface CopyPlan {
   readonly header: SessionHeader;
-  /** Which entries, parents before children, except where the file itself has them the other way round. */
+  /** Ordinals of the entries, parents before children, unless the file itself has the reverse order. */
   readonly ordinals: Iterable<number>;
-  /** The head that an entry gets in the copy; default: its own. */
+  /** Returns the head of an entry in the copy; default: its own. */
   readonly getHead?: (ordinal: number) => EntryHead;
   readonly change?: (entry: AnySessionEntry) => AnySessionEntry;
-  /** Alters the lines of the header and of each entry. */
+  /** Changes the lines of the header and of each entry. */
   readonly changeLine?: LineChange;
-  /** Returns lines to put behind all entries, once those are copied. */
+  /** Returns lines to append after all entries; called after those were copied. */
   readonly more?: () => readonly LogLine[];
 }
 
-/** Entries decoded at a time, so that a copy of any size takes little memory. */
+/** Number of entries decoded at a time, so that a copy of any size requires little memory. */
 const BATCH = 256;
 
 /**
- * Yields the lines of a copy: the header, then each entry as the current version writes it.
+ * Yields the lines of a copy: the header, then each entry in the format of the current version.
  *
- * The one routine behind upgrade, fork, branch and export. Lines that need no change are copied byte for byte.
+ * Shared by upgrade, fork, branch, and export. Unchanged lines are copied byte for byte.
  *
  * @throws {SessionError} `VERSION_TOO_NEW`: an unknown version is not copied under another one.
  */
@@ -52,7 +52,7 @@ export function* copyLines(log: LineSource, plan: CopyPlan): Generator<string | 
   for (const { text } of plan.more?.() ?? []) yield `${text}\n`;
 }
 
-/** Plans a copy of everything under the same header. */
+/** Plans a copy of the whole session with the same header. */
 export function planWholeCopy({ header, tree, spans }: SessionIndex): CopyPlan {
   if (header === undefined) throw new TypeError("a session without a header cannot be copied");
   return { header, ordinals: spans.inFileOrder(tree.ordinals()) };

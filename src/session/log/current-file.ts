@@ -20,7 +20,7 @@ import { awaitFile } from "./replace-file.ts";
 import type { LogChange, LogLine } from "./session-log.ts";
 import type { UnwrittenSession } from "./unwritten-session.ts";
 
-/** What a session's lines may be in, and what switching to another file needs. */
+/** Session file and the dependencies for switching to another file. */
 interface FileOfSession {
   readonly fs: FileSystem;
   readonly path: string;
@@ -28,30 +28,30 @@ interface FileOfSession {
   readonly lease: LeaseSlot | undefined;
   /** Appends lines to a file; returns false if another one is at the path. */
   readonly write: (file: OpenFile, lines: readonly LogLine[]) => boolean;
-  /** Called when others' writes were noticed. */
+  /** Called when other processes' writes were detected. */
   readonly onChange: (change: LogChange) => void;
 }
 
 /**
- * What a session's lines are in: nothing yet, or one open file. Everything unusual is decided here: `look` compares the file with
- * the path, reads what others appended, and switches to the file that has replaced it.
+ * Storage of a session's lines: none yet, or one open file. Handles all unusual cases: `look` compares the file with the path,
+ * reads lines that other processes appended, and switches to the file that has replaced it.
  *
- * If a call fails, the state stays as it was, and the next call tries again.
+ * If a call fails, the state does not change, and the next call retries.
  *
  * @remarks Source: docs/durability.md
  */
 export class CurrentFile {
-  /** A session that is not written yet, or the open file. */
+  /** Session that has not been written, or the open file. */
   state: UnwrittenSession | OpenFile;
-  /** The index that callers know: that of `state`, unless a read has found another file since. */
+  /** Index that callers use: that of `state`, unless a read has found another file since. */
   knownIndex: SessionIndex;
   /** Whether an append recreates a file that was removed. */
   mayRestore = true;
   readonly #session: FileOfSession;
-  /** What this session has written last, and what finds a file that follows, which must have it; made when needed. */
+  /** Latest writes of this session, and the search for a replacement file, which must contain them; created on demand. */
   #recent: RecentWrites | undefined;
   #succession: FileSuccession | undefined;
-  /** Ordinal from which on callers do not know entries of others yet. */
+  /** Ordinal from which on callers do not know entries of other processes yet. */
   #unknownFrom: number | undefined;
 
   constructor(session: FileOfSession, state: UnwrittenSession | OpenFile) {
@@ -60,38 +60,38 @@ export class CurrentFile {
     this.knownIndex = state.index;
   }
 
-  /** Whether callers know everything that was read. */
+  /** Whether callers know all entries that were read. */
   get isKnown(): boolean {
     return this.#unknownFrom === undefined && this.state.index === this.knownIndex;
   }
 
-  /** The open file, for calls that are only made when there is one. */
+  /** Open file, for calls that are only made when there is one. */
   get file(): OpenFile {
     if (this.state.isWritten) return this.state;
     throw new TypeError("the session is not written yet");
   }
 
-  /** Remembers lines that this session has written. */
+  /** Records lines that this session has written. */
   remember(lines: readonly LogLine[]): void {
     this.#recent ??= new RecentWrites();
     for (const line of lines) this.#recent.add(line);
   }
 
   /**
-   * Compares the file with the path, and reads what is new.
+   * Compares the file with the path, and reads new lines.
    *
    * Switches to another file of the same session at the path, and appends recent lines of this session that it lacks.
    *
-   * @param intent - `write` restores a file that is gone.
-   * @throws {SessionError} `WRITE_FAILED` if the file cannot be read or lacks entries; `SESSION_NOT_FOUND` if it is
-   *   gone and cannot be restored.
+   * @param intent - `write` restores a file that was removed.
+   * @throws {SessionError} `WRITE_FAILED` if the file cannot be read or lacks entries; `SESSION_NOT_FOUND` if it was removed and
+   *   cannot be restored.
    */
   look(intent: Intent): LogChange | undefined {
     retryUntilUnchanged(() => this.translated(intent, () => this.#lookOnce(intent)));
     return this.report();
   }
 
-  /** Looks, then calls with the file; both again if another file takes the path in between. */
+  /** Calls `look`, then `call` with the file; repeats both if another file replaces it in between. */
   lookAndCall<T>(intent: Intent, call: (file: OpenFile) => T): T {
     return retryUntilUnchanged(() => {
       this.look(intent);
@@ -99,7 +99,7 @@ export class CurrentFile {
     });
   }
 
-  /** Calls when the lines of known entries are found: in the file that has replaced the one that was read, if one has. */
+  /** Runs `call` after locating the lines of known entries, which are in the new file if the one that was read was replaced. */
   find<T>(call: () => T): T {
     return retryUntilUnchanged(() =>
       this.translated("read", () => {
@@ -109,7 +109,7 @@ export class CurrentFile {
     );
   }
 
-  /** Returns the positions of lines in the current file by the ordinals that callers know. */
+  /** Returns the positions of lines in the current file, by the ordinals that callers use. */
   spansForCallers(): SpansByOrdinal {
     const { tree, spans } = this.state.index;
     if (this.knownIndex === this.state.index) return spans;
@@ -121,7 +121,7 @@ export class CurrentFile {
     });
   }
 
-  /** Reports to callers what they do not know yet. */
+  /** Reports changes that callers do not know yet. */
   report(): LogChange | undefined {
     let change: LogChange | undefined;
     if (this.#unknownFrom !== undefined) {
@@ -138,7 +138,7 @@ export class CurrentFile {
     return change;
   }
 
-  /** Appends, and throws if the file is gone instead of restoring it. */
+  /** Runs an append that throws if the file was removed, instead of restoring it. */
   withoutRestoring<T>(append: () => T): T {
     const before = this.mayRestore;
     this.mayRestore = false;
@@ -164,7 +164,7 @@ export class CurrentFile {
     return this.#succession;
   }
 
-  /** @param isForLines - Whether to find only what is needed to read lines of known entries. */
+  /** @param isForLines - Whether to read only the data required to read lines of known entries. */
   #lookOnce(intent: Intent, isForLines = false): void {
     const { state } = this;
     if (!state.isWritten) {
@@ -172,7 +172,7 @@ export class CurrentFile {
       return;
     }
     const found = state.findAtPath();
-    // Reading lines needs what is new only if pending writes may be behind it.
+    // Reading lines requires new data only if pending writes may follow it.
     const isNeeded = !isForLines || state.index.expectedEnd > state.index.position;
     if (found === "same") state.index.confirmPending();
     else if (found === "grown" && isNeeded) this.#readNew(state, intent);
@@ -180,14 +180,14 @@ export class CurrentFile {
     else if (found === "gone") this.#continueWithout(state, intent, isForLines);
   }
 
-  /** Continues with an open file whose path is gone, unless it is being replaced. */
+  /** Continues with an open file that is no longer at its path, unless it is being replaced. */
   #continueWithout(file: OpenFile, intent: Intent, isForLines: boolean): void {
     const { fs, path } = this.#session;
     awaitFile(fs, path);
     if (file.findAtPath() !== "gone") throw new FileChangedError("the file was replaced meanwhile");
     if (intent === "write" && !this.mayRestore) throw makeGoneError(path);
     if (intent === "write") this.state = this.#files.restored(file);
-    // A retired file may hold what was redacted in the one that took its path.
+    // A retired file may contain content that was redacted in its replacement.
     else if (isForLines && file.isRetired) throw makeGoneError(path);
     else if (file.isHeld && !file.confirmPending()) this.#readNew(file, intent);
   }
@@ -203,7 +203,7 @@ export class CurrentFile {
     }
   }
 
-  /** Uses the file that another process made before this session had an entry. */
+  /** Uses the file that another process created before this session had an entry. */
   #join(session: UnwrittenSession): void {
     const { fs, path, options } = this.#session;
     const size = fs.statSync(path, { throwIfNoEntry: false })?.size ?? 0;

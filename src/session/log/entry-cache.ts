@@ -12,47 +12,50 @@ import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
 import type { SessionLog } from "./session-log.ts";
 import { WeakCache } from "./weak-cache.ts";
 
-/** Bytes of lines whose entries stay cached although nobody holds them. */
+/** Number of bytes of lines whose entries remain cached although no caller references them. */
 const KEPT_BYTES = 16 * 1024 * 1024;
 
-/** Bytes that stay when entries move to the weak cache, so that not every append starts another move. */
+/** Number of bytes that remain when entries move to the weak cache, so that not every append starts another move. */
 const MIN_KEPT_BYTES = 15 * 1024 * 1024;
 
-/** Most bytes of lines whose entries are in the strong cache or wait to leave it. */
+/** Maximum number of bytes of lines whose entries are in the strong cache or wait to leave it. */
 const WAITING_BYTES = 256 * 1024 * 1024;
 
-/** Entries that leave the strong cache in one turn of the event loop: a few milliseconds. */
+/** Number of entries that leave the strong cache in one turn of the event loop: a few milliseconds. */
 const RELEASED_AT_ONCE = 4096;
 
-/** The cached parts of an entry. */
+/** Cached parts of an entry. */
 interface Held {
   readonly entry: AnySessionEntry | undefined;
   readonly message: unknown;
 }
 
 /**
- * Returns entries with their bodies, parsed when they are asked for.
+ * Cache of entries with their bodies, parsed on demand.
  *
- * Callers get the same object for as long as somebody holds the entry or its message, and beyond that for a bounded number
- * of entries. The rest moves to the weak cache in a later turn of the event loop: before, weak references free nothing,
- * since the engine keeps their targets until the job ends.
+ * Callers get the same object as long as any caller references the entry or its message, and beyond that for a bounded number of
+ * entries. Other entries move to the weak cache in a later turn of the event loop: until then, weak references free no memory,
+ * because the engine keeps their targets until the job ends.
  *
  * @remarks Cost: O(1) for cached entries, else O(bytes of the line).
  */
 export class EntryCache {
   readonly #log: SessionLog;
-  /** What opening has parsed, by ordinal: the oldest entries, and a list, since a first context needs nearly all of them. */
+  /**
+   * Entries parsed when the session was opened, by ordinal: the oldest ones, in an array, because a first context requires nearly
+   * all of them.
+   */
   #opened: (AnySessionEntry | undefined)[] = [];
-  /** The first of them that is still here, and how many bytes their lines have. */
+  /** First of these entries that has not been released, and the number of bytes of their lines. */
   #openedFrom = 0;
   #openedBytes = 0;
-  /** Entries that were read or appended since; made when the first is. */
+  /** Entries that were read or appended since; created with the first one. */
   #strong: StrongCache | undefined;
-  /** Entries that have left the strong one; made when the first does. */
+  /** Entries that have left the strong cache; created with the first one. */
   #weak: WeakCache | undefined;
-  /** Whether an entry with a damaged body was made. */
+  /** Whether an entry with a damaged body was created. */
   #holdsDamaged = false;
-  /** Entries that differ from their lines, since JSON cannot hold them: they are never read again. */
+  /** Entries that differ from their lines, because JSON cannot represent them: they are never read again. */
   readonly #live = new Map<number, AnySessionEntry>();
   /** Runs when the next entries leave the strong cache. */
   #timer: NodeJS.Timeout | undefined;
@@ -76,7 +79,7 @@ export class EntryCache {
     return this.#holdsDamaged && isDamaged(entry) ? undefined : entry;
   }
 
-  /** Returns many entries, undefined in the place of each whose body is damaged. */
+  /** Returns many entries; undefined in place of each one with a damaged body. */
   bodiesAt(ordinals: ArrayLike<number>): (AnySessionEntry | undefined)[] {
     const entries: (AnySessionEntry | undefined)[] = this.entriesAt(ordinals);
     if (!this.#holdsDamaged) return entries;
@@ -87,7 +90,7 @@ export class EntryCache {
     return entries;
   }
 
-  /** Returns many entries, reading those that are not held together. */
+  /** Returns many entries, and reads the uncached ones in one call. */
   entriesAt(ordinals: ArrayLike<number>): AnySessionEntry[] {
     const opened = this.#opened;
     const entries: AnySessionEntry[] = [];
@@ -99,13 +102,16 @@ export class EntryCache {
     return entries;
   }
 
-  /** Takes the entries that opening has parsed. Before, ask whether the file was replaced: lines may have been redacted. */
+  /**
+   * Adopts the entries parsed when the session was opened. First check whether the file was replaced, because lines may have
+   * been redacted.
+   */
   takeParsed(): void {
     const { index } = this.#log;
     const parsed = index.takeParsed();
     if (parsed.length === 0) return;
     this.#opened = parsed;
-    // A bound of what they hold: all lines.
+    // Upper bound of their size: all lines.
     this.#openedBytes = index.position;
   }
 
@@ -114,7 +120,7 @@ export class EntryCache {
     if (index.hasParsed && !this.#log.isReplaced()) this.takeParsed();
     const entries: (AnySessionEntry | undefined)[] = [];
     const missing: number[] = [];
-    /** The place of each that is missing. */
+    /** Position of each missing entry in the result. */
     const places: number[] = [];
     const opened = this.#opened;
     for (let place = 0; place < ordinals.length; place++) {
@@ -129,14 +135,14 @@ export class EntryCache {
       const { tree } = index;
       let taken = 0;
       this.#readTexts(missing, (ordinal, text) => {
-        // The second request for an entry finds it in the cache.
+        // A repeated ordinal finds its entry in the cache.
         entries[places[taken++] ?? 0] = this.#known(ordinal) ?? this.#take(tree, ordinal, text);
       });
     }
     return isComplete(entries) ? entries : entries.filter((entry) => entry !== undefined);
   }
 
-  /** Caches an entry that was just appended, so that callers get this object; for good if its line says something else. */
+  /** Caches an entry that was just appended, so that callers get this object; permanently if it differs from its line. */
   remember(ordinal: number, entry: AnySessionEntry, bytes: number, isLive = false): void {
     if (isLive) this.#live.set(ordinal, entry);
     if (ordinal < this.#opened.length) this.#opened[ordinal] = undefined;
@@ -146,18 +152,18 @@ export class EntryCache {
   }
 
   /**
-   * Takes over the entries of the cache for the previous tree: by id, since ordinals may have changed, and only if their
-   * lines are the same, since others may have been redacted.
+   * Adopts the entries of the cache for the previous tree: by id, because ordinals may have changed, and only if their lines
+   * are equal, because others may have been redacted.
    */
   adopt(other: EntryCache, before: EntryTree): void {
     const { index } = this.#log;
     const { tree } = index;
-    // Before what is taken over, which counts.
+    // First, because adopted entries take precedence over parsed ones.
     this.takeParsed();
     const live = new Set(other.#live.values());
     const held = new Map<number, Held>();
     for (const [ordinal, one] of other.#held()) {
-      // A copy has what its lines say.
+      // A copy contains only what its lines contain.
       if (other.#log !== this.#log && other.#live.has(ordinal)) continue;
       const there = tree.find(before.idAt(ordinal));
       if (there !== NONE) held.set(there, one);
@@ -165,12 +171,12 @@ export class EntryCache {
     try {
       this.#adoptEqual(held, (entry) => live.has(entry));
     } catch (error) {
-      // Entries that cannot be read now are not taken over; asking for them gives the reason.
+      // Entries that cannot be read now are not taken over; reading them later reports the reason.
       if (!isSessionError(error)) throw error;
     }
   }
 
-  /** Takes over the objects that the lines in memory were made of; those that JSON cannot hold, for good. */
+  /** Adopts the objects from which the lines in memory were made; permanently if JSON cannot represent them. */
   adoptGiven(given: readonly AnySessionEntry[]): void {
     const { tree } = this.#log.index;
     const held = new Map<number, Held>();
@@ -181,7 +187,7 @@ export class EntryCache {
     this.#adoptEqual(held, (entry) => encodeLiveRecord(entry).replaced !== undefined);
   }
 
-  /** Takes over each entry, or else its message, whose line says the same. */
+  /** Adopts each entry, or else its message, if its line is equivalent. */
   #adoptEqual(held: ReadonlyMap<number, Held>, isLive: (entry: AnySessionEntry) => boolean): void {
     const { index } = this.#log;
     const ordinals = [...held.keys()].sort((a, b) => a - b);
@@ -198,7 +204,7 @@ export class EntryCache {
     });
   }
 
-  /** Replaces cached entries that got another parent; their messages stay the same objects. */
+  /** Replaces cached entries that got another parent; their messages remain the same objects. */
   rehang(): void {
     const { tree, spans } = this.#log.index;
     for (const [ordinal, { entry }] of [...this.#held()]) {
@@ -213,7 +219,7 @@ export class EntryCache {
     }
   }
 
-  /** What is held of each entry in the weak cache, and of each in the strong one. */
+  /** Yields the cached parts of each entry, those of the weak cache first. */
   *#held(): Generator<[number, Held], void> {
     for (const ordinal of this.#weak?.ordinals() ?? []) {
       if (this.#strong?.get(ordinal) !== undefined) continue;
@@ -236,7 +242,7 @@ export class EntryCache {
     );
   }
 
-  /** Makes an entry of its line and caches it, with the message object that somebody still holds. */
+  /** Creates and caches an entry from its line, with the message object that a caller still references. */
   #take(heads: EntryTree, ordinal: number, text: string): AnySessionEntry {
     const record = parseRecord(text);
     const read = record && decodeEntryAt(record, heads, ordinal, this.#log.index);
@@ -251,7 +257,7 @@ export class EntryCache {
     this.#log.readLines(ordinals, (ordinal, bytes) => take(ordinal, decodeText(bytes)), take);
   }
 
-  /** Bytes of the lines of all that does not wait in the weak cache. */
+  /** Number of bytes of the lines of all entries that are not in the weak cache. */
   get #heldBytes(): number {
     return (this.#strong?.bytes ?? 0) + this.#openedBytes;
   }
@@ -275,7 +281,7 @@ export class EntryCache {
     this.#releaseLater();
   }
 
-  /** Moves the oldest entry to the weak cache; it is still found while somebody holds it. */
+  /** Moves the oldest entry to the weak cache, where it is found as long as a caller references it. */
   #releaseOldest(): void {
     if (this.#openedBytes > 0) {
       this.#releaseOldestOpened();
@@ -322,23 +328,23 @@ function getMessage(entry: AnySessionEntry): unknown {
   return "message" in entry ? entry.message : undefined;
 }
 
-/** Whether an entry that was read holds a message, which may have been held in another place of a tree. */
+/** Returns whether an entry that was read contains a message that may have been cached at another position of a tree. */
 function hasSameMessage(written: AnySessionEntry, message: unknown): message is JsonRecord {
   const there = getMessage(written);
   return isJsonRecord(there) && isJsonRecord(message) && encodeAnyRecord(there) === encodeAnyRecord(message);
 }
 
-/** The entry, with the message object that somebody holds. */
+/** Returns the entry with the message object that a caller references. */
 function withMessage(read: UnknownEntry, message: unknown): UnknownEntry {
   if (isJsonRecord(message) && isJsonRecord(read["message"])) read["message"] = message;
   return read;
 }
 
-/** Bits of the number of entries in a page: sparse entries take little room, and a shift finds their page. */
+/** Number of ordinal bits within a page: sparse entries use little memory, and a shift finds their page. */
 const PAGE_BITS = 10;
 const PAGE_SIZE = 1 << PAGE_BITS;
 
-/** How many places of removed entries are dropped together. */
+/** Number of removed entries whose positions are dropped at a time. */
 const MAX_FORGOTTEN = 4096;
 
 interface Page {
@@ -347,9 +353,9 @@ interface Page {
 }
 
 /**
- * Entries by ordinal, removed in the order in which they were added.
+ * Cache of entries by ordinal, removed in the order in which they were added.
  *
- * Uses pages and columns rather than a `Map` of objects, because every append and every parsed body passes here.
+ * Uses pages and columns rather than a `Map` of objects, because every append and every parsed body uses it.
  */
 export class StrongCache {
   readonly #pages: (Page | undefined)[] = [];
@@ -357,7 +363,7 @@ export class StrongCache {
   #ordinals: number[] = [];
   #sizes: number[] = [];
   #oldest = 0;
-  /** Total bytes of the entries' lines. */
+  /** Total number of bytes of the entries' lines. */
   bytes = 0;
 
   /** Number of additions that were not removed. */
@@ -428,7 +434,7 @@ export class StrongCache {
   }
 }
 
-/** Makes a path of heads that reads bodies from the log on demand. */
+/** Creates a path of heads that reads bodies from the log on demand. */
 export function makePath(heads: EntryTree, cache: EntryCache, ordinals: Int32Array): EntryPath {
   return {
     length: ordinals.length,

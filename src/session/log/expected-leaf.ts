@@ -4,16 +4,19 @@ import type { EntryTree } from "../../core/tree/entry-tree.ts";
 /** Types of entries that do not continue a conversation, and so never make an append stale. */
 export const COMMUTING_TYPES: readonly string[] = ["label", "session_info", "usage"];
 
-/** The error for an append whose expected leaf is no longer the leaf. */
+/** Creates the error for an append whose expected leaf is no longer the leaf. */
 export function staleLeaf(expectedLeafId: string | null, leafId: string | null): SessionError {
   return new SessionError(
     "STALE_LEAF",
-    `The leaf is ${leafId}, not ${expectedLeafId}; look at the session again and decide anew.`,
+    `The leaf is ${leafId}, not ${expectedLeafId}; read the session again, and retry.`,
     { details: { expectedLeafId, leafId } },
   );
 }
 
-/** Checks that nobody has continued a conversation behind an entry, anywhere in the tree; null if no entry continues one. */
+/**
+ * Throws if another entry has continued the conversation after the expected leaf, anywhere in the tree; null means that no entry
+ * may have.
+ */
 export function assertLeaf(tree: EntryTree, order: Int32Array, expectedLeafId: string | null): void {
   for (let i = order.length - 1; i >= 0; i--) {
     const ordinal = order[i] ?? 0;

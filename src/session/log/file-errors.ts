@@ -2,19 +2,19 @@ import { SessionError } from "../../core/format/errors.ts";
 import type { SessionIssue } from "../../core/format/issue.ts";
 import { hasErrorCode, NotAPlainFileError } from "../fs/file-system.ts";
 
-/** What a file is used for: reading, waiting until it is on disk, or appending. */
+/** Purpose of accessing a file: reading, waiting until it is on disk, or appending. */
 export type Intent = "read" | "flush" | "write";
 
-/** System errors for paths at which no session can be. */
+/** System errors for paths that cannot be a session. */
 const PATH_ERRORS = ["EISDIR", "ELOOP", "ENAMETOOLONG", "EINVAL", "ENXIO", "ERR_INVALID_ARG_VALUE"];
 
-/** Thrown when another file has taken the path meanwhile, or the file was cut. */
+/** Thrown when another file has replaced the file, or the file was truncated. */
 export class FileChangedError extends Error {}
 
-/** How often to retry because another file has taken the path meanwhile. */
+/** Maximum number of attempts if another file keeps replacing the file. */
 const MAX_ATTEMPTS = 20;
 
-/** Retries a call if another file has taken the path meanwhile, or the file has gone: a call that looks again says so. */
+/** Retries a call if another file has replaced the file, or the file was removed; the retried call reports the removal. */
 export function retryUntilUnchanged<T>(call: () => T): T {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -27,18 +27,20 @@ export function retryUntilUnchanged<T>(call: () => T): T {
   }
 }
 
-/** The error for a file that has lost entries. */
+/** Error for a file that has lost entries. */
 export class ReplacedError extends SessionError {
   constructor(path: string) {
     super(
       "WRITE_FAILED",
-      `Another file stands at ${path} now, without entries that this session has. Open it anew.`,
+      `The file at ${path} was replaced by one without entries that this session has. Open it again.`,
       { details: { path } },
     );
   }
 }
 
-/** Turns the system's error about a session file into ours; returns our own and programming errors unchanged. */
+/**
+ * Converts the system's error about a session file to a `SessionError`; returns session errors and programming errors unchanged.
+ */
 export function toFileError(path: string, intent: Intent, cause: unknown): Error {
   if (cause instanceof SessionError || cause instanceof TypeError || cause instanceof RangeError)
     return cause;
@@ -55,27 +57,27 @@ export function toFileError(path: string, intent: Intent, cause: unknown): Error
     const isPath = cause instanceof NotAPlainFileError || hasErrorCode(cause, ...PATH_ERRORS);
     return new SessionError(
       isPath ? "NOT_A_SESSION" : "READ_FAILED",
-      `Cannot read ${path}: ${reason}. ${isPath ? "Check the path." : "Try again when the cause is gone."}`,
+      `Cannot read ${path}: ${reason}. ${isPath ? "Check the path." : "Try again after fixing the cause."}`,
       { details, cause },
     );
   }
   return new SessionError(
     "WRITE_FAILED",
-    `Cannot write to ${path}: ${reason}. The session is whole; try again when the cause is gone.`,
+    `Cannot write to ${path}: ${reason}. The session is intact; try again after fixing the cause.`,
     { details, cause },
   );
 }
 
-/** The error for a file whose name is gone and which is not open. */
+/** Creates the error for a file that was removed and is not open. */
 export function makeGoneError(path: string, cause?: unknown): SessionError {
   return new SessionError(
     "SESSION_NOT_FOUND",
-    `${path} is gone, and it is neither read nor written. Put it back, or start a new session.`,
+    `${path} no longer exists, and is neither read nor written. Put it back, or start a new session.`,
     { details: { path }, cause },
   );
 }
 
-/** The error for writing to a session of a newer version. */
+/** Creates the error for writing to a session of a newer version. */
 export function makeTooNewError(path: string | undefined, version: number): SessionError {
   return new SessionError(
     "VERSION_TOO_NEW",
@@ -84,16 +86,16 @@ export function makeTooNewError(path: string | undefined, version: number): Sess
   );
 }
 
-/** The error for writing to a file that another program wrote in a format of its own. */
+/** Creates the error for writing to a file that another program wrote in its own format. */
 export function makeForeignFileError(path: string | undefined): SessionError {
   return new SessionError(
     "READ_ONLY",
-    `${path} is another program's: no record in it is of this format. Go on in a copy that forkFrom(path, cwd) makes.`,
+    `${path} is another program's: no record in it is of this format. Continue in a copy that forkFrom(path, cwd) makes.`,
     { details: { path } },
   );
 }
 
-/** Refuses to rewrite a file with a line that was too long to read: the line would be lost. */
+/** Throws before a file is rewritten that contains a line that was too long to read, because the line would be lost. */
 export function assertAllRead(path: string, { issues }: { readonly issues: readonly SessionIssue[] }): void {
   const tooLong = issues.find(({ code }) => code === "LINE_TOO_LONG");
   if (tooLong === undefined) return;

@@ -9,30 +9,30 @@ import {
 } from "../../core/format/options.ts";
 import type { FileSystem } from "../fs/file-system.ts";
 
-/** How a session file is used. */
+/** Options for using a session file. */
 export interface FileLogOptions {
-  /** `read-only` never writes and holds no descriptor. Default `read-write`. */
+  /** Access mode. `read-only` never writes and keeps no descriptor open. Default: `read-write`. */
   readonly mode?: "read-write" | "read-only";
-  /** When an append counts as done. `os` (default): it survives the process. `fsync`: it survives a power cut. */
+  /** Condition for a successful append. `os` (default): it survives the process. `fsync`: it survives a power failure. */
   readonly durability?: "os" | "fsync";
-  /** Bytes; longer lines are an issue. Default 256 MiB. */
+  /** Maximum number of bytes of a line; a longer line is an issue. Default: 256 MiB. */
   readonly maxLineBytes?: number;
-  /** What to do if another process holds the lease: nothing (default), throw, only read, or wait for it. */
+  /** Behavior if another process holds the lease: ignore it (default), throw, read only, or wait for it. */
   readonly lease?: "none" | "fail" | "read-only" | "wait";
-  /** How long `lease: "wait"` waits, in milliseconds; blocks the thread. Default 10,000. */
+  /** Maximum wait for `lease: "wait"`, in milliseconds; blocks the thread. Default: 10,000. */
   readonly leaseWaitMs?: number;
-  /** Whether to create a new session's file at once instead of with the first message. */
+  /** Whether to create a new session's file immediately instead of with the first message. */
   readonly createAtOnce?: boolean;
   /**
-   * Whether a session that is gone stays gone: opening it and appending to it throw `SESSION_NOT_FOUND`. Default false: a
-   * missing path begins a session, and the next append recreates a file that was removed, unless this library deleted it.
+   * Whether a missing session is an error: opening it and appending to it throw `SESSION_NOT_FOUND`. Default: false; a missing
+   * path begins a session, and the next append recreates a file that was removed, unless this library deleted it.
    */
   readonly mustExist?: boolean;
   /** For tests. */
   readonly fs?: FileSystem;
 }
 
-/** What these options may be. */
+/** Validation rules for these options. */
 export const FILE_LOG_RULES: OptionRules<FileLogOptions> = {
   mode: makeChoiceRule("read-write", "read-only"),
   durability: makeChoiceRule("os", "fsync"),
@@ -44,13 +44,13 @@ export const FILE_LOG_RULES: OptionRules<FileLogOptions> = {
   fs: OBJECT,
 };
 
-/** Options of an asynchronous open. */
+/** Options for an asynchronous open. */
 export interface LoadOptions {
-  /** Called from time to time with the bytes read and the bytes in all. */
+  /** Called periodically with the number of bytes read and the total number of bytes. */
   readonly onProgress?: (loaded: number, total: number) => void;
-  /** Ends the loading with `ABORTED`. */
+  /** Aborts loading with `ABORTED`. */
   readonly signal?: AbortSignal;
 }
 
-/** What these options may be. */
+/** Validation rules for these options. */
 export const LOAD_RULES: OptionRules<LoadOptions> = { onProgress: CALLBACK, signal: SIGNAL };

@@ -39,29 +39,29 @@ import { UnwrittenSession } from "./unwritten-session.ts";
 import { upgradeFile } from "./upgrade-file.ts";
 import { assertReadable, assertWritable } from "./write-permission.ts";
 
-/** Bytes read at a time while loading: a millisecond or two of work. */
+/** Number of bytes read at a time while loading: one or two milliseconds of work. */
 const LOAD_STEP_BYTES = 256 * 1024;
 
 /** Milliseconds that a load works before it yields to the event loop. */
 const LOAD_TURN_MS = 4;
 
-/** How often the file's state is checked in a burst of appends. */
+/** Interval at which the file's state is checked in a burst of appends. */
 const POLL_EVERY_MS = 1;
 
-/** Appends within that time that are no burst yet. */
+/** Number of appends within that interval that are not a burst yet. */
 const BURST = 8;
 
 const NEVER = Number.NEGATIVE_INFINITY;
 
 /**
- * A session whose lines are in a file.
+ * Session whose lines are in a file.
  *
- * An append asks whether the file at the path is the known one with the known length, writes its line, and asks the file
- * what became of it. Whenever an answer is not the usual one, `CurrentFile.look` finds out: it also runs in `refresh`, `pull`,
- * `changes`, `flush`, `upgrade` and `rewrite`. `readLines` never reads from a replaced file either, but callers do not see what it
- * switches to, and their ordinals remain valid, until the next look.
+ * An append checks that the file at the path is the known one with the known length, writes its line, and checks the state of the
+ * file again. If a check fails, `CurrentFile.look` handles it; it also runs in `refresh`, `pull`, `changes`, `flush`, `upgrade`,
+ * and `rewrite`. `readLines` never reads from a replaced file either, but callers do not see the new file, and their ordinals
+ * remain valid, until the next look.
  *
- * If a call fails, the state stays as it was, and the next call tries again.
+ * If a call fails, the state does not change, and the next call retries.
  *
  * @remarks Source: docs/durability.md
  */
@@ -79,11 +79,11 @@ export class FileLog implements SessionLog {
   #isClosed = false;
   /** Whether this session has written to the file. */
   #hasAppended = false;
-  /** What `flush` still has to make durable. */
+  /** Data that `flush` still has to make durable. */
   #unsynced: "nothing" | "bytes" | "bytes and name" = "nothing";
   #polledBeforeAt = NEVER;
   #polledAfterAt = NEVER;
-  /** Appends since the last regular look. */
+  /** Number of appends since the last regular look. */
   #burst = 0;
 
   private constructor(
@@ -124,7 +124,7 @@ export class FileLog implements SessionLog {
     }
   }
 
-  /** Opens a session file like `open`, in steps of a few milliseconds, between which the event loop runs. */
+  /** Opens a session file as `open` does, in steps of a few milliseconds, between which the event loop runs. */
   static async load(
     path: string,
     options: FileLogOptions = {},
@@ -140,7 +140,7 @@ export class FileLog implements SessionLog {
         read.file = yield* readFileSteps(fs, path, options, "read", LOAD_STEP_BYTES);
       };
       let turnStart = getMonotonicMs();
-      // A loop that is left by an error closes the file.
+      // Leaving the loop with an error closes the file.
       for (const progress of steps()) {
         onProgress?.(...progress);
         const isDue = getMonotonicMs() - turnStart >= LOAD_TURN_MS;
@@ -159,10 +159,10 @@ export class FileLog implements SessionLog {
   }
 
   /**
-   * Begins a session whose file is created by the first lasting append.
+   * Creates a session whose file is created by the first lasting append.
    *
-   * @param path - Path of the file, which must not exist, or be empty.
-   * @param start - The header, or the lines that the session begins with.
+   * @param path - Path of the file, which must not exist or must be empty.
+   * @param start - Header, or initial lines of the session.
    */
   static create(
     path: string,
@@ -228,21 +228,21 @@ export class FileLog implements SessionLog {
     const now = getMonotonicMs();
     const isKnown = this.#isKnown(state, now);
     if (!isKnown || !this.#write(state, lines)) return this.#appendCarefully(lines, now, isKnown);
-    // In the middle of others' writes the place of the line is found by the next look.
+    // Between other processes' writes, the next look determines the position of the line.
     if (!state.isAlone) this.#lookAfterWrite(now);
     return state.index === this.#current.knownIndex ? ordinal : this.#findFirst(lines);
   }
 
   /**
-   * Tells whether an append may write: the file at the path is the known one with the known length, and callers know what it holds.
-   * In a burst, looks once a millisecond.
+   * Returns whether an append may write: the file at the path is the known one with the known length, and callers know its
+   * content. In a burst, checks once a millisecond.
    */
   #isKnown(file: OpenFile, now: number): boolean {
     const isDue = now - this.#polledBeforeAt >= POLL_EVERY_MS;
     if (!this.#current.isKnown || !file.index.isReady) return false;
     this.#burst = isDue ? 0 : this.#burst + 1;
     if (this.#burst >= BURST) return true;
-    // What `look` cannot see either, it reports.
+    // `look` reports changes that it cannot see either.
     if (!this.#isUnchanged(file, "write")) {
       this.#polledBeforeAt = NEVER;
       return false;
@@ -251,7 +251,7 @@ export class FileLog implements SessionLog {
     return true;
   }
 
-  /** Tells whether the path leads to the file as it was left. Anything else is for `CurrentFile.look`. */
+  /** Returns whether the path refers to the unchanged file. `CurrentFile.look` handles all other cases. */
   #isUnchanged(file: OpenFile, intent: Intent): boolean {
     try {
       return file.isUnchanged();
@@ -260,12 +260,12 @@ export class FileLog implements SessionLog {
     }
   }
 
-  /** Writes lines at the end of the known file; returns false if another file is at the path: nothing was added. */
+  /** Writes lines at the end of the known file; returns false if another file is at the path, in which case no line was added. */
   #write(file: OpenFile, lines: readonly LogLine[]): boolean {
     try {
       if (!this.#writeTo(file, lines)) return false;
     } catch (error) {
-      // The rest of a failed write must be read before the next one.
+      // The remainder of a failed write must be read before the next one.
       this.#polledBeforeAt = NEVER;
       throw toFileError(this.path, "write", error);
     }
@@ -281,16 +281,16 @@ export class FileLog implements SessionLog {
   }
 
   /**
-   * Appends to a file about which something is unusual: looks, and looks again as long as another file takes the path.
+   * Appends to a file in an unusual state: looks, and looks again as long as another file replaces it.
    *
-   * @param isMoved - Whether that has just happened.
+   * @param isMoved - Whether the file was just replaced.
    */
   #appendCarefully(lines: readonly LogLine[], now: number, isMoved: boolean): number {
     try {
       for (let isAgain = isMoved; ; isAgain = true) {
         if (isAgain) this.#polledBeforeAt = NEVER;
         this.#prepareFile(now);
-        // The process that replaced the file may have copied them.
+        // The process that replaced the file may have copied the lines.
         if (isAgain && lines.every(({ head }) => this.index.tree.find(head.id) !== NONE)) break;
         if (this.#write(this.#current.file, lines)) break;
       }
@@ -339,7 +339,7 @@ export class FileLog implements SessionLog {
   upgrade(): string | undefined {
     if (!this.#current.state.isWritten || !this.index.needsUpgrade) return undefined;
     return this.#replace((old) => {
-      // Another process may have done it meanwhile.
+      // Another process may already have upgraded the file.
       return this.index.needsUpgrade ? upgradeFile(old, this) : undefined;
     });
   }
@@ -374,7 +374,7 @@ export class FileLog implements SessionLog {
     try {
       this.#flush();
     } catch (error) {
-      // A caller who removed the file and closes the session wants neither.
+      // A caller who removed the file and closes the session expects neither error.
       if (!isSessionError(error, "SESSION_NOT_FOUND") && !isRefused(error)) throw error;
     } finally {
       if (this.#current.state.isWritten) this.#current.state.release();
@@ -382,7 +382,7 @@ export class FileLog implements SessionLog {
     }
   }
 
-  /** Makes the file of a session that is not written yet. */
+  /** Creates the file of a session that has not been written. */
   #make(session: UnwrittenSession, lines: readonly LogLine[]): void {
     const file = this.#current.translated("write", () => session.make(lines, this.#isSynced));
     this.#hasAppended = true;
@@ -390,16 +390,16 @@ export class FileLog implements SessionLog {
     this.#current.state = file;
   }
 
-  /** Makes sure that the file can be appended to. */
+  /** Ensures that the file can be appended to. */
   #prepareFile(now: number): void {
     this.#lookBeforeWrite(now);
-    // The look may have found a file of a newer version, or another program's.
+    // The look may have found a file of a newer version, or another program's file.
     assertWritable(this);
     this.#endTorn();
     if (this.index.needsUpgrade) this.upgrade();
   }
 
-  /** Completes a torn last line if that makes it entries, and reads them: new entries may have them as parents. */
+  /** Completes a torn last line if that turns it into entries, and reads them, because new entries may have them as parents. */
   #endTorn(): void {
     if (!this.index.isMidLine) return;
     this.#current.lookAndCall("write", (file) => file.endTorn());
@@ -426,7 +426,7 @@ export class FileLog implements SessionLog {
     } else this.#current.report();
   }
 
-  /** Reads what others have written before or after what was just written; in a burst, once a millisecond. */
+  /** Reads lines that other processes wrote before or after the lines just written; in a burst, once a millisecond. */
   #lookAfterWrite(now: number): void {
     if (now - this.#polledAfterAt < POLL_EVERY_MS) return;
     this.#polledAfterAt = now;
@@ -434,16 +434,16 @@ export class FileLog implements SessionLog {
     try {
       if (!current.translated("flush", () => current.file.confirmPending())) current.look("flush");
     } catch (error) {
-      // The lines are in the file. The next look will report what this one could not.
+      // The lines are in the file. The next look will report what this look could not.
       if (!isSessionError(error) || error instanceof ReplacedError) throw error;
       this.#polledBeforeAt = NEVER;
     }
   }
 
-  /** Replaces the file; retries if it was cut or replaced meanwhile. */
+  /** Replaces the file; retries if it was truncated or replaced in the meantime. */
   #replace<T extends string | undefined>(write: (old: OldFile) => T): T {
     return replaceExclusively(this.#fs, this.path, () => {
-      // Only an append makes a file that is gone anew.
+      // Only an append recreates a file that was removed.
       const written = this.#current.lookAndCall("flush", (file) => {
         if (file.findAtPath() === "gone") throw makeGoneError(this.path);
         assertWritable(this);
@@ -455,9 +455,9 @@ export class FileLog implements SessionLog {
     });
   }
 
-  /** Reads the new file. If that fails, the replacement has taken effect all the same, and the next poll reads it. */
+  /** Reads the new file. If that fails, the replacement has still taken effect, and the next poll reads it. */
   #takeReplacement(): void {
-    // Where files have no numbers, the new one looks like the old one.
+    // On file systems without file numbers, the new file looks like the old one.
     this.#current.file.markStale();
     try {
       this.#current.look("write");
@@ -468,7 +468,7 @@ export class FileLog implements SessionLog {
   }
 }
 
-/** Takes over the lines that a killed process left in an old file. A living process does so itself. */
+/** Copies the lines that a killed process left in an old file. A running process copies them itself. */
 function finishKilled(
   fs: FileSystem,
   path: string,
@@ -485,7 +485,7 @@ function finishKilled(
 
 let hasWarned = false;
 
-/** Whether this process is not allowed to flush files, which a host cannot change at run time: says so once. */
+/** Returns whether this process is not permitted to flush files, which a host cannot change at run time; warns once. */
 function isRefused(error: unknown): boolean {
   if (!isSessionError(error) || !hasErrorCode(error.cause, NOT_PERMITTED)) return false;
   if (!hasWarned) process.emitWarning(NOT_FLUSHED, { code: "SESSIONTREE_NOT_FLUSHED" });

@@ -13,35 +13,34 @@ import { finishReplacement, isHalfReplaced } from "./replace-file.ts";
 import type { LogLine, ReadOnlyReason } from "./session-log.ts";
 import { assertWritable } from "./write-permission.ts";
 
-/** How long to wait for another process that is replacing the file. */
+/** Maximum wait for another process that is replacing the file. */
 const REPLACEMENT_WAIT_MS = 2_000;
 
-/** What makes the files of a session known to each other. */
+/** State and dependencies that the files of a session share. */
 interface FilesOfSession {
   readonly fs: FileSystem;
   readonly path: string;
   readonly options: FileLogOptions;
   readonly lease: LeaseSlot | undefined;
-  /** What this session has written last: a file that follows must have it. */
+  /** Latest writes of this session, which a replacement file must contain. */
   readonly recent: RecentWrites;
   /** Appends lines to a file; returns false if another one is at the path. */
   readonly write: (file: OpenFile, lines: readonly LogLine[]) => boolean;
 }
 
-/** Tells whether a session only reads: as its opener has asked, or because another process has the lease. */
+/** Returns whether a session only reads: as its opener requested, or because another process holds the lease. */
 function isReader(options: FileLogOptions, lease: LeaseSlot | undefined): boolean {
   return options.mode === "read-only" || lease?.isDenied === true;
 }
 
-/** Returns why nothing may be written to a file that has this index. */
+/** Returns the reason why a file with this index must not be written. */
 export function findRefusal(index: SessionIndex, lease: LeaseSlot | undefined): ReadOnlyReason | undefined {
   if (index.version > CURRENT_SESSION_VERSION) return "version";
   return index.isForeign ? "foreign" : lease?.loss;
 }
 
 /**
- * The files that stand at a session's path one after the other: finds the one that goes on with a session whose file was
- * replaced or removed.
+ * Consecutive files at a session's path: finds the file that continues a session whose file was replaced or removed.
  *
  * @remarks Source: docs/durability.md
  */
@@ -52,9 +51,12 @@ export class FileSuccession {
     this.#session = session;
   }
 
-  /** Returns the file at the path, if it holds the same session, with what this session wrote last; releases the one before. */
+  /**
+   * Returns the file at the path if it contains the same session, after restoring this session's latest writes in it; releases
+   * the previous file.
+   */
   after(before: OpenFile, intent: Intent): OpenFile {
-    // Must come first: while another process replaces the file, lines may still be missing in it.
+    // Must come first: while another process replaces the file, lines may still be missing from it.
     const isCopied = this.isSettled();
     before.markStale();
     const { fs, path, options } = this.#session;
@@ -72,7 +74,10 @@ export class FileSuccession {
     return file;
   }
 
-  /** Restores a file whose path is gone, from its descriptor if that is still open and the file complete, and not deleted. */
+  /**
+   * Restores a file that is no longer at its path from its descriptor, if that is still open, and the file is complete and not
+   * deleted.
+   */
   restored(file: OpenFile): OpenFile {
     const { fs, path } = this.#session;
     if (!file.isHeld || file.isRetired || file.isDeleted || !this.#holdsSession(file))
@@ -82,14 +87,17 @@ export class FileSuccession {
     return this.after(file, "write");
   }
 
-  /** Whether an open file still holds the session: it may have been emptied before it was removed. */
+  /** Returns whether an open file still contains the session: it may have been emptied before it was removed. */
   #holdsSession(file: OpenFile): boolean {
     const { fs, options } = this.#session;
     const index = file.read((fd) => readIndex(fs, fd, { maxLineBytes: options.maxLineBytes }));
     return index.header !== undefined && findMissing(index, file.index).length === 0;
   }
 
-  /** Waits for another process that is replacing the file, or finishes its work. A reader does neither. */
+  /**
+   * Waits for another process that is replacing the file, or completes its work; a reader does neither. Returns whether no
+   * replacement is pending.
+   */
   isSettled(): boolean {
     const { fs, path, options, lease } = this.#session;
     return isReader(options, lease)
@@ -98,9 +106,9 @@ export class FileSuccession {
   }
 
   /**
-   * Appends again the recent lines of this session that a file lacks, if their parents are in it.
+   * Appends this session's recent lines that a file lacks, if their parents are in it.
    *
-   * Does nothing after a replacement that copied all lines: what is missing then was removed on purpose.
+   * Does nothing after a replacement that copied all lines: lines missing then were removed intentionally.
    */
   #putBack(file: OpenFile, before: OpenFile): readonly LogLine[] {
     const { path, write } = this.#session;
@@ -109,7 +117,7 @@ export class FileSuccession {
     const newest = (isSame || wasRetired ? before.newest : undefined) ?? Number.POSITIVE_INFINITY;
     const { own, isOwnStuck, areOthers } = this.#session.recent.missingFrom(file.index, before.index, newest);
     const isOwnLost = own.length > 0 && !wasRetired;
-    // Only the old file can tell whether it was retired.
+    // Only the old file shows whether it was retired.
     if (isOwnLost && !before.isHeld) throw new ReplacedError(path);
     const { index } = file;
     if (isOwnLost) assertWritable({ readOnlyReason: findRefusal(index, this.#session.lease), path, index });

@@ -9,16 +9,16 @@ import {
 } from "../fs/file-system.ts";
 import { toFileError } from "./file-errors.ts";
 
-/** Bytes among which to look for the first records of another program; an error must not take long. */
+/** Maximum number of bytes searched for the first records of another program, so that an error is not delayed. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** Returns the program whose file is open, which lacks a session header; undefined if its records do not tell. */
+/** Returns the program that wrote an open file without a session header; undefined if its records do not identify one. */
 export function detectFileSource(fs: FileSystem, fd: number, max = MAX_BYTES): ForeignSource | undefined {
   const end = Math.min(fs.fstatSync(fd).size, max);
   return detectForeignSource(() => readPieces(fs, fd, 0, end));
 }
 
-/** Makes the error for a file without a session header: it names the program whose file it is. */
+/** Creates the error for a file without a session header, which names the program that wrote the file. */
 export function notASessionAt(path: string, fs: FileSystem = realFileSystem): Error {
   try {
     const fd = openForReading(fs, path);

@@ -7,7 +7,7 @@ import { Lease, makeLeaseTakenError } from "./lease.ts";
 
 const DEFAULT_WAIT_MS = 10_000;
 
-/** The lease of one session file, if its options ask for one. */
+/** Lease of one session file, if its options request one. */
 export class LeaseSlot {
   readonly #fs: FileSystem;
   readonly #path: string;
@@ -23,7 +23,7 @@ export class LeaseSlot {
     this.#options = options;
   }
 
-  /** Takes the lease of a session file if the options ask for one. */
+  /** Acquires the lease of a session file if the options request one. */
   static of(fs: FileSystem, path: string, options: FileLogOptions): LeaseSlot | undefined {
     const { lease = "none", mode } = options;
     if (lease === "none" || mode === "read-only") return undefined;
@@ -32,18 +32,18 @@ export class LeaseSlot {
     return slot;
   }
 
-  /** Whether another process has the lease, so that the session may only be read. */
+  /** Whether another process holds the lease, so that the session is read-only. */
   get isDenied(): boolean {
     return this.#isDenied;
   }
 
-  /** The error for a lease that another process has taken from this one; undefined if none has. */
+  /** Error for a lease that another process has taken from this one; undefined if none has. */
   get loss(): SessionError | undefined {
     const taker = this.#lease?.taker;
     return taker && makeLeaseTakenError(this.#path, taker);
   }
 
-  /** @throws {SessionError} `LEASE_HELD`, unless the options ask for read-only then. */
+  /** @throws {SessionError} `LEASE_HELD`, unless the options request read-only in that case. */
   take(): void {
     const { lease = "none", leaseWaitMs = DEFAULT_WAIT_MS, mode } = this.#options;
     if (lease === "none" || mode === "read-only") return;

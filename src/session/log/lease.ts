@@ -21,25 +21,25 @@ import { findProcessStart, getThread, hasStartedSince, isStillRunning } from "..
 import { makeTemporaryPath, removeFile, removeLeftovers, removeTemporary } from "../fs/temporary-files.ts";
 import { tryLink } from "../fs/write-whole.ts";
 
-/** Who holds a lease. */
+/** Owner of a lease. */
 export interface LeaseOwner {
   readonly pid: number;
-  /** The thread of the process: 0 for the main one, -1 where the system does not report threads. */
+  /** Thread of the process: 0 for the main one, -1 if the system does not report threads. */
   readonly thread: number;
   readonly host: string;
-  /** When the thread started, in the system's units; separates it from a later one with the same number. */
+  /** Start time of the thread, in the system's units; distinguishes it from a later one with the same number. */
   readonly startedAt: string;
   /** Unique for each lease. */
   readonly token: string;
 }
 
-/** How often an owner renews its heartbeat. */
+/** Interval at which an owner renews its heartbeat. */
 const HEARTBEAT_MS = 5_000;
 
-/** After this long without a heartbeat, an owner on another machine counts as dead. */
+/** Time without a heartbeat after which an owner on another machine is considered dead. */
 const DEAD_AFTER_MS = 30_000;
 
-/** After this long without one, an owner checks before it writes that it still holds the lease. */
+/** Time without a heartbeat after which an owner checks before a write that it still holds the lease. */
 const UNSURE_AFTER_MS = 2 * HEARTBEAT_MS;
 
 const POLL_MS = 25;
@@ -48,10 +48,10 @@ const MAX_LEASE_BYTES = 4096;
 
 const TOKEN = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Stands for the token of a lease that has none, because it was damaged or is no lease. */
+/** Token of a lease without one, because it is damaged or not a lease. */
 const NO_TOKEN = "unknown";
 
-/** The guard of a dead owner's lease, left behind by a process that is killed while removing that lease. */
+/** Guard of a dead owner's lease, left by a process that was killed while removing that lease. */
 const GUARD = /^\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.lease$/;
 
 /** Leases of this thread, released when it ends. */
@@ -60,15 +60,15 @@ const held = new Set<Lease>();
 /** Tokens of leases that this process has released although their files could not be removed. */
 const givenUp = new Set<string>();
 
-/** Whether the owners of these leases are gone, although a process has their number. */
+/** Whether the owners of these leases have ended, although a process has their number. */
 const later = new Map<string, boolean>();
 
 /**
- * The right of one process to write to a session, kept as a small file beside it.
+ * Exclusive right of one process to write to a session, stored as a small file next to it.
  *
- * A lease is advisory: only processes that request it respect it. A dead owner is told from a slow one by its process,
- * thread and their start on the same machine, and by its heartbeat from elsewhere. An owner so slow that another process
- * took its lease notices at its next heartbeat or before it writes, whichever comes first.
+ * A lease is advisory: only processes that request it respect it. On the same machine, a dead owner is distinguished from a slow
+ * one by its process and thread and their start time; on other machines, by its heartbeat. A slow owner whose lease was taken by
+ * another process detects that at its next heartbeat or before its next write, whichever comes first.
  */
 export class Lease {
   readonly path: string;
@@ -90,10 +90,10 @@ export class Lease {
   }
 
   /**
-   * Takes the lease of a session file.
+   * Acquires the lease of a session file.
    *
-   * @param waitMs - How long to wait for another owner; 0 asks once. Blocks the thread meanwhile.
-   * @param onTaken - Called when another owner has taken it.
+   * @param waitMs - Maximum wait for another owner, in milliseconds; 0 tries once. Blocks the thread.
+   * @param onTaken - Called when another owner has taken the lease.
    * @throws {SessionError} `LEASE_HELD`, with the owner in its details.
    */
   static take(fs: FileSystem, sessionPath: string, waitMs: number, onTaken: () => void): Lease {
@@ -112,7 +112,10 @@ export class Lease {
     }
   }
 
-  /** Returns who has taken the lease from this owner; undefined while it is held. Checks the file if the last heartbeat is old. */
+  /**
+   * Returns the owner that has taken the lease from this one; undefined while it is held. Checks the file if the last heartbeat
+   * is old.
+   */
   get taker(): LeaseOwner | undefined {
     const isUnsure = Math.abs(Date.now() - this.#sureAt) >= UNSURE_AFTER_MS;
     if (isUnsure && held.has(this)) this.#beat();
@@ -124,7 +127,7 @@ export class Lease {
     if (this.#stop()) giveUp(this.#fs, this.path, this.#owner);
   }
 
-  /** Ends the heartbeat; false if it had ended. */
+  /** Stops the heartbeat; returns false if it was already stopped. */
   #stop(): boolean {
     if (!held.delete(this)) return false;
     clearInterval(this.#heart);
@@ -137,13 +140,13 @@ export class Lease {
     try {
       const holder = callIfPresent(() => readOwner(this.#fs, this.path));
       if (holder?.token === this.#owner.token) this.#fs.utimesSync(this.path, now, now);
-      // A removed lease is restored: nobody else holds it.
+      // A removed lease is restored, because no other process holds it.
       else if (holder !== undefined || !tryCreate(this.#fs, this.path, this.#owner)) {
         this.#taker = holder ?? readOwner(this.#fs, this.path);
       }
       this.#sureAt = now.getTime();
     } catch (error) {
-      // On this machine, the running process proves that the owner lives; a failed heartbeat must not end it.
+      // On this machine, the running process proves that the owner is alive; a failed heartbeat must not end it.
       if (!(error instanceof Error)) throw error;
     }
     if (this.#taker === undefined) return;
@@ -168,7 +171,7 @@ function getOwner(): LeaseOwner {
   };
 }
 
-/** Takes a lease; returns its owner instead if that one lives. */
+/** Acquires a lease; returns the current owner instead if it is alive. */
 function tryTake(fs: FileSystem, path: string, owner: LeaseOwner): LeaseOwner | undefined {
   for (;;) {
     if (tryCreate(fs, path, owner)) return undefined;
@@ -181,12 +184,12 @@ function tryTake(fs: FileSystem, path: string, owner: LeaseOwner): LeaseOwner | 
 }
 
 /**
- * Takes away the lease of a dead owner.
+ * Removes the lease of a dead owner.
  *
- * Whoever does so takes a lease on the dead one first, so that nobody takes away what another has put in its place.
- * That lease is one like any other: an owner of it that died is told in the same way.
+ * The process that removes it first acquires a lease on the dead one, so that no process removes a new lease in its place. That
+ * lease is an ordinary one: a dead owner of it is detected the same way.
  *
- * @returns Somebody else who is at it.
+ * @returns Competing owner that is removing the lease; undefined if there is none.
  */
 function removeDead(
   fs: FileSystem,
@@ -210,7 +213,7 @@ function removeDead(
   }
 }
 
-/** Removes a lease if it is still the owner's; one that cannot be removed counts as a dead owner's from then on. */
+/** Removes a lease if the owner still holds it; a lease that cannot be removed counts as a dead owner's from then on. */
 function giveUp(fs: FileSystem, path: string, { token }: LeaseOwner): void {
   givenUp.add(token);
   try {
@@ -230,13 +233,13 @@ function isAlive(fs: FileSystem, path: string, { host, pid, thread, startedAt, t
   }
   const beatAt = fs.statSync(path, { throwIfNoEntry: false })?.mtimeMs;
   if (beatAt === undefined) return false;
-  // A heartbeat in the future comes from a wrong clock, and would count for ever.
+  // A heartbeat in the future comes from a wrong clock, and would count forever.
   if (Math.abs(Date.now() - beatAt) < DEAD_AFTER_MS) return true;
-  // Another process may have the owner's number. Where systems do not report threads, a running process proves nothing.
+  // Another process may have the owner's number. If the system does not report threads, a running process proves nothing.
   return host === hostname() && pid > 0 && thread !== -1 && !isLater(token, pid, beatAt);
 }
 
-/** Whether the process of an owner's number is a later one; asks once for each lease, since that takes long. */
+/** Returns whether the process with an owner's number started later; checks once per lease, because the check is slow. */
 function isLater(token: string, pid: number, beatAt: number): boolean {
   const known = later.get(token);
   const answer = known ?? hasStartedSince(pid, beatAt);
@@ -244,7 +247,7 @@ function isLater(token: string, pid: number, beatAt: number): boolean {
   return answer;
 }
 
-/** Removes leftovers of dead processes that were taking leases. Failures are harmless. */
+/** Removes files that dead processes left while acquiring leases. Failures are harmless. */
 function removeDeadLeases(fs: FileSystem, folder: string, owner: LeaseOwner): void {
   try {
     removeLeftovers(fs, folder);
@@ -261,11 +264,11 @@ function removeDeadLeases(fs: FileSystem, folder: string, owner: LeaseOwner): vo
 }
 
 function tryCreate(fs: FileSystem, path: string, owner: LeaseOwner): boolean {
-  // Written under a temporary name and then linked, so that no reader sees a lease without its owner.
+  // Written under a temporary name and then linked, so that readers never see a lease without its owner.
   const own = makeTemporaryPath(dirname(path));
   try {
     writeOwner(fs, own, owner);
-    // Without links a reader may see one: it counts as alive by the time of its file.
+    // Without links, a reader may see such a lease: it counts as alive by the time of its file.
     if (!tryLink(fs, own, path)) writeOwner(fs, path, owner);
     return true;
   } catch (error) {
@@ -288,7 +291,7 @@ function writeOwner(fs: FileSystem, path: string, owner: LeaseOwner): void {
   }
 }
 
-/** Reads who holds a lease; an invalid lease counts as held by a dead owner. */
+/** Reads the owner of a lease; an invalid lease counts as held by a dead owner. */
 function readOwner(fs: FileSystem, path: string): LeaseOwner {
   if (!fs.lstatSync(path).isFile()) throw new NotAPlainFileError(`${path} is not a plain file`);
   const fd = openForReading(fs, path);
@@ -301,7 +304,7 @@ function readOwner(fs: FileSystem, path: string): LeaseOwner {
       thread: typeof thread === "number" ? thread : 0,
       host: typeof host === "string" ? host : "",
       startedAt: typeof startedAt === "string" ? startedAt : "",
-      // It becomes part of a file name.
+      // The token becomes part of a file name.
       token: typeof token === "string" && TOKEN.test(token) ? token : NO_TOKEN,
     };
   } finally {
@@ -309,11 +312,11 @@ function readOwner(fs: FileSystem, path: string): LeaseOwner {
   }
 }
 
-/** The error for a lease that another owner took from this one. */
+/** Creates the error for a lease that another owner took from this one. */
 export function makeLeaseTakenError(path: string, { pid, host }: LeaseOwner): SessionError {
   return new SessionError(
     "LEASE_HELD",
-    `Process ${pid} on ${host} has taken the lease of ${path}, having heard nothing of this one for long. Open the session anew.`,
+    `Process ${pid} on ${host} has taken the lease of ${path}, because this one's heartbeat expired. Open the session again.`,
     { details: { path, pid, host } },
   );
 }

@@ -6,9 +6,9 @@ import type { LogLine } from "./session-log.ts";
 /** Lines as the bytes of one write. */
 export interface EncodedLines {
   readonly lines: readonly LogLine[];
-  /** Whether a line break stands before them, to close a torn line. */
+  /** Whether a line break precedes the lines, to close a torn line. */
   readonly hasBreak: boolean;
-  /** The bytes are at its front; valid until the next lines are encoded. */
+  /** Buffer that begins with the bytes; valid until the next lines are encoded. */
   readonly buffer: Uint8Array;
   readonly length: number;
 }
@@ -17,24 +17,24 @@ const LF = 0x0a;
 
 const SCRATCH_BYTES = 64 * 1024;
 
-/** Scratch space for encoding: a buffer per line, or a view of one, would cost more than the encoding. */
+/** Scratch space for encoding: a buffer or view per line would cost more than the encoding. */
 let scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
 
-/** Makes the line of an entry that has its id, parent and time already. */
+/** Creates the line of an entry that already has its id, parent, and time. */
 export function toLogLine(entry: AnySessionEntry): LogLine {
   const { type, id, parentId, timestamp } = entry;
   const head = { type, id, parentId, timestampMs: Date.parse(timestamp) };
   return { head, text: encodeRecord(entry) };
 }
 
-/** Encodes lines for one write, behind a line break if the bytes before do not end in one. */
+/** Encodes lines for one write, preceded by a line break if the bytes before do not end in one. */
 export function encodeLines(lines: readonly LogLine[], hasBreak: boolean): EncodedLines {
-  // The memory of one large line is not kept for ever.
+  // The memory of one large line is not kept permanently.
   if (scratch.length > 16 * SCRATCH_BYTES) scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
   let length = 0;
   if (hasBreak) scratch[length++] = LF;
   for (const { text } of lines) {
-    // Each unit of a text takes three bytes at most.
+    // Each UTF-16 unit takes at most three bytes.
     const needed = length + text.length * 3 + 1;
     if (needed > scratch.length) reserveBytes(length, needed);
     length += scratch.write(text, length);
@@ -48,10 +48,10 @@ export function getBytes({ buffer, length }: EncodedLines): Uint8Array {
   return buffer.subarray(0, length);
 }
 
-/** Adds the entries of lines to the index, once their bytes stand behind all others; returns the first ordinal. */
+/** Adds the entries of lines to the index, after their bytes were written at the end; returns the first ordinal. */
 export function addLines(index: SessionIndex, { lines, hasBreak, length }: EncodedLines): number {
   const first = index.tree.size;
-  // A single line, as nearly all are, was measured when it was encoded.
+  // A single line, the usual case, was measured when it was encoded.
   const isAlone = lines.length === 1;
   let isTorn = hasBreak;
   for (const { head, text } of lines) {

@@ -11,9 +11,9 @@ import { feedWhole } from "./read-session-file.ts";
 import type { LogChange, LogLine, SessionLog } from "./session-log.ts";
 
 /**
- * A session whose lines are in memory: the executable specification of a log.
+ * Session whose lines are in memory: the executable specification of a log.
  *
- * @remarks Cost: every call O(bytes concerned).
+ * @remarks Cost: every call O(affected bytes).
  */
 export class MemoryLog implements SessionLog {
   readonly path = undefined;
@@ -25,7 +25,7 @@ export class MemoryLog implements SessionLog {
   #index: SessionIndex;
   #isClosed = false;
 
-  /** @param content - Lines to begin with, the header first; bytes may come in pieces. */
+  /** @param content - Initial lines, the header first; bytes may be given in pieces. */
   constructor(content: string | Iterable<Uint8Array>) {
     this.#blocks = Blocks.of(typeof content === "string" ? [content] : content);
     this.#index = this.#newIndex();
@@ -40,7 +40,7 @@ export class MemoryLog implements SessionLog {
     return this.#index.version > CURRENT_SESSION_VERSION ? "version" : undefined;
   }
 
-  /** All bytes, as a file would hold them. */
+  /** All bytes, as a file would contain them. */
   get bytes(): Uint8Array {
     return this.#blocks.join();
   }
@@ -83,7 +83,7 @@ export class MemoryLog implements SessionLog {
   }
 
   async pull(): Promise<void> {
-    // Nobody else writes here.
+    // No other process writes here.
   }
 
   async appendIfLeaf(line: LogLine, expectedLeafId: string | null): Promise<void> {
@@ -93,7 +93,7 @@ export class MemoryLog implements SessionLog {
   }
 
   async *changes(): AsyncGenerator<void, void> {
-    // Nobody else writes here.
+    // No other process writes here.
   }
 
   upgrade(): undefined {
@@ -101,7 +101,7 @@ export class MemoryLog implements SessionLog {
   }
 
   async flush(): Promise<void> {
-    // Nothing here outlives the process, so there is nothing to wait for.
+    // No data here outlives the process, so there is nothing to wait for.
   }
 
   async close(): Promise<void> {

@@ -5,15 +5,15 @@ import { type Content, writeWhole } from "../fs/write-whole.ts";
 import { toFileError } from "./file-errors.ts";
 import { isThere } from "./replace-file.ts";
 
-/** Content for a new file, in the real file system unless another is named. */
+/** Content of a new file, in the real file system unless another is given. */
 interface NewFile extends Omit<Content, "fs"> {
   readonly fs?: FileSystem | undefined;
 }
 
-/** Writes a file that only its owner can read, in a folder that is made; it is there as a whole or not at all. */
+/** Writes a file that only its owner can read, and creates its folder. The file is created completely or not at all. */
 export function writeNewFile({ fs = realFileSystem, ...content }: NewFile): void {
   const { path } = content;
-  // Before anything is computed; a file that is made meanwhile stays as well.
+  // Checked before any computation; a file created in the meantime is not overwritten either.
   assertFree(path, fs);
   try {
     makeFolder(fs, dirname(path));
@@ -23,7 +23,7 @@ export function writeNewFile({ fs = realFileSystem, ...content }: NewFile): void
   }
 }
 
-/** Checks that nothing is at a path. */
+/** Throws if a file exists at a path. */
 export function assertFree(path: string, fs: FileSystem): void {
   if (!isThere(path, fs)) return;
   throw new SessionError("SESSION_EXISTS", `${path} exists already; choose another path.`, {

@@ -14,43 +14,43 @@ import { feedSome, feedToEnd } from "./read-session-file.ts";
 import type { LogLine } from "./session-log.ts";
 import type { OldFile } from "./takeover.ts";
 
-/** Bytes up to which a file is read as text: see docs/performance.md#small-sessions. */
+/** Maximum number of bytes of a file that is read as text: see docs/performance.md#small-sessions. */
 const SMALL_FILE_BYTES = 4 * 1024 * 1024;
 
-/** Enough of a line to hold its id and time, which make it unique. */
+/** Number of bytes of a line sufficient to contain its id and time, which make it unique. */
 const FINGERPRINT_BYTES = 256;
 
 /**
- * The beginning of a file's last line, which detects a replaced file.
+ * Beginning of a file's last line, which detects a replaced file.
  *
- * Size and inode are not enough: other programs rewrite files in place, the system reuses the inode of a deleted file, and
- * a writer that failed replaces its torn line by another.
+ * Size and inode are not sufficient: other programs rewrite files in place, the system reuses the inode of a deleted file, and a
+ * writer whose write failed replaces its torn line with another.
  */
 export interface FileFingerprint {
   readonly offset: number;
   readonly bytes: Uint8Array;
-  /** Ordinal from which on entries may have been read while their writer was not done with them. */
+  /** Ordinal from which on entries may have been read before their writer was finished with them. */
   readonly newest: number;
 }
 
 const NS_PER_MS = 1_000_000n;
 
-/** A change within so many milliseconds after another may leave the file with the same time. */
+/** Milliseconds after a change within which another change may leave the file with the same time. */
 const MTIME_STEP_MS = 3_000;
 
-/** What the path of an open file leads to now: the file as it was read, the file with more in it, another one, or nothing. */
+/** State of an open file's path: the file as read, the file with more data, another file, or none. */
 export type FoundAtPath = "same" | "grown" | "replaced" | "gone";
 
 /**
- * One session file and the index of what was read of it. It never reads another file: where the path leads to one,
- * its log opens that instead.
+ * One session file and the index of its data read so far. Never reads another file: if the path refers to one, the log opens that
+ * instead.
  *
- * @remarks All calls fail with the system's error, and change nothing then.
+ * @remarks All calls fail with the system's error, without changing the state.
  */
 export class OpenFile {
   readonly isWritten = true;
   readonly index: SessionIndex;
-  /** Whether the file had nothing after what was just written, and nothing of others before it. */
+  /** Whether the file contained no data after the last write, and no data of other processes before it. */
   isAlone = true;
   readonly #fs: FileSystem;
   readonly #file: AppendFile;
@@ -58,10 +58,10 @@ export class OpenFile {
   #fingerprint: FileFingerprint | undefined;
   /** State of the path when it last led to this file. */
   #seen: FileState | undefined;
-  /** Whether the file must be read anew: its index has entries that are not in it. */
+  /** Whether the file must be reread, because its index has entries that are not in it. */
   #isStale = false;
 
-  /** @param file - What `index` has read, up to its end. */
+  /** @param file - File that `index` has read, up to its end. */
   constructor(fs: FileSystem, file: AppendFile, index: SessionIndex, fingerprint?: FileFingerprint) {
     this.#fs = fs;
     this.#file = file;
@@ -69,14 +69,14 @@ export class OpenFile {
     this.#fingerprint = fingerprint;
   }
 
-  /** Opens the file at a path, to be read by `readSteps`. */
+  /** Opens the file at a path, for reading with `readSteps`. */
   static at(fs: FileSystem, path: string, maxLineBytes: number | undefined): OpenFile {
     const file = new AppendFile(fs, path);
     const readBytes = (offset: number, length: number) => file.readRange(offset, length);
     return new OpenFile(fs, file, new SessionIndex({ readBytes, decode: decodeAscii, maxLineBytes }));
   }
 
-  /** Whether the descriptor is open, so that the file can be read even if its name is gone. */
+  /** Whether the descriptor is open, so that the file can be read even if its name was removed. */
   get isHeld(): boolean {
     return this.#file.isHeld;
   }
@@ -86,27 +86,27 @@ export class OpenFile {
     return this.#file.isRetired;
   }
 
-  /** Whether the open file was deleted as a session, for good or into the trash. */
+  /** Whether the open file was deleted as a session, permanently or to the trash. */
   get isDeleted(): boolean {
     return this.#file.isDeleted;
   }
 
-  /** Ordinal from which on entries may have been read while their writer was not done with them. */
+  /** Ordinal from which on entries may have been read before their writer was finished with them. */
   get newest(): number | undefined {
     return this.#fingerprint?.newest;
   }
 
-  /** Whether two objects have opened the same file. */
+  /** Returns whether two objects have opened the same file. */
   isSameAs(other: OpenFile): boolean {
     return this.#file.isSameAs(other.#file);
   }
 
   /**
-   * Reads the whole file in steps; yields the bytes read and the size of the file after each step.
+   * Reads the whole file in steps; yields the number of bytes read and the size of the file after each step.
    *
-   * All bytes come from one descriptor, whatever takes the path meanwhile.
+   * All bytes come from one descriptor, even if another file replaces this one in the meantime.
    *
-   * @returns Whether the file was not replaced meanwhile: what is written to a replaced one may be in no other file.
+   * @returns Whether the file was not replaced in the meantime: data written to a replaced file may not be in any other file.
    */
   *readSteps(stepBytes = SMALL_FILE_BYTES): Generator<[read: number, total: number], boolean> {
     const [fs, index] = [this.#fs, this.index];
@@ -135,7 +135,7 @@ export class OpenFile {
     }
   }
 
-  /** Reads what is not read yet of the open file, of which something is odd, or which is large or grows. */
+  /** Reads the remaining bytes of an open file that has anomalies, is large, or is growing. */
   *#readRest(fd: number, size: number, stepBytes: number): Generator<[read: number, total: number], void> {
     const [fs, index] = [this.#fs, this.index];
     let total = size;
@@ -146,13 +146,13 @@ export class OpenFile {
       if (index.position <= buffer.length && index.position < total) index.reserve(total);
       yield [index.position, total];
     }
-    // Only the end shows a header that has no line break behind it.
+    // Only the end of the file reveals a header without a line break after it.
     if (!index.isRejected) index.end();
     const { path } = this.#file;
     if (total > 0 && index.header === undefined) throw notASession(path, { path }, detectFileSource(fs, fd));
   }
 
-  /** Compares what is at the path with what was read. */
+  /** Compares the file at the path with the data that was read. */
   findAtPath(): FoundAtPath {
     const state = this.#file.stateAtPath();
     if (state === undefined) return "gone";
@@ -161,7 +161,7 @@ export class OpenFile {
     return state.size === this.index.expectedEnd ? "same" : "grown";
   }
 
-  /** Whether the file at the path is the one that was read, perhaps with more lines. */
+  /** Returns whether the file at the path is the one that was read, possibly with more lines. */
   #isKnown(state: FileState): boolean {
     const { position, expectedEnd } = this.index;
     if (this.#isStale || !this.#file.isSame(state) || state.size < position) return false;
@@ -171,14 +171,17 @@ export class OpenFile {
     return fingerprint === undefined || this.#file.read((fd) => isIntact(this.#fs, fd, fingerprint));
   }
 
-  /** Confirms the positions of pending writes if nobody else wrote, whatever the path leads to; false otherwise. */
+  /**
+   * Confirms the positions of pending writes if no other process wrote, regardless of the path's current file; returns whether it
+   * did.
+   */
   confirmPending(): boolean {
     const isAlone = this.#file.state().size === this.index.expectedEnd;
     if (isAlone) this.index.confirmPending();
     return isAlone;
   }
 
-  /** Reads what was appended. Returns false if pending writes are not in the file, which must then be read anew. */
+  /** Reads appended data. Returns false if pending writes are not in the file, which must then be reread. */
   readNew(): boolean {
     const { index } = this;
     const from = index.tree.size;
@@ -191,7 +194,7 @@ export class OpenFile {
     return !this.#isStale;
   }
 
-  /** Marks the file to be read anew, until that has worked. */
+  /** Marks the file as stale, until it was reread successfully. */
   markStale(): void {
     this.#isStale = true;
   }
@@ -201,21 +204,21 @@ export class OpenFile {
     return this.#file.read(use);
   }
 
-  /** Opens the file for reading, whatever happens to its path until `close`. */
+  /** Opens the file for reading, unaffected by changes of its path until `close`. */
   openToRead(): OpenToRead {
     return this.#file.openToRead();
   }
 
-  /** Tells whether the path leads to this file as it was left. False may only mean that this is not certain. */
+  /** Returns whether the path refers to this file, unchanged. False may only mean that this is uncertain. */
   isUnchanged(): boolean {
     const { position, expectedEnd } = this.index;
     return !this.#isStale && position === expectedEnd && this.#file.isAtPathWith(expectedEnd, this.#seen);
   }
 
   /**
-   * Appends lines, which are at the end if nobody else has written; else they are assumed there until confirmed.
+   * Appends lines, which are at the end if no other process wrote; otherwise, that position is assumed until confirmed.
    *
-   * @returns False if another file is at the path: nothing was added.
+   * @returns False if another file is at the path, in which case no line was added.
    */
   append(lines: readonly LogLine[], isSynced: boolean): boolean {
     const { index } = this;
@@ -229,22 +232,22 @@ export class OpenFile {
     return true;
   }
 
-  /** Completes a torn last line if that makes it entries; the line break must then be read. */
+  /** Completes a torn last line if that turns it into entries; the line break must then be read. */
   endTorn(): void {
     const { index } = this;
     if (!index.isMidLine || !this.#file.read((fd) => hasEntriesAtEnd(this.#fs, fd, index))) return;
     this.#file.append(LINE_BREAK, LINE_BREAK.length, index.expectedEnd, false);
   }
 
-  /** Waits until written bytes survive a power cut. */
+  /** Waits until written bytes survive a power failure. */
   sync(): void {
     this.#file.sync();
   }
 
   /**
-   * Calls with the file as it was read, for a replacement.
+   * Calls a function with the file as read, for a replacement.
    *
-   * The only call during which this session puts another file at the path.
+   * This is the only call during which this session writes another file at the path.
    */
   replace<T>(replaceOld: (old: OldFile) => T): T {
     const { path } = this.#file;
@@ -257,13 +260,13 @@ export class OpenFile {
   }
 }
 
-/** Decodes bytes of which most are ASCII, as `decodeText` does: ASCII need not be decoded. */
+/** Decodes bytes that are usually ASCII, as `decodeText` does: ASCII requires no decoding. */
 function decodeAscii(bytes: Uint8Array): string {
   if (!isAscii(bytes)) return decodeText(bytes);
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
 }
 
-/** Opens the file at a path and reads it; begins again if it is replaced meanwhile. */
+/** Opens and reads the file at a path; restarts if it is replaced in the meantime. */
 export function readFile(
   fs: FileSystem,
   path: string,
@@ -283,7 +286,7 @@ export function readFile(
   }
 }
 
-/** Does the same in steps, and yields the bytes read and the size of the file after each. */
+/** Opens and reads the file at a path in steps, and yields the number of bytes read and the size of the file after each. */
 export function* readFileSteps(
   fs: FileSystem,
   path: string,
@@ -301,7 +304,7 @@ export function* readFileSteps(
   }
 }
 
-/** Takes the fingerprint of what an index has read of a file. */
+/** Creates the fingerprint of the data that an index has read from a file. */
 function takeFingerprint(
   index: SessionIndex,
   readBytes: (offset: number, length: number) => Uint8Array,
@@ -312,12 +315,12 @@ function takeFingerprint(
   return { offset, bytes: readBytes(offset, length), newest };
 }
 
-/** Tells whether a file still has a fingerprint. */
+/** Returns whether a file still has a fingerprint. */
 function isIntact(fs: FileSystem, fd: number, { offset, bytes }: FileFingerprint): boolean {
   return readRange(fs, fd, offset, bytes.length).equals(bytes);
 }
 
-/** Tells whether a line break would make entries of a file's torn last line. */
+/** Returns whether a line break would turn a file's torn last line into entries. */
 function hasEntriesAtEnd(fs: FileSystem, fd: number, index: SessionIndex): boolean {
   const torn = index.tornTail;
   if (torn === undefined) return false;

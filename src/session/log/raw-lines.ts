@@ -8,19 +8,19 @@ import {
   readPieces,
 } from "../fs/file-system.ts";
 
-/** Where a line stands in its file, in bytes. */
+/** Position of a line in its file, in bytes. */
 export interface RawSpan {
   readonly offset: number;
   readonly length: number;
 }
 
 /**
- * Reads the lines of a file, whatever they hold.
+ * Reads the lines of a file, regardless of their content.
  *
- * @param take - Called for each line that is not blank, as text without its line break, and with its span. A line over the bound
+ * @param take - Called for each nonblank line with its text, without the line break, and its span. A line that exceeds the limit
  *   has no text.
  * @throws The system's error.
- * @throws {NotAPlainFileError} If a folder, pipe, socket or device is at the path.
+ * @throws {NotAPlainFileError} If a folder, pipe, socket, or device is at the path.
  */
 export function eachRawLine(
   fs: FileSystem,
@@ -37,7 +37,7 @@ export function eachRawLine(
   }
 }
 
-/** Reads the lines of bytes in pieces, as `eachRawLine` reads those of a file. */
+/** Reads lines from bytes given in pieces, as `eachRawLine` does from a file. */
 export function scanRawLines(
   pieces: Iterable<Uint8Array>,
   take: (line: string | undefined, span: RawSpan) => void,

@@ -4,10 +4,10 @@ import { type FileSystem, readInto } from "../fs/file-system.ts";
 import { FileChangedError } from "./file-errors.ts";
 import type { TakeLine, TakeText } from "./session-log.ts";
 
-/** Lines this near to each other are read at once. */
+/** Maximum distance of lines that are read in one call. */
 const MAX_GAP_BYTES = 64 * 1024;
 
-/** Bytes read at once, unless one line is longer; fits into a processor's cache. */
+/** Maximum number of bytes read in one call, unless one line is longer; fits into a processor's cache. */
 const MAX_READ_BYTES = 256 * 1024;
 
 /** Maps old ordinals to the current spans of their lines. */
@@ -19,10 +19,10 @@ export function moveSpans(spans: SpansByOrdinal, now: (ordinal: number) => numbe
 }
 
 /**
- * Reads the lines of entries from a file, adjacent ones together.
+ * Reads the lines of entries from a file, adjacent ones in one call.
  *
- * @param take - Called for each, in the given order; the bytes are valid during the call.
- * @param takeText - If given, called instead, with the text as `decodeText` returns it.
+ * @param take - Called for each line, in the given order; the bytes are valid during the call.
+ * @param takeText - If given, called instead of `take`, with the text as `decodeText` returns it.
  * @remarks Cost: O(bytes of the lines), and one read for each run of adjacent lines.
  */
 export function readEntryLines(
@@ -43,7 +43,7 @@ export function readEntryLines(
       buffer = Buffer.allocUnsafe(buffer.length > 0 ? Math.max(size, MAX_READ_BYTES) : size);
     const bytes = readInto(fs, fd, buffer, start, size);
     if (bytes.length < size) throw new FileChangedError("the file is shorter than it was");
-    // Slicing text out of the buffer saves an object per line, and ASCII need not be decoded.
+    // Slicing strings out of the buffer saves an object per line, and ASCII requires no decoding.
     const encoding = takeText !== undefined && isAscii(bytes) ? "latin1" : "utf8";
     for (const ordinal of run) {
       const from = spans.offsetAt(ordinal) - start;

@@ -15,12 +15,12 @@ import {
 import { readEntryLines } from "./read-lines.ts";
 import { toAbsolutePath } from "./session-paths.ts";
 
-/** A session file that was read whole; its descriptor is still open to read lines. */
+/** Session file that was read completely; its descriptor is still open for reading lines. */
 interface ReadSession extends LineSource {
   readonly fd: number;
 }
 
-/** Reads a session file once. The caller closes `fd`. */
+/** Reads a session file. The caller must close `fd`. */
 export function readSessionFile(fs: FileSystem, path: string): ReadSession {
   const fd = openForReading(fs, path);
   try {
@@ -32,7 +32,7 @@ export function readSessionFile(fs: FileSystem, path: string): ReadSession {
   }
 }
 
-/** Reads an open file into an index, to its end or up to an offset. */
+/** Reads an open file to an index, up to its end or an offset. */
 export function readIndex(
   fs: FileSystem,
   fd: number,
@@ -45,7 +45,7 @@ export function readIndex(
   return index;
 }
 
-/** Feeds an index the next bytes that fit into the buffer; returns the file's size, which may be less than before. */
+/** Feeds the next bytes that fit into the buffer to an index; returns the file's size, which may have decreased. */
 export function feedSome(
   fs: FileSystem,
   fd: number,
@@ -60,7 +60,7 @@ export function feedSome(
   return index.position < size ? size : fs.fstatSync(fd).size;
 }
 
-/** Feeds an index everything in a file that it has not read yet. Stops early if the file is not a session. */
+/** Feeds all unread data of a file to an index. Stops early if the file is not a session. */
 export function feedToEnd(
   fs: FileSystem,
   fd: number,
@@ -74,7 +74,7 @@ export function feedToEnd(
   index.end();
 }
 
-/** Feeds an index all bytes of a session. */
+/** Feeds all bytes of a session to an index. */
 export function feedWhole(index: SessionIndex, bytes: Uint8Array): void {
   index.feed(bytes);
   index.end();
@@ -87,10 +87,10 @@ export function findMissing(index: SessionIndex, before: SessionIndex): number[]
 }
 
 /**
- * Parses the records of a session file as they stand, header and entries, without upgrading them.
+ * Parses the records of a session file as stored, header and entries, without upgrading them.
  *
- * @returns Empty if there is no such file or it is no session.
- * @remarks Cost: O(file). A `SessionManager` reads less and reports what is wrong.
+ * @returns Empty if the file does not exist or is not a session.
+ * @remarks Cost: O(file). A `SessionManager` reads less and reports issues.
  */
 export function loadEntriesFromFile(path: string): FileEntry[] {
   const fs = realFileSystem;

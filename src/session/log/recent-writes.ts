@@ -7,33 +7,33 @@ import { readEntryLines } from "./read-lines.ts";
 import { findMissing } from "./read-session-file.ts";
 import type { LogLine } from "./session-log.ts";
 
-/** Bytes of lines that are kept at least: more than can be written between two checks of a file. */
+/** Minimum number of bytes of lines that are kept: more than can be written between two checks of a file. */
 const KEPT_BYTES = 256 * 1024;
 
-/** Bytes that the first lines get. */
+/** Initial capacity for lines, in bytes. */
 const FIRST_BYTES = 16 * 1024;
 
 /** Lines of the previous file that a file lacks. */
 export interface MissingLines {
-  /** Recent lines of this session, in order. The parent of each is in the file, or among the lines before it. */
+  /** Recent lines of this session, in order. The parent of each line is in the file, or in an earlier line of the array. */
   readonly own: readonly LogLine[];
-  /** Whether more recent lines of this session are missing, together with a parent. */
+  /** Whether further recent lines of this session are missing, together with a parent. */
   readonly isOwnStuck: boolean;
-  /** Whether other lines are missing: old ones, or those of others. */
+  /** Whether other lines are missing: old ones, or those of other processes. */
   readonly areOthers: boolean;
 }
 
-/** Lines as bytes, since texts that live for a while cost the garbage collector more than the rest of an append. */
+/** Lines as bytes, because strings that live for a while cost the garbage collector more than the rest of an append. */
 class LineBuffer {
   readonly heads: EntryHead[] = [];
-  /** The end of each line in the bytes. */
+  /** End of each line in the bytes. */
   readonly #ends: number[] = [];
   #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
   #length = 0;
 
   /** Adds a line; false if it may not fit. */
   add({ head, text }: LogLine): boolean {
-    // Each unit of a text takes three bytes at most.
+    // Each UTF-16 unit takes at most three bytes.
     const needed = this.#length + text.length * 3;
     if (needed > this.#bytes.length && !this.#makeRoom(this.#length + Buffer.byteLength(text))) return false;
     this.#length += this.#bytes.write(text, this.#length);
@@ -60,18 +60,18 @@ class LineBuffer {
 }
 
 /**
- * The latest appended lines, to append again if the file is cut or replaced by one that lacks them.
+ * Latest appended lines, to append again if the file is truncated or replaced by one that lacks them.
  *
- * This library copies all lines when it replaces a file. Other programs do not, such as an editor that saves.
+ * This library copies all lines when it replaces a file. Other programs, such as editors, do not.
  *
- * @remarks Cost: O(bytes) per added line, O(entries) for a look-up, which is rare.
+ * @remarks Cost: O(bytes) per added line, O(entries) for a lookup, which is rare.
  */
 export class RecentWrites {
   #lines = new LineBuffer();
-  /** The lines before those, of as many bytes; they are dropped together. */
+  /** Lines before those, of the same total size; dropped together. */
   #older: LineBuffer | undefined;
 
-  /** Adds a line, unless it would take all the room alone. */
+  /** Adds a line, unless it would use the whole capacity alone. */
   add(line: LogLine): void {
     if (this.#lines.add(line) || Buffer.byteLength(line.text) > KEPT_BYTES) return;
     this.#older = this.#lines;
@@ -87,7 +87,7 @@ export class RecentWrites {
     return this.#lines.find(id) ?? this.#older?.find(id);
   }
 
-  /** Returns the lines that are in a file exactly as written, because a redacted one must not come back. */
+  /** Returns the ids of lines that are in a file exactly as written, because a redacted line must not be restored. */
   findUnaltered(fs: FileSystem, fd: number, { tree, spans }: SessionIndex): Set<string> {
     const unaltered = new Set<string>();
     const ordinals = this.ids.map((id) => tree.find(id)).filter((ordinal) => ordinal !== NONE);
@@ -104,7 +104,7 @@ export class RecentWrites {
     return unaltered;
   }
 
-  /** Drops all lines but those of these entries. */
+  /** Drops all lines except those of these entries. */
   keepOnly(ids: ReadonlySet<string>): void {
     const kept = this.ids.filter((id) => ids.has(id)).map((id) => this.find(id));
     this.#older = undefined;
@@ -113,9 +113,9 @@ export class RecentWrites {
   }
 
   /**
-   * Finds what a file lacks after it was replaced or cut.
+   * Finds the lines that a file lacks after it was replaced or truncated.
    *
-   * @param newest - Ordinal from which on lines of others may be missing: a writer cuts off its line if the write
+   * @param newest - Ordinal from which on lines of other processes may be missing: a writer truncates its line if the write
    *   fails.
    */
   missingFrom(index: SessionIndex, before: SessionIndex, newest: number): MissingLines {

@@ -35,25 +35,25 @@ import { toAbsolutePath } from "./session-paths.ts";
 import { assertEqual } from "./upgrade-file.ts";
 import { makeBackupName, makeSideFilePath } from "./written-names.ts";
 
-/** What was done, or would be done, about one kind of damage. */
+/** Action on one kind of damage, taken or planned. */
 export interface RepairAction {
   readonly issue: SessionIssue;
-  /** In words. */
+  /** Human-readable description of the action. */
   readonly action: string;
 }
 
-/** What a repair found and did. */
+/** Findings and actions of a repair. */
 export interface RepairReport {
   readonly path: string;
-  /** Empty if the file is healthy: then nothing was written. */
+  /** Empty if the file is undamaged, in which case no file was written. */
   readonly actions: readonly RepairAction[];
-  /** Path of the original; undefined if nothing was written. */
+  /** Path of the original; undefined if no file was written. */
   readonly backup?: string;
-  /** Path of the bytes that belong to no entry; undefined if there are none, or nothing was written. */
+  /** Path of the bytes that do not belong to any entry; undefined if there are none, or no file was written. */
   readonly sideFile?: string;
 }
 
-/** How each kind of issue is repaired. Kinds that are missing here do not concern lines. */
+/** Action for each kind of issue. Kinds that are missing here do not concern lines. */
 const ACTIONS: { readonly [code in IssueCode]?: string } = {
   RECORD_BEFORE_HEADER: "moved to the side file",
   HEADER_REPEATED: "moved to the side file",
@@ -65,7 +65,7 @@ const ACTIONS: { readonly [code in IssueCode]?: string } = {
   TAIL_TORN: "moved to the side file",
   NUL_BYTES: "moved to the side file",
   RECORDS_GLUED: "split; incomplete records moved to the side file",
-  BODY_DAMAGED: "kept as text in a custom entry at its place",
+  BODY_DAMAGED: "kept as text in a custom entry in its place",
   ID_INVENTED: "written down",
   ID_DUPLICATE: "rewritten with the id that the reader gave it",
   ENTRY_REPEATED: "moved to the side file",
@@ -75,14 +75,14 @@ const ACTIONS: { readonly [code in IssueCode]?: string } = {
 };
 
 /**
- * Repairs a damaged session file: writes a clean file of what a reader finds in it.
+ * Repairs a damaged session file: writes a clean file with the content that a reader finds in it.
  *
- * Tree, ids and contexts are the same as when the damaged file is read. The original stays beside the repaired file
- * as `<name>.bak`. Bytes that belong to no entry go to `<name>.damaged`. A healthy file is not touched.
+ * Tree, ids, and contexts are the same as when the damaged file is read. The original is kept next to the repaired file as
+ * `<name>.bak`. Bytes that do not belong to any entry are written to `<name>.damaged`. An undamaged file is not changed.
  *
- * @param options - `isDryRun` only reports what would be done.
- * @throws {SessionError} `NOT_A_SESSION` if the file is another program's or holds no entry, `SESSION_NOT_FOUND`, `VERSION_TOO_NEW`,
- *   `READ_ONLY` if another program wrote it, or `WRITE_FAILED`; the file is then unchanged.
+ * @param options - `isDryRun`: whether to report the actions without writing.
+ * @throws {SessionError} `NOT_A_SESSION` if the file is another program's or contains no entry, `SESSION_NOT_FOUND`,
+ *   `VERSION_TOO_NEW`, `READ_ONLY` if another program wrote it, or `WRITE_FAILED`; the file is then unchanged.
  * @remarks Cost: O(file).
  */
 export function repairSession(
@@ -108,12 +108,12 @@ export function repairSession(
   }
 }
 
-/** A file that is open for repair. */
+/** File that is open for repair. */
 interface DamagedFile {
   readonly fs: FileSystem;
   readonly fd: number;
   readonly path: string;
-  /** As it was when the repair began. */
+  /** State at the beginning of the repair. */
   readonly state: FileState;
 }
 
@@ -121,7 +121,7 @@ function assertRepairable(fs: FileSystem, path: string): void {
   awaitFile(fs, path);
   const stats = fs.lstatSync(path, { throwIfNoEntry: false });
   if (stats?.isFile()) return;
-  // A link must not be replaced: its target would stay damaged.
+  // A link must not be replaced, because its target would remain damaged.
   if (stats?.isSymbolicLink()) throw new NotAPlainFileError(`${path} is not a plain file`);
   throw new SessionError("SESSION_NOT_FOUND", `There is no file at ${path}. Check the path.`, {
     details: { path },
@@ -136,7 +136,7 @@ function repairFile(file: DamagedFile, isDryRun: boolean): RepairReport {
   return { path, actions, ...writeRepaired(file, source) };
 }
 
-/** Reads the file with all bodies, and rebuilds the header if it has none. */
+/** Reads the file with all bodies, and rebuilds a missing header. */
 function readDamaged(file: DamagedFile): LineSource {
   const { fs, fd, path } = file;
   const own = readIndex(fs, fd, {}, file.state.size);
@@ -159,7 +159,7 @@ function readDamaged(file: DamagedFile): LineSource {
   return source;
 }
 
-/** Reads a file that has lost its header; one of another program, or without an entry of a known type, is none. */
+/** Reads a file that lost its header; throws if another program wrote it, or it has no entry of a known type. */
 function readHeaderless(file: DamagedFile): SessionIndex {
   const { fs, fd, path, state } = file;
   const source = detectFileSource(fs, fd, state.size);
@@ -174,7 +174,7 @@ function readHeaderless(file: DamagedFile): SessionIndex {
   );
 }
 
-/** Makes a header with the id in the file's name. Nothing tells the working directory. */
+/** Creates a header with the id in the file's name. The working directory is unknown. */
 function makeHeaderFromName(path: string): SessionHeader {
   const id =
     /^[^_]*_([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\.jsonl$/.exec(basename(path))?.[1] ?? "recovered";
@@ -218,12 +218,12 @@ function writeRepaired(file: DamagedFile, source: LineSource): { backup: string;
   }
 }
 
-/** Returns the time of the first entry, for a session whose header is missing; the epoch if it has none. */
+/** Returns the time of the first entry, for a session without a header; the epoch if the entry has none. */
 function getFirstTime({ tree }: SessionIndex): string {
   return toIsoText(tree.size > 0 ? tree.timeAt(0) : Number.NaN);
 }
 
-/** Whether the opened file is still at its path. */
+/** Returns whether the opened file is still at its path. */
 function isStillThere({ fs, path, state }: DamagedFile): boolean {
   return isSameFile(state, findFileState(fs, path));
 }
@@ -244,7 +244,7 @@ function writeSideFile(fs: FileSystem, path: string, pieces: readonly Uint8Array
   });
 }
 
-/** Yields the bytes of a file that belong neither to its header nor to an entry, a line for each run, without blank ones. */
+/** Returns the bytes of a file that belong neither to its header nor to an entry, one line per run, without blank ones. */
 function readUnclaimedBytes({ fs, fd, state }: DamagedFile, index: SessionIndex): Uint8Array[] {
   const { tree, spans, headerSpan } = index;
   const claimed = Array.from(tree.ordinals(), (ordinal) => spans.at(ordinal));
@@ -261,5 +261,5 @@ function readUnclaimedBytes({ fs, fd, state }: DamagedFile, index: SessionIndex)
   return unclaimed;
 }
 
-/** LF, CR, space, tab, and those of a byte order mark. */
+/** LF, CR, space, tab, and the bytes of a byte order mark. */
 const BLANK_BYTES: ReadonlySet<number> = new Set([0x0a, 0x0d, 0x20, 0x09, 0xef, 0xbb, 0xbf]);

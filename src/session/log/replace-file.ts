@@ -30,35 +30,35 @@ import { Lease } from "./lease.ts";
 import { hasHeader, type OldFile, takeOver } from "./takeover.ts";
 import { lockPath, MAX_STRAYS, makeBackupName, makeOldFilePath, makeStrayPath } from "./written-names.ts";
 
-/** What replaces an old file. */
+/** Replacement of an old file. */
 export interface Replacement extends Omit<Content, "fs" | "path" | "mode"> {
   readonly old: OldFile;
-  /** Name in the same folder for a copy of the old bytes, closed to other users. */
+  /** Name in the same folder for a copy of the old bytes, inaccessible to other users. */
   readonly backup?: string;
 }
 
-/** How long to wait for another process that is replacing the file. */
+/** Maximum wait for another process that is replacing the file. */
 const WAIT_MS = 10_000;
 
 const POLL_MS = 1;
 
-/** Attempts to finish a replacement after the rename. */
+/** Maximum number of attempts to complete a replacement after the rename. */
 const SETTLE_ATTEMPTS = 2;
 
 /** Names of the locks of files that this thread is replacing or deleting. */
 const here = new Set<string>();
 
 /**
- * Replaces a session file while others continue to append to it; its permissions stay.
+ * Replaces a session file while other processes continue to append to it; its permissions do not change.
  *
- * The old file has a second, hidden name until all lines appended to it are in the new one. After a crash, the process that
- * finds that name copies the lines. Must be called inside `exclusively`.
+ * The old file has a second, hidden name until all lines appended to it are in the new one. After a crash, the process that finds
+ * that name copies the lines. Must be called inside `replaceExclusively`.
  *
- * What fails after the new file is at the path becomes a process warning: the replacement has taken effect, and the next
- * writer finishes it.
+ * A failure after the new file is at the path becomes a process warning: the replacement has taken effect, and the next writer
+ * completes it.
  *
  * @returns Path of the backup, if one was requested.
- * @throws {FileChangedError} If the file was cut, or another one is at the path; nothing changed.
+ * @throws {FileChangedError} If the file was truncated, or another one is at the path; nothing was changed.
  * @remarks Source: docs/durability.md#while-a-file-is-replaced
  */
 export function replaceFile({ old, backup, ...content }: Replacement): string | undefined {
@@ -81,7 +81,7 @@ export function replaceFile({ old, backup, ...content }: Replacement): string | 
   return backupPath;
 }
 
-/** Moves the new file over the old one, which has its hidden name already. */
+/** Renames the new file over the old one, which already has its hidden name. */
 function renameOver(old: OldFile, temporary: string): void {
   const { fs, path } = old;
   try {
@@ -94,7 +94,10 @@ function renameOver(old: OldFile, temporary: string): void {
   }
 }
 
-/** Renames the old file, then the new one to its path: where open files cannot be replaced, or have no second name. */
+/**
+ * Renames the old file, then renames the new one to its path. Used if open files cannot be replaced, or cannot have a second
+ * name.
+ */
 function exchangeFiles(old: OldFile, temporary: string): void {
   const { fs, path } = old;
   assertReplaceable(old, path);
@@ -110,7 +113,7 @@ function exchangeFiles(old: OldFile, temporary: string): void {
   }
 }
 
-/** Moves a file to a path at which none is. What a program that knows nothing of this makes there meanwhile is set aside. */
+/** Moves a file to an unused path. A file that an unaware program creates there in the meantime is set aside. */
 function moveToFree(fs: FileSystem, from: string, path: string): void {
   while (!moveIfFree(fs, from, path)) {
     if (!fs.lstatSync(path).isFile()) throw new FileChangedError(`${path} is not a plain file`);
@@ -118,7 +121,7 @@ function moveToFree(fs: FileSystem, from: string, path: string): void {
   }
 }
 
-/** Undoes the first half of an exchange. If that fails, the next process that needs the file does it. */
+/** Undoes the first half of an exchange. If that fails, the next process that uses the file does it. */
 function putBack(fs: FileSystem, path: string): void {
   try {
     finishInterrupted(fs, path);
@@ -127,7 +130,7 @@ function putBack(fs: FileSystem, path: string): void {
   }
 }
 
-/** Copies the last lines of the old file, and removes its hidden name; tries again once. */
+/** Copies the last lines of the old file, and removes its hidden name; retries once. */
 function settleFile(old: OldFile): void {
   const { fs, path } = old;
   for (let attempt = 1; ; attempt++) {
@@ -137,7 +140,7 @@ function settleFile(old: OldFile): void {
       syncFolder(fs, dirname(path));
       markCopied(fs, makeOldFilePath(path));
       removeOldFile(fs, path);
-      // Again, for writers that open the file by its path and know nothing of this.
+      // Repeated for unaware writers that opened the file by its path.
       takeOver(old);
       return;
     } catch (error) {
@@ -149,14 +152,14 @@ function settleFile(old: OldFile): void {
 }
 
 function warnUnsettled(path: string, error: unknown): void {
-  const warning = `${path} has been replaced, but the work behind that failed: ${getErrorMessage(error)}. Until the next append or refresh, the old content may still be in ${makeOldFilePath(path)}, and a power cut may bring it back.`;
+  const warning = `${path} was replaced, but the work after that failed: ${getErrorMessage(error)}. Until the next append or refresh, the old content may still be in ${makeOldFilePath(path)}, and a power cut may bring it back.`;
   process.emitWarning(warning, { code: "SESSIONTREE_REPLACED" });
 }
 
 /**
- * Replaces a session file while no other process does so. First finishes a replacement that was interrupted.
+ * Replaces a session file while no other process does. First completes an interrupted replacement.
  *
- * @param waitMs - How long to wait for another process; blocks the thread.
+ * @param waitMs - Maximum wait for another process, in milliseconds; blocks the thread.
  * @throws {SessionError} `WRITE_FAILED` if another process, or a call further up the stack, is replacing the file.
  */
 export function replaceExclusively<T>(fs: FileSystem, path: string, replace: () => T, waitMs = WAIT_MS): T {
@@ -170,10 +173,10 @@ export function replaceExclusively<T>(fs: FileSystem, path: string, replace: () 
 }
 
 /**
- * Keeps others from replacing or deleting a session file.
+ * Prevents other processes and calls from replacing or deleting a session file.
  *
- * @returns Ends that.
- * @throws {SessionError} `WRITE_FAILED`, as `exclusively` does.
+ * @returns A function that ends the reservation.
+ * @throws {SessionError} `WRITE_FAILED`, as `replaceExclusively` does.
  */
 export function reserveFile(fs: FileSystem, path: string, waitMs = WAIT_MS): () => void {
   const lock = lockPath(path);
@@ -195,10 +198,10 @@ export function reserveFile(fs: FileSystem, path: string, waitMs = WAIT_MS): () 
 }
 
 /**
- * Finishes a replacement that a killed process left unfinished, or waits until a running one is done.
+ * Completes a replacement that a killed process left unfinished, or waits until a running one has ended.
  *
- * @returns Whether all lines of the old file are in the new one now.
- * @remarks Cost: one look-up of a name if nothing is to be done.
+ * @returns Whether all lines of the old file are now in the new one.
+ * @remarks Cost: one lookup of a name if there is nothing to do.
  */
 export function finishReplacement(fs: FileSystem, path: string, waitMs: number): boolean {
   if (!isHalfReplaced(fs, path)) return true;
@@ -206,7 +209,7 @@ export function finishReplacement(fs: FileSystem, path: string, waitMs: number):
   do {
     if (here.has(lockPath(path))) {
       if (!isAnythingAt(fs, path)) throw makeBusyError(path);
-      // The call further up the stack then finds its work done.
+      // The call further up the stack then finds its work completed.
       takeOverHidden(fs, path);
       return true;
     }
@@ -222,7 +225,7 @@ export function finishReplacement(fs: FileSystem, path: string, waitMs: number):
   return true;
 }
 
-/** Tells whether a replacement is running or was interrupted, so that lines of the old file may be missing. */
+/** Returns whether a replacement is running or was interrupted, so that lines of the old file may be missing. */
 export function isHalfReplaced(fs: FileSystem, path: string): boolean {
   return isAnythingAt(fs, makeOldFilePath(path));
 }
@@ -232,8 +235,8 @@ function isAnythingAt(fs: FileSystem, path: string): boolean {
 }
 
 /**
- * Waits for a file that is being replaced, if that leaves nothing at its path for a moment, or for longer if its process was
- * killed: then the old file is put back.
+ * Waits for a file that is being replaced, whose path may be unused for a moment, or for longer if the replacing process was
+ * killed; then the old file is restored.
  *
  * @throws {SessionError} `WRITE_FAILED` if another process, or a call further up the stack, takes too long.
  */
@@ -241,7 +244,7 @@ export function awaitFile(fs: FileSystem, path: string): void {
   if (!isAnythingAt(fs, path) && !finishReplacement(fs, path, WAIT_MS)) throw makeBusyError(path);
 }
 
-/** Tells whether anything is at a path, after such a wait if nothing is. */
+/** Returns whether a file exists at a path, after waiting as `awaitFile` does if there is none. */
 export function isThere(path: string, fs: FileSystem = realFileSystem): boolean {
   try {
     if (fs.statSync(path, { throwIfNoEntry: false }) !== undefined) return true;
@@ -252,7 +255,7 @@ export function isThere(path: string, fs: FileSystem = realFileSystem): boolean 
   }
 }
 
-/** Calls once more after such a wait, if there was no file. */
+/** Calls a function again after waiting as `awaitFile` does, if the file did not exist. */
 export function retryAfterReplacement<T>(fs: FileSystem, path: string, call: () => T): T {
   try {
     return call();
@@ -263,14 +266,17 @@ export function retryAfterReplacement<T>(fs: FileSystem, path: string, call: () 
   }
 }
 
-/** Removes what an interrupted replacement left of a session that is being deleted. */
+/** Removes the files that an interrupted replacement left of a session that is being deleted. */
 export function removeOldFile(fs: FileSystem, path: string): void {
   for (const stray of listStrayNames(fs, path).reverse()) removeFile(fs, stray);
-  // Last, since it shows that there may be others.
+  // Removed last, because it indicates that there may be others.
   removeFile(fs, makeOldFilePath(path));
 }
 
-/** Removes what killed processes left, after copying lines that are nowhere else. Must be called while the file is reserved. */
+/**
+ * Removes files that killed processes left, after copying lines that are in no other file. Must be called while the file is
+ * reserved.
+ */
 export function finishInterrupted(fs: FileSystem, path: string): void {
   try {
     removeLeftovers(fs, dirname(path));
@@ -284,7 +290,10 @@ export function finishInterrupted(fs: FileSystem, path: string): void {
   }
 }
 
-/** Whether the new file is not at the path yet: nothing is, or what another program appended to a path without a file. */
+/**
+ * Returns whether the new file is not at the path yet: the path is unused, or has a file to which another program appended while
+ * there was none.
+ */
 function isExchangeHalfDone(fs: FileSystem, hidden: string, path: string): boolean {
   const now = fs.lstatSync(path, { throwIfNoEntry: false });
   if (now === undefined) return true;
@@ -293,7 +302,7 @@ function isExchangeHalfDone(fs: FileSystem, hidden: string, path: string): boole
   );
 }
 
-/** Copies the lines of an old file that has only its hidden name, and of files that were set aside. */
+/** Copies the lines of an old file that only has its hidden name, and of files that were set aside. */
 function takeOverHidden(fs: FileSystem, path: string): void {
   for (const name of [makeOldFilePath(path), ...listStrayNames(fs, path)]) takeOverFile(fs, name, path);
 }
@@ -307,7 +316,7 @@ function takeOverFile(fs: FileSystem, from: string, path: string): void {
   try {
     const isTaken = takeOver({ fs, path, fd, copied: 0 });
     if (isTaken) markCopied(fs, from);
-    // Another session is at the path. The lines belong to the old one, and are nowhere else.
+    // Another session is at the path. The lines belong to the old one, and are in no other file.
     else
       makeUnderFreeName(join(dirname(path), makeBackupName(path)), (free) => linkOrCopyFile(fs, from, free));
   } finally {
@@ -315,7 +324,7 @@ function takeOverFile(fs: FileSystem, from: string, path: string): void {
   }
 }
 
-/** Makes a copy rather than a second name: the backup must not get lines that others append to the old file. */
+/** Creates a copy instead of a second name, because the backup must not receive lines appended to the old file. */
 function keepCopy({ fs, path, fd, copied }: OldFile, wanted: string): string {
   const temporary = writeTemporary({ fs, path, pieces: readPieces(fs, fd, 0, copied) });
   try {
@@ -325,7 +334,7 @@ function keepCopy({ fs, path, fd, copied }: OldFile, wanted: string): string {
   }
 }
 
-/** Checks that only appends have changed the old file: those are copied later, anything else needs a new copy. */
+/** Throws unless only appends have changed the old file: those are copied later, other changes require a new copy. */
 function assertReplaceable({ fs, fd, copied }: OldFile, name: string): void {
   const open = getOpenState(fs, fd);
   if (isSameFile(findFileState(fs, name), open) && open.size >= copied) return;
@@ -349,7 +358,7 @@ function makeBusyError(path: string, cause?: unknown): SessionError {
   });
 }
 
-/** The names of files that other programs made at the path while no file was there. */
+/** Returns the names of files that other programs created at the path while there was none. */
 function listStrayNames(fs: FileSystem, path: string): string[] {
   const names: string[] = [];
   for (let number = 1; number <= MAX_STRAYS; number++) {

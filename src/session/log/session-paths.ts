@@ -8,20 +8,20 @@ import { type OptionRules, TEXT } from "../../core/format/options.ts";
 import { hashSha256 } from "../fs/digest.ts";
 import { callIfPresent, makeFolder, realFileSystem } from "../fs/file-system.ts";
 
-/** Where sessions live, for programs that keep them elsewhere than pi does. */
+/** Locations of sessions, for programs that store them in other folders than pi. */
 export interface SessionPlaces {
-  /** Folder above `sessions/`. Default: the variable named by `agentDirVariable`, else `~/.pi/agent`. */
+  /** Parent folder of `sessions/`. Default: the variable named by `agentDirVariable`, else `~/.pi/agent`. */
   readonly agentDir?: string;
-  /** Name of the environment variable for the agent's folder. Default `PI_CODING_AGENT_DIR`. */
+  /** Name of the environment variable for the agent's folder. Default: `PI_CODING_AGENT_DIR`. */
   readonly agentDirVariable?: string;
   /**
-   * Name of the environment variable that sets the sessions root. Default `PI_SESSIONS_DIR`, which pi's Rust port
-   * reads and pi does not.
+   * Name of the environment variable that sets the sessions root. Default: `PI_SESSIONS_DIR`, which pi's Rust port reads and pi
+   * does not.
    */
   readonly sessionsDirVariable?: string;
 }
 
-/** What these options may be. */
+/** Validation rules for these options. */
 export const PLACES_RULES: OptionRules<SessionPlaces> = {
   agentDir: TEXT,
   agentDirVariable: TEXT,
@@ -29,7 +29,7 @@ export const PLACES_RULES: OptionRules<SessionPlaces> = {
 };
 
 /**
- * Makes a path absolute. `~` is the home folder, `file://` URLs become paths, and relative paths start at the
+ * Converts a path to an absolute one. `~` is the home folder, `file://` URLs become paths, and relative paths start at the
  * process's folder.
  */
 export function toAbsolutePath(path: string): string {
@@ -38,7 +38,7 @@ export function toAbsolutePath(path: string): string {
   return resolve(path.startsWith("~/") || path.startsWith("~\\") ? join(homedir(), path.slice(2)) : path);
 }
 
-/** Returns the folder in which each project has a folder. */
+/** Returns the folder that contains one folder per project. */
 export function getSessionsRoot(places: SessionPlaces = {}): string {
   if (places.agentDir !== undefined) return join(toAbsolutePath(places.agentDir), "sessions");
   const sessionsDir = process.env[places.sessionsDirVariable ?? "PI_SESSIONS_DIR"];
@@ -47,22 +47,22 @@ export function getSessionsRoot(places: SessionPlaces = {}): string {
   return join(toAbsolutePath(agentDir || "~/.pi/agent"), "sessions");
 }
 
-/** Bytes of the longest name that file systems allow. */
+/** Maximum number of bytes of a name in file systems. */
 export const MAX_NAME_BYTES = 255;
 
-/** Bytes of a long project path that stay readable in its folder's name; a digest makes the name unique. */
+/** Number of bytes of a long project path that remain readable in its folder's name; a digest makes the name unique. */
 const BEGINNING_BYTES = 180;
 
 const DIGEST_CHARACTERS = 32;
 
-/** Characters of the longest session id in a file name, so that names of backups still fit. */
+/** Maximum number of characters of a session id in a file name, so that names of backups still fit. */
 const MAX_ID_LENGTH = 200;
 
 /**
  * Returns the folder of a project's sessions without creating it.
  *
- * Different projects can share a folder, because the encoding does not preserve separators. A name that is too long
- * is cut and gets a digest.
+ * Different projects can share a folder, because the encoding does not preserve separators. A name that is too long is truncated,
+ * and a digest is appended.
  */
 export function getProjectFolder(cwd: string, places: SessionPlaces = {}): string {
   return joinProjectFolder(getSessionsRoot(places), cwd);
@@ -77,7 +77,7 @@ export function joinProjectFolder(root: string, cwd: string): string {
 
 function shortenName(name: string, cwd: string): string {
   const digest = hashSha256(cwd).slice(0, DIGEST_CHARACTERS);
-  // The rest of a cut character would be an invalid character.
+  // The remainder of a split character would be an invalid character.
   const beginning = Buffer.from(name)
     .subarray(0, BEGINNING_BYTES)
     .toString()
@@ -108,7 +108,7 @@ export function makeSessionFileName(timestamp: string, id: string): string {
 }
 
 /**
- * Returns the key of a project: its real path, or its resolved path if it is missing or on another machine. Ignores the
+ * Returns the key of a project: its real path, or its resolved path if the folder is missing or on another machine. Ignores the
  * case of a drive letter and `\\?\`.
  */
 export function getProjectKey(cwd: string): string {
@@ -118,20 +118,20 @@ export function getProjectKey(cwd: string): string {
 }
 
 /**
- * Tells whether Windows connects to another machine as soon as it looks at a path, and tells that one who the user is: a
- * path that a session names must not do that.
+ * Returns whether Windows connects to another machine and sends it the user's identity when a path is accessed. A path named by a
+ * session must not cause that.
  */
 export function isRemotePath(path: string, platform: string = process.platform): boolean {
   return platform === "win32" && /^[/\\]{2}(?![?.][/\\][a-z]:)/i.test(path);
 }
 
 /**
- * Returns the path of a session that another one names, for a look at it: a relative one starts at the folder of the one that
- * names it.
+ * Returns the path of a session that another session names, for reading it. A relative path starts at the folder of the session
+ * that names it.
  *
- * @param name - As the session has it: a path, a `file://` URL, or anything else.
+ * @param name - As stored in the session: a path, a `file://` URL, or any other string.
  * @param from - Path of the session that names it; undefined if it has no file.
- * @returns Undefined if it is no path, or leads to a machine from which the session itself does not come.
+ * @returns Undefined if the name is not a path, or refers to a different machine than the session's own path.
  */
 export function findNamedSessionPath(
   name: string,
@@ -149,18 +149,18 @@ function resolvePath(name: string, folder: string): string | undefined {
   try {
     return /^(?:~(?:[/\\]|$)|file:\/\/)/.test(name) ? toAbsolutePath(name) : resolve(folder, name);
   } catch (error) {
-    // A URL that names no file.
+    // The URL does not name a file.
     if (error instanceof TypeError) return undefined;
     throw error;
   }
 }
 
-/** The drive, or the machine and its share, of a path of Windows. */
+/** Returns the drive, or the machine and share, of a Windows path. */
 function getShare(path: string): string {
   return win32.parse(win32.normalize(path)).root.toLowerCase();
 }
 
-/** Removes what Windows puts before paths that are long: it is no part of a project's name. */
+/** Removes the prefix of long Windows paths, which is not part of a project's name. */
 function withoutLongPrefix(path: string): string {
   return path.replace(/^\\\\\?\\(UNC\\)?/i, (_prefix, unc?: string) => (unc === undefined ? "" : "\\\\"));
 }

@@ -8,19 +8,19 @@ import { FileChangedError, retryUntilUnchanged } from "./file-errors.ts";
 import { readEntryLines } from "./read-lines.ts";
 import { findMissing, readIndex } from "./read-session-file.ts";
 
-/** An open session file that is being replaced. */
+/** Open session file that is being replaced. */
 export interface OldFile {
   readonly fs: FileSystem;
   readonly path: string;
   readonly fd: number;
-  /** How many of its bytes are in the new file. */
+  /** Number of its bytes that are in the new file. */
   readonly copied: number;
 }
 
 /**
- * Retires the old file, then appends the lines that only it holds to the file at the path.
+ * Retires the old file, then appends the lines that only it contains to the file at the path.
  *
- * Begins anew if a writer cuts its failed line off the old file meanwhile, or another file takes the path.
+ * Restarts if a writer truncates its failed line from the old file in the meantime, or another file replaces the one at the path.
  *
  * @returns False if another session is at the path.
  */
@@ -28,7 +28,7 @@ export function takeOver(old: OldFile): boolean {
   return retryUntilUnchanged(() => takeOverOnce(old));
 }
 
-/** Tells whether a file begins a session, and does not merely hold entries that belong to one. */
+/** Returns whether a file has a session header, and does not merely contain entries of a session. */
 export function hasHeader(fs: FileSystem, path: string): boolean {
   const fd = openForReading(fs, path);
   try {
@@ -63,11 +63,11 @@ function takeOverOnce({ fs, path, fd, copied }: OldFile): boolean {
 
 function indexFile(fs: FileSystem, fd: number, header?: SessionHeader): SessionIndex {
   const index = readIndex(fs, fd);
-  // A repair may have given the new file a header that the old one had lost.
+  // A repair may have added a header to the new file that the old one had lost.
   return index.header === undefined && header !== undefined ? readIndex(fs, fd, { header }) : index;
 }
 
-/** Yields lines as the current version writes them. */
+/** Returns lines in the format of the current version. */
 function readLines(
   fs: FileSystem,
   fd: number,

@@ -7,7 +7,7 @@ import { addLines, encodeLines, getBytes } from "./log-lines.ts";
 import { type FileFingerprint, OpenFile } from "./open-file.ts";
 import type { LogLine, TakeLine } from "./session-log.ts";
 
-/** A session whose file does not exist yet: its lines are in memory. */
+/** Session whose file does not exist yet: its lines are in memory. */
 export class UnwrittenSession {
   readonly isWritten = false;
   readonly index: SessionIndex;
@@ -17,7 +17,7 @@ export class UnwrittenSession {
   #blocks: Blocks;
   #isMade = false;
 
-  /** @param file - The file to be made. */
+  /** @param file - File to be created. */
   constructor(
     fs: FileSystem,
     file: AppendFile,
@@ -40,7 +40,7 @@ export class UnwrittenSession {
     readLinesInMemory((...range) => this.#blocks.read(...range), this.index.spans, ordinals, take);
   }
 
-  /** Returns the session with other lines. It makes the same file, which knows what a failed attempt has left. */
+  /** Returns the session with other lines. It will create the same file, which keeps track of the remains of a failed attempt. */
   rewritten(lines: Iterable<string | Uint8Array>): UnwrittenSession {
     return new UnwrittenSession(this.#fs, this.#file, lines, this.#maxLineBytes);
   }
@@ -53,7 +53,7 @@ export class UnwrittenSession {
   }
 
   /**
-   * Makes the file of all lines and of more.
+   * Creates the file with all lines and additional ones.
    *
    * @throws The system's error; nothing was added, and the next attempt may work.
    */
@@ -69,7 +69,7 @@ export class UnwrittenSession {
   }
 }
 
-/** Takes the fingerprint of a file that is made of these bytes: every session has a different header. */
+/** Creates the fingerprint of a file with these bytes: every session has a different header. */
 function makeHeaderFingerprint(bytes: Uint8Array, { headerSpan }: SessionIndex): FileFingerprint {
   return { offset: 0, bytes: bytes.slice(0, headerSpan?.length), newest: Number.POSITIVE_INFINITY };
 }

@@ -13,9 +13,9 @@ import { makeBackupName } from "./written-names.ts";
 /**
  * Rewrites a session file in the current version and keeps a backup.
  *
- * Writes, flushes and compares the copy with the original, entry by entry, before it renames the copy.
+ * Writes and flushes the copy, and compares it with the original, entry by entry, before renaming it.
  *
- * @param log - Must have read the whole file.
+ * @param log - Log that has read the whole file.
  * @returns Path of the backup, `<name>.v<version>.bak`, numbered if that name is taken.
  * @throws {SessionError} `UPGRADE_FAILED`; the file is unchanged.
  */
@@ -34,13 +34,13 @@ export function upgradeFile(old: OldFile, log: LineSource): string {
     const reason = error instanceof Error ? error.message : String(error);
     throw new SessionError(
       "UPGRADE_FAILED",
-      `Cannot upgrade ${path} to version 3: ${reason}. The session is whole; try again when the cause is gone.`,
+      `Cannot upgrade ${path} to version 3: ${reason}. The session is intact; try again after fixing the cause.`,
       { details: { path }, cause: error },
     );
   }
 }
 
-/** Checks that a copy has the same entries in the same places of the tree. */
+/** Throws unless a copy has the same entries at the same positions of the tree. */
 export function assertEqual(fs: FileSystem, log: LineSource, path: string): void {
   const copy = readSessionFile(fs, path);
   try {

@@ -1,7 +1,7 @@
 import type { AnySessionEntry } from "../../core/format/entry.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 
-/** How many entries each addition checks, to drop those that were collected. */
+/** Number of entries that each addition checks, to drop collected ones. */
 const LOOKS_PER_ADD = 2;
 
 interface Released {
@@ -10,9 +10,9 @@ interface Released {
 }
 
 /**
- * Entries that left the strong cache. They or their messages are found for as long as somebody else holds them.
+ * Entries that left the strong cache. An entry or its message is found as long as a caller references it.
  *
- * @remarks Cost: O(1) per call; memory for at most twice as many entries as are held.
+ * @remarks Cost: O(1) per call; memory for at most twice as many entries as are referenced.
  */
 export class WeakCache {
   readonly #released = new Map<number, Released>();
@@ -27,12 +27,12 @@ export class WeakCache {
     for (let i = 0; i < LOOKS_PER_ADD; i++) this.#dropNextIfGone();
   }
 
-  /** Returns an entry if somebody holds it. */
+  /** Returns an entry if a caller references it. */
   entryAt(ordinal: number): AnySessionEntry | undefined {
     return this.#released.get(ordinal)?.entry.deref();
   }
 
-  /** Returns the message of an entry if somebody holds the message, even without the entry. */
+  /** Returns the message of an entry if a caller references the message, even without the entry. */
   messageAt(ordinal: number): JsonRecord | undefined {
     return this.#released.get(ordinal)?.message?.deref();
   }

@@ -3,8 +3,8 @@ import { makeForeignFileError, makeTooNewError } from "./file-errors.ts";
 import type { LogLine, SessionLog } from "./session-log.ts";
 
 /**
- * Refuses to change a session that may only be read: the one gate for everything that an open session writes. What replaces
- * files that are not open here, a repair or a merge, has the same checks of what it finds in the file.
+ * Throws if a session is read-only. All writes of an open session use this check. A repair or merge, which replaces files that
+ * are not open here, performs the same checks on the file's content.
  */
 export function assertWritable(log: Pick<SessionLog, "readOnlyReason" | "path" | "index">): void {
   const { readOnlyReason: reason, path } = log;
@@ -28,7 +28,7 @@ export function assertWritable(log: Pick<SessionLog, "readOnlyReason" | "path" |
   }
 }
 
-/** Refuses a line over the bound, which readers would lose. */
+/** Throws for a line that exceeds the limit, which readers would lose. */
 export function assertReadable({ text, head }: LogLine, maxLineBytes: number): void {
   if (Buffer.byteLength(text) <= maxLineBytes) return;
   throw new SessionError(

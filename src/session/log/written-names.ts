@@ -3,49 +3,53 @@ import { hashSha256 } from "../fs/digest.ts";
 import { isTemporaryName } from "../fs/temporary-files.ts";
 import { MAX_NAME_BYTES } from "./session-paths.ts";
 
-/** Files that are set aside in one replacement at most. */
+/** Maximum number of files that are set aside in one replacement. */
 export const MAX_STRAYS = 9;
 
-/** Bytes of a name that leave room for a dot before it and `.lease` or `.old.9` after it, as file systems count. */
+/**
+ * Maximum number of bytes of a name that leaves room for a dot before it and `.lease` or `.old.9` after it, as file systems
+ * count.
+ */
 const MAX_KEY_BYTES = MAX_NAME_BYTES - ".".length - ".lease".length;
 
 const KEY_DIGITS = 16;
 
-/** What stands for the name of a session's file that is too long. */
+/** Digest that replaces the name of a session's file that is too long. */
 const KEY = new RegExp(`^[0-9a-f]{${KEY_DIGITS}}$`);
 
-/** Name of a session's file, with what is added to it for a backup or the side file of a repair, and a number. */
+/** Name of a session's file, with a suffix for a backup or the side file of a repair, and a number. */
 const BACKUP = /^(.+?)(?:\.v\d+)?\.(?:bak|damaged)(?:\.\d+)?$/;
 
 /** Name of a session's file, with the process that saves a partial answer next to it, and a number. */
 const PARTIAL = /^(.+)\.([0-9a-f]{8}-\d+-\d*)-\d+\.partial$/;
 
-/** Bytes that follow the name of a session's file in that of a partial answer, at most. */
+/** Maximum number of bytes after the name of a session's file in the name of a partial answer. */
 const PARTIAL_BYTES = 64;
 
-/** The hidden name of an old file, or of one that was set aside. */
+/** Hidden name of an old file, or of a file that was set aside. */
 const OLD = new RegExp(`^\\.(.+)\\.old(?:\\.[1-${MAX_STRAYS}])?$`);
 
 /**
- * A file next to sessions that holds text of them, by its name.
+ * Kind of a file next to sessions that contains text from them, derived from its name.
  *
- * `backup`: what an upgrade, a repair or a merge in place keeps, and the side file of a repair; `old`: what a replacement moves
- * away until it is done; `partial`: what had arrived of an answer; `temporary`: what is being written.
+ * `backup`: a backup of an upgrade, a repair, or a merge in place, or the side file of a repair; `old`: a file that a replacement
+ * has moved away until it is complete; `partial`: the part of an answer that had arrived; `temporary`: a file that is being
+ * written.
  */
 export interface WrittenName {
   readonly kind: "backup" | "old" | "partial" | "temporary";
-  /** Name of the session's file; undefined if the name does not say it. */
+  /** Name of the session's file; undefined if the name does not contain it. */
   readonly session?: string | undefined;
   /** Process that saves a partial answer; see `isOwnOrLeft`. */
   readonly owner?: string | undefined;
 }
 
 /**
- * Returns what a file next to sessions is, by its name; undefined if this library writes no such file.
+ * Returns the kind of a file next to sessions, derived from its name; undefined if this library does not write such files.
  *
- * The only list of these names: whatever searches, removes or sweeps such files asks here.
+ * This is the only list of these names: all code that searches, removes, or sweeps such files uses it.
  *
- * @param isSession - Returns whether a session's file may have a name.
+ * @param isSession - Returns whether a name can be that of a session's file.
  */
 export function parseWrittenName(
   name: string,
@@ -63,23 +67,23 @@ export function parseWrittenName(
   return KEY.test(replaced) ? { kind: "old" } : undefined;
 }
 
-/** Returns the name for a backup of a session's file; the version is that before an upgrade. */
+/** Returns the name for a backup of a session's file; `version` is the version before an upgrade. */
 export function makeBackupName(path: string, version?: number): string {
   return `${basename(path)}${version === undefined ? "" : `.v${version}`}.bak`;
 }
 
-/** Returns the path for bytes that a repair takes out of a session's file. */
+/** Returns the path for bytes that a repair removes from a session's file. */
 export function makeSideFilePath(path: string): string {
   return `${path}.damaged`;
 }
 
-/** Returns the path for what has arrived of an answer. */
+/** Returns the path for the part of an answer that has arrived. */
 export function partialAnswerPath(path: string, owner: string, number: number): string {
   const key = makeFileKey(path, MAX_NAME_BYTES - PARTIAL_BYTES);
   return join(dirname(path), `${key}.${owner}-${number}.partial`);
 }
 
-/** Tells whether a partial answer is next to its session's file, by their names. */
+/** Returns whether a partial answer belongs to the session's file next to it, judged by their names. */
 export function isPartialAnswerName(name: string, path: string): boolean {
   return PARTIAL.test(name) && name.startsWith(`${makeFileKey(path, MAX_NAME_BYTES - PARTIAL_BYTES)}.`);
 }
@@ -94,18 +98,18 @@ export function makeOldFilePath(path: string): string {
   return join(dirname(path), `.${makeFileKey(path)}.old`);
 }
 
-/** Returns the hidden path of a file that another program made at the path while no file was there. */
+/** Returns the hidden path for a file that another program created at the path while there was none. */
 export function makeStrayPath(path: string, number: number): string {
   return `${makeOldFilePath(path)}.${number}`;
 }
 
-/** Returns the name of the session whose old file has this hidden name; undefined if it is not such a name. */
+/** Returns the name of the session whose old file has this hidden name; undefined for any other name. */
 export function findOldFileName(hidden: string): string | undefined {
   const { kind, session } = parseWrittenName(hidden) ?? {};
   return kind === "old" && hidden.endsWith(".old") ? session : undefined;
 }
 
-/** A file's name, or its digest where the name leaves no room for what is put around it. */
+/** Returns a file's name, or its digest if the name leaves no room for prefix and suffix. */
 function makeFileKey(path: string, maxBytes = MAX_KEY_BYTES): string {
   const name = basename(path);
   return Buffer.byteLength(name) <= maxBytes ? name : hashSha256(name).slice(0, KEY_DIGITS);

@@ -10,11 +10,10 @@ import type { EntryFields } from "./entry-draft.ts";
 const PROJECTED_ROLES: ReadonlySet<unknown> = new Set(["branchSummary", "compactionSummary"]);
 
 /**
- * Refuses what cannot be stored as a message, or what readers of the session could not use.
+ * Throws if a value cannot be stored as a message, or readers of the session could not use it.
  *
- * @param findProblems - Lists what is wrong with a message that has a role.
- * @throws {TypeError} If it has no role, a role whose messages are made from entries, or the shape of an SDK's
- *   messages.
+ * @param findProblems - Lists the problems of a message that has a role.
+ * @throws {TypeError} If it has no role, a role whose messages are created from entries, or the shape of an SDK's messages.
  * @remarks Cost: O(content blocks). Source: docs/guide.md#append
  */
 export function assertMessage(message: unknown, findProblems = findMessageProblems): void {
@@ -34,7 +33,7 @@ export function assertMessage(message: unknown, findProblems = findMessageProble
   throw new TypeError(`This is not a message of a session: ${problems.join("; ")}.${getAdvice(message)}`);
 }
 
-/** Returns what to do with a message of another shape. */
+/** Returns advice for a message of another shape. */
 function getAdvice(message: unknown): string {
   const converter = findConverter(message);
   return converter === undefined
@@ -42,7 +41,7 @@ function getAdvice(message: unknown): string {
     : ` Convert it with ${converter} from sessiontree/convert.`;
 }
 
-/** Types with a meaning of their own in a file, which callers must not use. */
+/** Types with a special meaning in a file, which callers must not use. */
 const RESERVED_TYPES: ReadonlySet<unknown> = new Set(["", "session", "leaf"]);
 
 const isString = (value: unknown) => typeof value === "string";
@@ -54,7 +53,7 @@ const isBlock = (block: unknown) => isJsonRecord(block) && isString(block["type"
 const isReplacement = (value: unknown) =>
   value === null || (isJsonRecord(value) && isContent(value["content"]));
 
-/** Fields that readers need of an entry, and what these hold. */
+/** Fields that readers require of an entry, and checks of their values. */
 const NEEDED_FIELDS: {
   readonly [type in SessionEntry["type"]]: { readonly [field: string]: (value: unknown) => boolean };
 } = {
@@ -74,10 +73,10 @@ const NEEDED_FIELDS: {
 /**
  * Returns the fields of a draft.
  *
- * An entry of another session may be malformed, and is copied unchanged, unless it would empty the context.
+ * An entry of another session may be malformed; it is copied unchanged, unless it would empty the context.
  *
- * @throws {TypeError} If it has no type, a reserved one, or its message is none.
- * @throws {SessionError} `ENTRY_INVALID` if its type is unknown, or it lacks what readers need.
+ * @throws {TypeError} If it has no type, or a reserved one, or its message is not a message.
+ * @throws {SessionError} `ENTRY_INVALID` if its type is unknown, or it lacks fields that readers require.
  */
 export function toEntryFields(draft: unknown): EntryFields {
   const { unknownType, ...rest } = isJsonRecord(draft) ? draft : {};
@@ -102,7 +101,7 @@ function makeWrongTypeError(type: string): SessionError {
 }
 
 function assertNeeded(type: SessionEntry["type"], draft: JsonRecord, isCopy: boolean): void {
-  // A compaction without them would empty the context; other writers keep messages instead of naming the first.
+  // A compaction without these fields would empty the context; other writers store messages instead of the first kept entry.
   if (isCopy && (type !== "compaction" || Array.isArray(draft["retainedTail"]))) return;
   for (const [field, fits] of Object.entries(NEEDED_FIELDS[type])) {
     if (fits(draft[field])) continue;
@@ -114,22 +113,22 @@ function assertNeeded(type: SessionEntry["type"], draft: JsonRecord, isCopy: boo
   }
 }
 
-/** Refuses what cannot replace a message's content: all but null and what has a text or a list of blocks. */
+/** Throws if a value cannot replace a message's content: it must be null, or have a string or an array of blocks as content. */
 export function assertReplacement(replacement: unknown): void {
   if (isReplacement(replacement)) return;
   throw new TypeError("A replacement is null or { content }, with a text or a list of content blocks.");
 }
 
-/** Tells whether an entry or a draft is the result of a tool. */
+/** Returns whether an entry or a draft is a tool result. */
 export function isToolResult(draft: unknown): boolean {
   return getMessageFields(draft)["role"] === "toolResult";
 }
 
 /**
- * Tells whether only results were appended since an entry, and what is no part of a conversation: then another result still
- * belongs there.
+ * Returns whether only tool results, and entries that are not part of a conversation, were appended since an entry: then another
+ * result may still follow.
  *
- * @param fromLeaf - The entries leaf → root.
+ * @param fromLeaf - Entries leaf → root.
  */
 export function hasOnlyResultsSince(fromLeaf: Iterable<SessionEntry>, entryId: string | null): boolean {
   for (const entry of fromLeaf) {
@@ -142,7 +141,7 @@ export function hasOnlyResultsSince(fromLeaf: Iterable<SessionEntry>, entryId: s
 const EDITABLE_ROLES: ReadonlySet<string> = new Set(["user", "assistant", "toolResult"]);
 
 /**
- * Refuses a target whose contribution to the context cannot be edited.
+ * Throws if a target's contribution to the context cannot be edited.
  *
  * @param isOnPath - Whether the target is on the active branch.
  */
@@ -161,7 +160,7 @@ export function assertEditable(target: SessionEntry, isOnPath: boolean): void {
   );
 }
 
-/** Returns the content in the form of the target's role: assistants and tool results hold only blocks. */
+/** Returns the content in the form of the target's role: assistant messages and tool results only contain blocks. */
 export function toEditableContent(
   target: SessionEntry,
   content: ContextEditableContent,

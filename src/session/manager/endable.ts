@@ -1,9 +1,9 @@
 import { onAbort } from "../../core/format/abort.ts";
 
 /**
- * Makes an iteration that ends as soon as its reader leaves, also while it waits for the next value.
+ * Returns an iteration that ends as soon as its consumer returns, even while it waits for the next value.
  *
- * A generator alone would not: its `return()` takes effect only once it stops waiting.
+ * A generator alone would not: its `return()` takes effect only after it stops waiting.
  *
  * @param run - Yields the values until its signal aborts; started by the first `next()`.
  * @param signal - Also ends the iteration.

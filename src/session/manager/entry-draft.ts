@@ -14,7 +14,7 @@ import type {
 } from "../../core/format/message.ts";
 import { REDACTION_CUSTOM_TYPE } from "../../core/format/redaction.ts";
 
-/** Fields of an entry without its head. Programs keep facts of their own in `details`. */
+/** Fields of an entry without its head. Programs store additional data in `details`. */
 type Headless<Entry> = Entry extends SessionMessageEntry
   ? { readonly type: "message"; readonly message: StoredMessage; readonly details?: unknown }
   : Entry extends SessionEntryBase
@@ -22,8 +22,8 @@ type Headless<Entry> = Entry extends SessionMessageEntry
     : never;
 
 /**
- * An entry before it has an id, a parent and a time: the fields of one of the eleven known types, or `unknownType` and any
- * fields for an entry of a type that this library does not know. An entry of another session is accepted and gets a new head.
+ * Entry before it has an id, a parent, and a time: the fields of one of the eleven known types, or `unknownType` and any fields
+ * for an entry of a type that this library does not know. An entry of another session is accepted and gets a new head.
  */
 export type EntryDraft =
   | Headless<SessionEntry>
@@ -31,33 +31,33 @@ export type EntryDraft =
   | SessionEntryBase
   | UnknownEntry;
 
-/** Makes a draft that must know the id or the time that its entry will have. */
+/** Creates a draft that requires the id or the time of its entry. */
 export type DraftMaker = (id: string, timestampMs: number) => EntryDraft;
 
-/** Fields of an entry of any type, checked. */
+/** Checked fields of an entry of any type. */
 export type EntryFields = { readonly type: string; readonly [field: string]: unknown } | SessionEntryBase;
 
-/** Makes fields that must know the id or the time that their entry will have. */
+/** Creates fields that require the id or the time of their entry. */
 export type FieldsMaker = (id: string, timestampMs: number) => EntryFields;
 
-/** A message whose time may be left out. */
+/** Message with an optional time. */
 type Untimed<Message> = Message extends { timestamp: number }
   ? Omit<Message, "timestamp"> & { timestamp?: number | undefined }
   : Message;
 
 /**
- * A message that can be appended: any role except the two that only contexts have. Without `timestamp`, it gets the time of
- * its entry.
+ * Message that can be appended: any role except the two that only contexts have. Without `timestamp`, it gets the time of its
+ * entry.
  */
 export type AppendableMessage = Untimed<StoredMessage>;
 
-/** A message of a role that entries can have. */
+/** Message with a role that entries can have. */
 type StoredMessage = Exclude<AgentMessage, BranchSummaryMessage | CompactionSummaryMessage>;
 
 /**
  * Passes an entry through the host's hook before it is stored.
  *
- * @throws {SessionError} `ENTRY_INVALID` if the hook changes more than it may.
+ * @throws {SessionError} `ENTRY_INVALID` if the hook changes fields that it must not change.
  */
 export function prepareEntry(
   made: AnySessionEntry,
@@ -73,12 +73,12 @@ export function prepareEntry(
   );
 }
 
-/** Makes the entry that records a redaction. */
+/** Creates the entry that records a redaction. */
 export function makeRedactionRecord(data: JsonRecord): EntryFields {
   return { type: "custom", customType: REDACTION_CUSTOM_TYPE, data };
 }
 
-/** How an append is written, and whether the leaf stays. */
+/** Options for writing an append, and for keeping the leaf. */
 export interface WriteOptions {
   readonly mustExist?: boolean;
   readonly keepLeaf?: boolean;

@@ -7,32 +7,32 @@ import { encodeLiveRecord, encodeRecord } from "../../core/jsonl/encode.ts";
 import type { LogLine } from "../log/session-log.ts";
 import { type AppendableMessage, type EntryFields, type FieldsMaker, prepareEntry } from "./entry-draft.ts";
 
-/** May alter an entry before it is stored. */
+/** Hook that may change an entry before it is stored. */
 export type BeforePersist = (entry: AnySessionEntry) => AnySessionEntry;
 
 /** Options for making entries. */
 export interface MakerOptions {
   /** Returns Unix milliseconds. */
   readonly now: () => number;
-  /** May alter an entry before it is stored. */
+  /** May change an entry before it is stored. */
   readonly beforePersist?: BeforePersist;
 }
 
-/** An entry and its line. */
+/** Entry and its line. */
 export interface MadeEntry {
   readonly entry: AnySessionEntry;
   readonly line: LogLine;
 }
 
-/** Makes entries of drafts and messages: adds id, parent and time. */
+/** Creates entries from drafts and messages: adds id, parent, and time. */
 export class EntryMaker {
   readonly #options: MakerOptions;
   readonly #isTaken: (id: string) => boolean;
   readonly #keepsObjects: () => boolean;
 
   /**
-   * @param isTaken - Tells whether an id is in use.
-   * @param keepsObjects - Tells whether entries may hold what JSON cannot hold.
+   * @param isTaken - Returns whether an id is in use.
+   * @param keepsObjects - Returns whether entries may contain values that JSON cannot represent.
    */
   constructor(options: MakerOptions, isTaken: (id: string) => boolean, keepsObjects: () => boolean) {
     this.#options = options;
@@ -40,7 +40,7 @@ export class EntryMaker {
     this.#keepsObjects = keepsObjects;
   }
 
-  /** Makes a chain of entries, each the parent of the next. */
+  /** Creates a chain of entries, each the parent of the next. */
   ofDrafts(drafts: readonly (EntryFields | FieldsMaker)[], parentId: string | null): MadeEntry[] {
     const ids = new Set<string>();
     let parent = parentId;
@@ -60,7 +60,7 @@ export class EntryMaker {
     return this.#made(head, stampDraft(head, given));
   }
 
-  /** Makes an entry again, with the same head and other content. */
+  /** Recreates an entry, with the same head and other content. */
   again({ entry, line }: MadeEntry, draft: EntryFields): MadeEntry {
     return this.#made(line.head, { ...stampDraft(line.head, draft), timestamp: entry.timestamp });
   }
@@ -79,7 +79,7 @@ export class EntryMaker {
   }
 }
 
-/** Tells whether an entry begins a conversation. Before that, nothing need be on disk. */
+/** Returns whether an entry begins a conversation. Until then, entries need not be on disk. */
 export function isConversation(entry: AnySessionEntry): boolean {
   const message = "message" in entry ? entry.message : undefined;
   return (
@@ -89,19 +89,22 @@ export function isConversation(entry: AnySessionEntry): boolean {
   );
 }
 
-/** Puts a head in front of a draft's fields, and ignores the draft's own head. */
+/** Adds a head before a draft's fields, and ignores the draft's own head. */
 function stampDraft({ type, id, parentId, timestampMs }: EntryHead, draft: EntryFields): AnySessionEntry {
   const head = { type, id, parentId, timestamp: makeIsoTime(timestampMs) };
   return { ...head, ...draft, ...head };
 }
 
-/** Does the same for a message, which also gets a time if it has none. Nearly all entries are messages, and objects of one shape are fastest to make. */
+/**
+ * Adds a head to a message, and a time if it has none. Nearly all entries are messages, and objects of one shape are created
+ * fastest.
+ */
 function stampMessage({ id, parentId, timestampMs }: EntryHead, given: AppendableMessage): AnySessionEntry {
   const message: AgentMessage = hasTime(given) ? given : { ...given, timestamp: timestampMs };
   return { type: "message", id, parentId, timestamp: makeIsoTime(timestampMs), message };
 }
 
-/** The last formatted time: in a burst, many entries have the same millisecond. */
+/** Last formatted time: in a burst, many entries have the same millisecond. */
 const lastTime = { ms: Number.NaN, text: "" };
 
 function makeIsoTime(ms: number): string {

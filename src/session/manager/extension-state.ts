@@ -6,28 +6,29 @@ import { formatProblems } from "../../core/format/validation-problems.ts";
 import { encodeRecord } from "../../core/jsonl/encode.ts";
 import { makeIssue } from "../../core/jsonl/issue-log.ts";
 
-/** What reading extension state needs of a session: what every `ReadonlySessionManager` has, that of pi included. */
+/** Methods of a session that reading extension state requires; implemented by every `ReadonlySessionManager`, including pi's. */
 export interface StateSession {
-  /** The path root → leaf. */
+  /** Returns the path root → leaf. */
   getBranch(): readonly SessionEntry[];
-  /** All entries in file order. */
+  /** Returns all entries in file order. */
   getEntries(): readonly SessionEntry[];
-  /** The path leaf → root, entries of one type only: reads fewer bodies than `getBranch`. */
+  /** Yields the path leaf → root, only entries of one type: reads fewer bodies than `getBranch`. */
   walkUp?(options: { type: string }): Iterable<SessionEntry>;
-  /** Takes issues about stored values. */
+  /** Receives issues about stored values. */
   reportIssue?(issue: SessionIssue): void;
 }
 
 type OnIssue = (issue: SessionIssue) => void;
 
 /**
- * The part of a [Standard Schema](https://standardschema.dev) that is used: schemas of zod, valibot, arktype and others are such.
+ * Subset of a [Standard Schema](https://standardschema.dev) that is used. Schemas of zod, valibot, arktype, and others implement
+ * it.
  */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly "~standard": {
     readonly version: 1;
     readonly vendor: string;
-    /** Returns what the value becomes, or what is wrong with it. A promise is refused: entries are read without waiting. */
+    /** Returns the resulting value, or its issues. Promises are rejected, because entries are read synchronously. */
     readonly validate: (value: unknown) =>
       | { readonly value: Output; readonly issues?: undefined }
       | {
@@ -37,12 +38,12 @@ export interface StandardSchema<Input = unknown, Output = Input> {
           }[];
         }
       | Promise<unknown>;
-    /** For the compiler alone. */
+    /** Only used by the compiler. */
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;
   };
 }
 
-/** A kind of state that an extension stores in sessions, typed by its schema. */
+/** Kind of state that an extension stores in sessions, typed by its schema. */
 export interface EntryType<
   Schema extends StandardSchema,
   Input = NonNullable<Schema["~standard"]["types"]>["input"],
@@ -56,26 +57,25 @@ export interface EntryType<
    * Appends a value at the leaf, stored as given.
    *
    * @returns Id of the new entry.
-   * @throws {SessionError} `ENTRY_INVALID` if the value, or its form as JSON, does not fit the schema; nothing is
-   *   written.
-   * @throws {TypeError} If the value has a cycle or a BigInt.
+   * @throws {SessionError} `ENTRY_INVALID` if the value, or its JSON form, does not match the schema; nothing is written.
+   * @throws {TypeError} If the value contains a cycle or a BigInt.
    */
   append(session: { appendCustomEntry(customType: string, data?: unknown): string }, data: Input): string;
 
   /**
-   * Returns the latest value on the active path that fits the schema; undefined if there is none.
+   * Returns the latest value on the active path that matches the schema; undefined if there is none.
    *
-   * Reports and skips later values that do not fit.
+   * Reports and skips later values that do not match.
    *
-   * @param session - Ours or pi's, also a read-only one.
-   * @param options - `onIssue` hears of each value that does not fit, once, if the session has no `reportIssue`, as that of pi.
-   *
+   * @param session - A session of sessiontree or pi, including a read-only one.
+   * @param options - `onIssue`: called once for each value that does not match, if the session has no `reportIssue`, such as
+   *   pi's.
    * @remarks Cost: O(path) in heads at worst, plus the bodies of the custom entries up to the result.
    */
   latest(session: StateSession, options?: { readonly onIssue?: OnIssue }): Output | undefined;
 
   /**
-   * Returns all values of the session that fit the schema, from every branch, in file order. Reports the others.
+   * Returns all values of the session that match the schema, from every branch, in file order. Reports the others.
    *
    * @remarks Cost: O(file).
    */
@@ -90,7 +90,7 @@ type Reading<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly problems: readonly string[]; readonly cause?: unknown };
 
-/** zod answers with a promise to a transform that throws, too. */
+/** zod also returns a promise for a transform that throws. */
 const ASYNCHRONOUS =
   "the schema answered with a promise, since it is asynchronous or threw an error; pass one that answers at once";
 
@@ -100,15 +100,15 @@ const NOWHERE = { line: 0, offset: 0, length: 0 };
 const reported = new WeakMap<StateSession, WeakSet<CustomEntry>>();
 
 /**
- * Defines a kind of extension state: `custom` entries of one `customType` whose data fits a schema.
+ * Defines a kind of extension state: `custom` entries of one `customType` whose data matches a schema.
  *
- * State follows the tree: `latest` reads the active path. A stored value that does not fit is an issue
- * (`STATE_INVALID`, once per value), never an exception.
+ * State follows the tree: `latest` reads the active path. A stored value that does not match is an issue (`STATE_INVALID`, once
+ * per value), never an exception.
  *
  * @param customType - Name of the state, unique to the extension; not empty.
  * @param schema - A synchronous Standard Schema, such as one of zod or valibot. Defaults and transforms apply when a value is read.
  * @returns A frozen object, independent of any session.
- * @throws {TypeError} If the name is empty or not a text.
+ * @throws {TypeError} If the name is empty or not a string.
  * @example
  * import { defineEntryType, SessionManager } from "sessiontree";
  * import { z } from "zod";
@@ -167,7 +167,7 @@ export function defineEntryType<Schema extends StandardSchema>(
 }
 
 function assertFits(customType: string, schema: StandardSchema, data: unknown): void {
-  // What JSON changes (a Date, NaN) must fail now, not when the session is opened again.
+  // Values that JSON changes (a Date, NaN) must fail now, not when the session is reopened.
   for (const value of [data, toStoredForm(data)]) {
     const reading = readState(schema, value);
     if (reading.ok) continue;
@@ -179,7 +179,7 @@ function assertFits(customType: string, schema: StandardSchema, data: unknown): 
   }
 }
 
-/** Returns a value as it will be once written and read. */
+/** Returns a value as it will be after writing and reading. */
 function toStoredForm(data: unknown): unknown {
   const record: unknown = JSON.parse(encodeRecord({ data }));
   return isJsonRecord(record) ? record["data"] : undefined;
@@ -189,7 +189,7 @@ function readState<Schema extends StandardSchema>(schema: Schema, value: unknown
   try {
     const result = schema["~standard"].validate(value);
     if (result instanceof Promise) {
-      // Its failure must not end the process: that it is a promise is reported instead.
+      // Its rejection must not end the process; the promise itself is reported instead.
       result.catch(() => undefined);
       return { ok: false, problems: [ASYNCHRONOUS] };
     }

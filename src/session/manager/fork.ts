@@ -18,7 +18,7 @@ import { toAbsolutePath } from "../log/session-paths.ts";
 import { isConversation } from "./entry-maker.ts";
 import type { SessionState } from "./session-state.ts";
 
-/** Copies the settings of a session's header, so that both have the same context; not of version 1, as pi does. */
+/** Copies the settings of a session's header, so that both sessions have the same context; not for version 1, as in pi. */
 function copySettings(header: SessionHeader, index: SessionIndex): SessionHeader {
   if (index.version < 2) return header;
   const { thinkingLevel, model } = readHeaderSettings(index.header);
@@ -30,9 +30,9 @@ export function planWholeFork(log: SessionLog, header: SessionHeader): CopyPlan 
   return { ...planWholeCopy(log.index), header: copySettings(header, log.index) };
 }
 
-/** A branch that becomes a session. */
+/** Branch that becomes a session. */
 export interface BranchPlan extends CopyPlan {
-  /** Labels in force on entries of the branch, to append behind it. */
+  /** Labels in effect on entries of the branch, to append after it. */
   readonly labels: readonly LabelToKeep[];
   /** Id of the last copied entry; null if there is none. */
   readonly lastId: string | null;
@@ -44,7 +44,7 @@ interface LabelToKeep {
   readonly timestamp: string;
 }
 
-/** Plans a copy of the path root → `leaf` without label entries; their children get the label's parent. */
+/** Plans a copy of the path root → `leaf` without label entries, whose children get the label's parent. */
 export function planBranch(state: SessionState, leaf: number, header: SessionHeader): BranchPlan {
   const { tree } = state;
   const path = withoutLeafRecords(tree.path(leaf), tree);
@@ -66,7 +66,7 @@ export function planBranch(state: SessionState, leaf: number, header: SessionHea
   };
 }
 
-/** Tells whether a conversation has begun on a path. */
+/** Returns whether a conversation has begun on a path. */
 export function hasConversation({ cache, tree }: SessionState, ordinals: Iterable<number>): boolean {
   for (const ordinal of ordinals) {
     if (tree.typeAt(ordinal) === "message" && isConversation(cache.entryAt(ordinal))) return true;
@@ -74,12 +74,12 @@ export function hasConversation({ cache, tree }: SessionState, ordinals: Iterabl
   return false;
 }
 
-/** Omits other writers' leaf records at the end of a path, which would move the leaf of the copy. */
+/** Omits leaf records of other writers at the end of a path, which would move the leaf of the copy. */
 function withoutLeafRecords(path: Int32Array, tree: EntryTree): Int32Array {
   return path.subarray(0, path.findLastIndex((ordinal) => tree.typeAt(ordinal) !== "leaf") + 1);
 }
 
-/** If a compaction's first kept entry was a label, makes it the next entry. */
+/** Replaces a label as a compaction's first kept entry with the next entry. */
 function withKeptEntry(entry: AnySessionEntry, tree: EntryTree, path: Int32Array): AnySessionEntry {
   const keptId = "firstKeptEntryId" in entry ? entry.firstKeptEntryId : undefined;
   if (entry.type !== "compaction" || typeof keptId !== "string") return entry;
@@ -129,13 +129,13 @@ export function writeCopy(
     if (log === undefined) throw new TypeError(`the copy at ${path} is empty`);
     return checkOrder(path, log);
   } catch (error) {
-    // Nobody else knows of a copy that cannot be opened.
+    // No other process uses a copy that cannot be opened.
     removeQuietly(options.fs ?? realFileSystem, path);
     throw error;
   }
 }
 
-/** Begins a session with the lines of a copy. Its file is made when the conversation begins. */
+/** Creates a session with the lines of a copy. Its file is created when the conversation begins. */
 export function beginCopy(
   path: string,
   lines: Iterable<string | Uint8Array>,
@@ -144,7 +144,7 @@ export function beginCopy(
   return checkOrder(path, FileLog.create(path, lines, options));
 }
 
-/** Checks that each line of a copy is an entry, and that parents come before their children. */
+/** Throws unless each line of a copy is an entry, and parents come before their children. */
 function checkOrder(path: string, log: FileLog): FileLog {
   const [issue] = log.index.issues;
   if (issue === undefined) return log;
@@ -169,7 +169,7 @@ export function exportCopy(
   return absolute;
 }
 
-/** Makes a session in memory from the lines of a copy. */
+/** Creates a session in memory from the lines of a copy. */
 export function copyToMemory(lines: Iterable<string | Uint8Array>): MemoryLog {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   return new MemoryLog(

@@ -7,13 +7,14 @@ import type { AgentMessage } from "../../core/format/message.ts";
 import type { EntryFields, FieldsMaker } from "./entry-draft.ts";
 
 /**
- * Returns the entries that replace the instructions of a context; none if they are in force.
+ * Returns the entries that replace the instructions of a context; none if they are already in effect.
  *
- * Instructions are a section of a system message, so that later ones replace them. Those that are its content leave the
- * context: an edit removes the message, and a compaction that replays them is repeated without. Sections and tools stay.
+ * Instructions are a section of a system message, so that later ones replace them. Instructions in a message's content are
+ * removed from the context: an edit removes the message, and a compaction that replays them is repeated without them. Sections
+ * and tools are kept.
  *
  * @param pathIds - Ids of the entries root → leaf.
- * @throws {SessionError} `ENTRY_INVALID` if the context begins with a compaction of another program that retains messages.
+ * @throws {SessionError} `ENTRY_INVALID` if the context begins with another program's compaction that retains messages.
  */
 export function makeInstructionDrafts(
   { entries, messages }: Pick<SessionProjection, "entries" | "messages">,
@@ -54,7 +55,10 @@ function dropReplay(compaction: AnySessionEntry, pathIds: readonly string[]): Fi
   return (id) => ({ ...fields, type: "compaction", firstKeptEntryId: firstKept ?? id });
 }
 
-/** Returns what other instructions cost: thinking that is bound to the old ones, and the prompt that a cache may hold. */
+/**
+ * Returns the cost of changing the instructions: answers whose thinking is bound to the old ones, and the prompt that a cache may
+ * contain.
+ */
 export function measureInstructionCost({ entries }: Pick<SessionProjection, "entries">): {
   voidThinkingIds: string[];
   uncachedTokens: number;

@@ -13,7 +13,7 @@ export function findAdded(change: LogChange, tree: EntryTree): number[] {
   return ordinals.filter((ordinal) => before.tree.find(tree.idAt(ordinal)) === NONE);
 }
 
-/** Returns the ordinal of an entry in a tree that was read anew; if its line is gone, that of its nearest ancestor. */
+/** Returns the ordinal of an entry in a tree that was reread; if its line was removed, the ordinal of its nearest ancestor. */
 export function findPlace(tree: EntryTree, before: EntryTree, leaf: number): number {
   for (let at = leaf; at !== NONE; at = before.parentAt(at)) {
     const now = tree.find(before.idAt(at));
@@ -22,9 +22,9 @@ export function findPlace(tree: EntryTree, before: EntryTree, leaf: number): num
   return NONE;
 }
 
-/** Others' entries on their way to those that wait for them: calls that return them, and listeners. */
+/** Entries of other processes, queued for delivery to calls that return them and to listeners. */
 export class ForeignEntries {
-  /** Ids of those that were not delivered yet. */
+  /** Ids of the entries that were not delivered yet. */
   #ids: string[] = [];
   readonly #lists = new Set<AnySessionEntry[]>();
 
@@ -32,7 +32,7 @@ export class ForeignEntries {
     this.#ids.push(id);
   }
 
-  /** Returns a list of what is delivered from now on, until `end`. */
+  /** Returns an array that receives all entries delivered from now on, until `end`. */
   collect(): { readonly entries: AnySessionEntry[]; end(): void } {
     const entries: AnySessionEntry[] = [];
     this.#lists.add(entries);
@@ -40,9 +40,9 @@ export class ForeignEntries {
   }
 
   /**
-   * Delivers the entries once, to all who wait; keeps their ids if the bodies cannot be read now.
+   * Delivers the entries once, to all receivers; keeps their ids if the bodies cannot be read now.
    *
-   * @param read - Returns the entries of these ids that are there.
+   * @param read - Returns the existing entries with these ids.
    */
   deliver(read: (ids: readonly string[]) => AnySessionEntry[], events: SessionEvents | undefined): void {
     const isAwaited = this.#lists.size > 0 || events?.has("foreign_entries") === true;

@@ -16,19 +16,19 @@ import { isThere, replaceExclusively, replaceFile, retryAfterReplacement } from 
 import { toAbsolutePath } from "../log/session-paths.ts";
 import { makeBackupName } from "../log/written-names.ts";
 
-/** Options of a merge of two files: where to write, to a free path or in place of the first copy, and how to merge. */
+/** Options for merging two files: the target, which is a free path or the first copy, and the merge options. */
 export type MergeFilesOptions = MergeOptions &
   ({ readonly to: string } | { readonly inPlace: true }) & { readonly fs?: FileSystem };
 
-/** The result of a merge of two files. */
+/** Result of merging two files. */
 export interface MergeFilesResult extends MergeReport {
   /** Path of the merged session. */
   readonly path: string;
-  /** Path of the first copy's backup, if the merged session replaced it and redacts nothing that was in it. */
+  /** Path of the first copy's backup, if the merged session replaced it without redacting any of its content. */
   readonly backup?: string;
 }
 
-/** A copy: the lines of one that has no file, or a file as it was when the merge began. */
+/** Copy: the lines of one without a file, or a file as it was when the merge began. */
 type OpenCopy = FileCopy | { readonly path?: undefined; readonly source: LineSource };
 
 interface FileCopy {
@@ -38,24 +38,24 @@ interface FileCopy {
 }
 
 /**
- * Merges two diverged copies of a session: all entries of both, shared ones once.
+ * Merges two diverged copies of a session. The result contains all entries of both; shared entries once.
  *
- * The result does not depend on which copy is the first, nor on the order in which several are merged. The copies do
- * not change, except that with `inPlace` the merged session replaces the first, whose old bytes stay as `<name>.bak`
- * unless they hold what the second has redacted; if the second copy has nothing new, nothing is written.
+ * The result depends neither on the order of the copies nor on the order in which several are merged. The copies do not change,
+ * except with `inPlace`: the merged session replaces the first copy, whose old bytes are kept as `<name>.bak` unless they contain
+ * content that the second has redacted; if the second copy has no new content, nothing is written.
  *
- * @param pathA - One copy.
- * @param pathB - The other.
+ * @param pathA - Path of one copy.
+ * @param pathB - Path of the other copy.
  * @throws {TypeError} If the target is missing or ambiguous.
- * @throws {SessionError} `SESSIONS_DIFFER` if they are not copies of one session, `SESSION_EXISTS` if something is at
- *   the target path, `SESSION_NOT_FOUND`, `NOT_A_SESSION`, `VERSION_TOO_NEW`, or `WRITE_FAILED`; nothing changed.
- * @remarks Cost: O(bytes + n log n); bodies are read piece by piece and never held together. Source: docs/merge.md
+ * @throws {SessionError} `SESSIONS_DIFFER` if they are not copies of one session, `SESSION_EXISTS` if the target path is in use,
+ *   `SESSION_NOT_FOUND`, `NOT_A_SESSION`, `VERSION_TOO_NEW`, or `WRITE_FAILED`; nothing was changed.
+ * @remarks Cost: O(bytes + n log n); bodies are read piece by piece and never held in memory together. Source: docs/merge.md
  */
 export function mergeSessions(pathA: string, pathB: string, options: MergeFilesOptions): MergeFilesResult {
   return mergeCopies(pathA, pathB, options);
 }
 
-/** Does the same with copies that may have no file; one that is replaced has one. */
+/** Merges copies as `mergeSessions` does; they may have no file, except one that is replaced. */
 export function mergeCopies(
   copyA: string | LineSource,
   copyB: string | LineSource,
@@ -141,7 +141,7 @@ function replaceCopy(fs: FileSystem, copy: FileCopy, plan: MergePlan): MergeFile
     const backup = replaceFile({
       old: { fs, path, fd: copy.fd, copied: copy.source.index.position },
       pieces: plan.lines(),
-      // A backup would keep what was redacted.
+      // A backup would keep redacted content.
       ...(unredacted.a.length === 0 && { backup: makeBackupName(path) }),
       verify: (temporary) => assertSound(fs, temporary, plan),
     });
@@ -152,7 +152,7 @@ function replaceCopy(fs: FileSystem, copy: FileCopy, plan: MergePlan): MergeFile
   }
 }
 
-/** Checks what was written: as many entries as planned, without issues. */
+/** Throws unless the written file has as many entries as planned, without issues. */
 function assertSound(fs: FileSystem, path: string, plan: MergePlan): void {
   const { fd, index } = readSessionFile(fs, path);
   closeQuietly(fs, fd);

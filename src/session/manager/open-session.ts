@@ -40,7 +40,7 @@ import type { SessionState } from "./session-state.ts";
 
 const getClock = (options: SessionOptions) => (options.now ?? Date.now)();
 
-/** Begins a session in a new file in the project's folder, and creates the folder. */
+/** Creates a session in a new file in the project's folder, and creates the folder. */
 export function createLog(cwd: string, options: SessionOptions, session: NewSessionOptions): FileLog {
   const header = makeHeader(cwd, getClock(options), session);
   const folder = getSessionFolder(cwd, options);
@@ -49,7 +49,7 @@ export function createLog(cwd: string, options: SessionOptions, session: NewSess
   return FileLog.create(path, header, options);
 }
 
-/** Begins a session in a folder, in a store, or, if `place` is undefined, in memory. */
+/** Creates a session in a folder, in a store, or, if `place` is undefined, in memory. */
 export function makeLog(
   place: string | DerivedSessions | undefined,
   cwd: string,
@@ -61,34 +61,34 @@ export function makeLog(
   return place.begin(makeHeader(cwd, getClock(options), session));
 }
 
-/** Opens the session at a path, or begins one there if the file is missing or empty. */
+/** Opens the session at a path, or creates one there if the file is missing or empty. */
 export function openLog(path: string, options: SessionOptions): FileLog {
   const absolute = toAbsolutePath(path);
   return FileLog.open(absolute, options) ?? beginAt(absolute, options);
 }
 
-/** Does the same as `openLog` without blocking the event loop. */
+/** Opens a session as `openLog` does, without blocking the event loop. */
 export async function loadLog(path: string, options: SessionOptions, load: LoadOptions): Promise<FileLog> {
   assertOptions<LoadOptions>(load, LOAD_RULES);
   const absolute = toAbsolutePath(path);
   return (await FileLog.load(absolute, options, load)) ?? beginAt(absolute, options);
 }
 
-/** Begins a session at the path of a missing or empty file. */
+/** Creates a session at the path of a missing or empty file. */
 function beginAt(path: string, options: SessionOptions): FileLog {
   const header = makeHeader(options.cwd ?? process.cwd(), getClock(options));
   const isEmptyFile = isThere(path, options.fs);
   const isRequired = options.mode === "read-only" || options.mustExist === true;
   if (isRequired && !isEmptyFile) throw sessionNotFound(path);
-  // An empty file gets its header at once, as in pi: it has nothing to lose.
+  // An empty file gets its header immediately, as in pi, because it has no content to lose.
   const createAtOnce = options.mode !== "read-only" && (isEmptyFile || options.createAtOnce === true);
   return FileLog.create(path, header, { ...options, createAtOnce });
 }
 
 /**
- * Makes a session in memory with given entries. A header among them overrides `session.id`.
+ * Creates a session in memory with the given entries. A header among them overrides `session.id`.
  *
- * Reports what JSON cannot hold of them: copies of the session have a text in its place.
+ * Reports values that JSON cannot represent: copies of the session have a string in their place.
  */
 export function makeMemoryLog(
   cwd: string,
@@ -121,9 +121,9 @@ function currentLog(log: MemoryLog): MemoryLog {
 }
 
 /**
- * Does work while no other process that asks for the same thing makes a session with an id.
+ * Runs work while no other process that uses this function creates a session with an id.
  *
- * @throws {SessionError} `WRITE_FAILED` if another one takes too long.
+ * @throws {SessionError} `WRITE_FAILED` if another process takes too long.
  */
 export function withIdReserved<T>(id: string, options: SessionOptions, work: () => T): T {
   const folder =
@@ -132,7 +132,7 @@ export function withIdReserved<T>(id: string, options: SessionOptions, work: () 
   return replaceExclusively(realFileSystem, join(folder, id), work);
 }
 
-/** Opens the project's session with exactly this id, or begins it, in a file that is there at once. */
+/** Opens the project's session with exactly this id, or creates it, in a file that exists immediately. */
 export function openOrCreateLog(cwd: string, id: string, options: SessionOptions): FileLog {
   assertValidSessionId(id);
   const find = () => findSessionById(getSessionScope(cwd, options), id);
@@ -141,13 +141,13 @@ export function openOrCreateLog(cwd: string, id: string, options: SessionOptions
   if (found !== undefined) return open(found);
   if (options.mode === "read-only") throw sessionNotFound(join(getSessionFolder(cwd, options), id));
   return withIdReserved(id, options, () => {
-    // Another process may have made it meanwhile.
+    // Another process may have created the session in the meantime.
     const made = find();
     return made === undefined ? createLog(cwd, { ...options, createAtOnce: true }, { id }) : open(made);
   });
 }
 
-/** Copies a session of another project into this one, with a new id and in the current version. */
+/** Copies a session of another project to this one, with a new id and in the current version. */
 export function forkLog(
   sourcePath: string,
   targetCwd: string,
@@ -169,12 +169,12 @@ function getReadingOptions({ fs, maxLineBytes }: SessionOptions): SessionOptions
   return { ...(fs !== undefined && { fs }), ...(maxLineBytes !== undefined && { maxLineBytes }) };
 }
 
-/** Where the copy of a branch goes: a store, a folder, the path of a file, or, if undefined, memory. */
+/** Target of a branch's copy: a store, a folder, the path of a file, or, if undefined, memory. */
 export type ForkPlace = DerivedSessions | string | { readonly path: string } | undefined;
 
 /**
- * Copies the path root → leaf into a session that names this one as its parent. In a folder, without a conversation, its file
- * appears with the first message.
+ * Copies the path root → leaf to a session that names this one as its parent. In a folder, without a conversation, its file is
+ * created with the first message.
  *
  * @param leafId - Null copies no entry.
  */
@@ -203,7 +203,7 @@ export function makeBranchLog(
   return (isWritten ? writeCopy : beginCopy)(makeSessionPath(place, header), lines, options);
 }
 
-/** Makes the error for a path at which there is no session. */
+/** Creates the error for a path without a session. */
 export function sessionNotFound(path: string): SessionError {
   const message = `There is no session at ${path}. Check the path, or list the sessions.`;
   return new SessionError("SESSION_NOT_FOUND", message, { details: { path } });

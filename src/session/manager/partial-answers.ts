@@ -24,7 +24,7 @@ import type { SessionState } from "./session-state.ts";
 
 const EVERY_MS = 1000;
 
-/** Types of entries that are no part of a conversation. */
+/** Types of entries that are not part of a conversation. */
 const PASSIVE_TYPES: ReadonlySet<string> = new Set([
   ...COMMUTING_TYPES,
   "custom",
@@ -32,7 +32,7 @@ const PASSIVE_TYPES: ReadonlySet<string> = new Set([
   "thinking_level_change",
 ]);
 
-/** The answer that is being saved. */
+/** Answer that is being saved. */
 interface Running {
   readonly leafId: string | null;
   /** Undefined in memory. */
@@ -42,12 +42,12 @@ interface Running {
   savedAtMs: number;
 }
 
-/** Number of answers that this process saved, which makes their names differ. */
+/** Number of answers that this process saved, which makes their names unique. */
 let count = 0;
 
 const all = new WeakMap<SessionState, PartialAnswers>();
 
-/** Returns the partial answers of a session that is open. */
+/** Returns the partial answers of an open session. */
 export function getPartialAnswers(
   state: SessionState,
   report: (issue: SessionIssue) => void,
@@ -57,18 +57,21 @@ export function getPartialAnswers(
   return known;
 }
 
-/** Saves what has arrived of an answer, and recovers what a killed process saved: see `SessionManager.savePartialAnswer`. */
+/**
+ * Saves the part of an answer that has arrived, and recovers answers that a killed process saved: see
+ * `SessionManager.savePartialAnswer`.
+ */
 export class PartialAnswers {
   readonly #state: SessionState;
   readonly #report: (issue: SessionIssue) => void;
-  /** The log to which all below belongs; the session may switch to another one. */
+  /** Log to which all fields below belong; the session may switch to another one. */
   #log: SessionLog;
   #running: Running | undefined;
-  /** Line of the answer of a session without a file. */
+  /** Encoded answer of a session without a file. */
   #inMemory: string | undefined;
   #timer: NodeJS.Timeout | undefined;
   #failure: unknown;
-  /** Files of the answers that were recovered. */
+  /** Files of recovered answers. */
   #recovered: readonly string[] = [];
   readonly #reported = new Set<string>();
 
@@ -85,7 +88,7 @@ export class PartialAnswers {
     });
   }
 
-  /** @param leafId - The leaf when the caller saved, before this module was loaded. */
+  /** @param leafId - Leaf when the caller saved, before this module was loaded. */
   save(message: AssistantMessage, leafId: string | null, options: { readonly everyMs?: number }): void {
     assertOptions(options, { everyMs: makeNumberRule(0, "milliseconds") });
     if (!isAnswerRecord(message))
@@ -93,7 +96,7 @@ export class PartialAnswers {
     const { everyMs = EVERY_MS } = options;
     this.#follow();
     this.#state.assertWritable();
-    // The answer was appended meanwhile.
+    // The answer was appended in the meantime.
     if (leafId !== this.#state.leafId) return;
     this.#throwFailure();
     this.#running ??= this.#begin(leafId, message);
@@ -133,7 +136,7 @@ export class PartialAnswers {
     this.#end();
   }
 
-  /** Returns the entries whose answer comes next at the leaf: only entries outside the conversation follow them. */
+  /** Returns the ids of entries whose answer is next at the leaf: only entries outside the conversation follow them. */
   #listPlaces(leafId: string | undefined): ReadonlySet<string | null> {
     if (leafId !== undefined) return new Set([leafId]);
     const { tree, leaf } = this.#state;
@@ -145,7 +148,7 @@ export class PartialAnswers {
     return places;
   }
 
-  /** Forgets what belongs to a session that this object has left; its file stays. */
+  /** Resets the state of a session that this object has left; its file is kept. */
   #follow(): void {
     if (this.#log === this.#state.log) return;
     this.#log = this.#state.log;
@@ -160,7 +163,7 @@ export class PartialAnswers {
     this.#recovered = [];
   }
 
-  /** Removes what was saved and recovered: the answer is in the session, or not wanted. */
+  /** Removes saved and recovered answers, because the answer is in the session, or not needed. */
   #end(): void {
     const paths = [this.#running?.path, ...this.#recovered];
     this.#forget();
@@ -190,7 +193,7 @@ export class PartialAnswers {
     }
   }
 
-  /** Passes the answer through the host's hook, as the entry that it would be. */
+  /** Passes the answer through the host's hook, in the form of its future entry. */
   #prepare({ leafId, message }: Running): PartialAnswer {
     const { beforePersist } = this.#state.options;
     const savedMs = Date.now();
@@ -220,7 +223,7 @@ export class PartialAnswers {
     return answer === undefined || typeof answer === "string" ? [] : [{ path: "", answer, fault: "" }];
   }
 
-  /** Gives a file the name that fits its session's, which may have got another one. */
+  /** Renames a file to match its session's file, which may have been renamed. */
   #withName(file: string, path: string): string {
     if (isPartialAnswerName(basename(file), path)) return file;
     const renamed = partialAnswerPath(path, ownerName(), ++count);

@@ -5,24 +5,26 @@ import { getErrorTrace } from "../../core/format/errors.ts";
 export interface SessionEventMap {
   /** This object appended an entry. */
   entry_appended: { readonly entry: AnySessionEntry };
-  /** Another process appended entries; the leaf of this object stays. */
+  /** Another process appended entries; the leaf of this object does not move. */
   foreign_entries: { readonly entries: readonly AnySessionEntry[] };
-  /** The store had lost entries that were stored, as after a failover; this object has appended them again. */
+  /** The store had lost stored entries, such as after a failover; this object has appended them again. */
   entries_restored: { readonly entries: readonly AnySessionEntry[] };
   /** The leaf moved. */
   leaf_changed: { readonly leafId: string | null; readonly previousLeafId: string | null };
-  /** Writing started to fail, or works again. */
+  /** Writing started to fail, or succeeds again. */
   persistence_state: { readonly state: "ok" | "degraded"; readonly error?: Error };
   /** The session was closed. */
   closed: Record<string, never>;
 }
 
-/** Listens to one kind of session event. If it is asynchronous, nobody waits for it; a rejection becomes a warning. */
+/** Handles one kind of session event. An asynchronous listener is not awaited; its rejection becomes a warning. */
 export type SessionListener<Name extends keyof SessionEventMap> = (event: SessionEventMap[Name]) => void;
 
 type Listeners = { [Name in keyof SessionEventMap]: Set<SessionListener<Name>> };
 
-/** Calls listeners in order of registration. One that throws or rejects affects neither the others nor the session. */
+/**
+ * Calls listeners in order of registration. A listener that throws or rejects affects neither other listeners nor the session.
+ */
 export class SessionEvents {
   readonly #listeners: Listeners = {
     entry_appended: new Set(),
@@ -42,7 +44,7 @@ export class SessionEvents {
     };
   }
 
-  /** Tells whether an event has listeners, so that unneeded events are not made. */
+  /** Returns whether an event has listeners, so that unneeded events are not created. */
   has(name: keyof SessionEventMap): boolean {
     return this.#listeners[name].size > 0;
   }
@@ -60,7 +62,7 @@ export class SessionEvents {
   }
 }
 
-/** Handles the rejection of a callback's result, if it is a promise. An unhandled rejection ends the program. */
+/** Handles the rejection of a callback's result, if it is a promise, because an unhandled rejection ends the program. */
 export function onRejection(given: unknown, onError: (error: unknown) => void): void {
   new Promise((resolve) => resolve(given)).catch(onError);
 }

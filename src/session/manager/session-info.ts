@@ -6,7 +6,7 @@ export interface SessionInfo extends Omit<FileRow, "title"> {
   readonly title?: string;
   /** Path of the session that this one was forked from; same as `parentSession`. */
   parentSessionPath?: string;
-  /** Text of the first user message that has text, or `(no messages)`. */
+  /** Text of the first user message with text, or `(no messages)`. */
   firstMessage: string;
   /** Text of all user and assistant messages. Read from the file on first access, then cached. */
   allMessagesText: string;
@@ -15,8 +15,8 @@ export interface SessionInfo extends Omit<FileRow, "title"> {
 /**
  * Called while sessions are listed.
  *
- * @param loaded - Files read so far.
+ * @param loaded - Number of files read so far.
  * @param total - Number of files.
- * @param partial - Occasionally, the sessions found so far, latest first.
+ * @param partial - Passed occasionally: the sessions found so far, latest first.
  */
 export type SessionListProgress = (loaded: number, total: number, partial?: readonly SessionInfo[]) => void;

@@ -86,28 +86,28 @@ import { SessionState } from "./session-state.ts";
 import { buildTree, type SessionTreeNode, walkTree } from "./session-tree.ts";
 import type { RedactTextOptions, SessionTextRedaction } from "./text-redaction.ts";
 
-/** Options of an append. */
+/** Options for an append. */
 export interface AppendOptions {
-  /** The parent; null for a new root. Default: the leaf. */
+  /** Id of the parent; null for a new root. Default: the leaf. */
   readonly parentId?: string | null;
   /**
-   * The leaf that you last saw. If this object's leaf has moved, nothing is appended; `appendIfLeaf` also asks the storage. A
-   * tool result may follow other results, labels, names and usage that were appended since.
+   * Leaf that the caller last saw. If this object's leaf has moved, nothing is appended; `appendIfLeaf` also checks the storage.
+   * A tool result may follow other results, labels, names, and usage that were appended since.
    */
   readonly expectedLeafId?: string | null;
-  /** Whether the leaf of this object stays where it is, as for a result on a branch that the user has left. Default: false. */
+  /** Whether to keep the leaf of this object, for example for a result on a branch that the user has left. Default: false. */
   readonly keepLeaf?: boolean;
-  /** Whether a file that was removed stays removed, so that the append throws `SESSION_NOT_FOUND`. Default: that of the open. */
+  /** Whether a removed file stays removed, so that the append throws `SESSION_NOT_FOUND`. Default: the value of the open. */
   readonly mustExist?: boolean;
 }
 
-/** Makes a session that has no folder: the constructor, for this file alone. */
+/** Creates a session without a folder: the constructor, for this file only. */
 let make: (log: SessionLog, cwd: string, options: LogSessionOptions) => SessionManager;
 
-/** Begins another session with the working directory, folder and options of this one, which does not change. */
+/** Creates another session with the working directory, folder, and options of this one, which does not change. */
 export let newSessionBeside: (session: SessionManager, options?: NewSessionOptions) => SessionManager;
 
-/** Opens another file (in a store: another id) like `openAsync`, with the options of this session, which does not change. */
+/** Opens another file (in a store: another id) as `openAsync` does, with the options of this session, which does not change. */
 export let loadSessionBeside: (
   session: SessionManager,
   path: string,
@@ -115,29 +115,29 @@ export let loadSessionBeside: (
 ) => Promise<SessionManager>;
 
 /**
- * Writes the path root → leaf, like `fork`, to a new file with the header of this session.
+ * Writes the path root → leaf, as `fork` does, to a new file with the header of this session.
  *
- * @returns Its absolute path.
- * @throws {SessionError} `SESSION_EXISTS` or `WRITE_FAILED`; nothing changed.
+ * @returns Absolute path of the file.
+ * @throws {SessionError} `SESSION_EXISTS` or `WRITE_FAILED`; nothing was changed.
  */
 export let exportBranch: (session: SessionManager, path: string) => string;
 
 /**
  * Opens a session over a log, for stores that do not use files.
  *
- * @param options - `derivedSessions` makes derived sessions. Ignores options about files.
+ * @param options - `derivedSessions` creates derived sessions. File options are ignored.
  */
 export function openOverLog(log: SessionLog, options: LogSessionOptions): SessionManager {
   return make(log, options.cwd ?? (log.index.header?.cwd || process.cwd()), options);
 }
 
 /**
- * A session: its tree, its leaf (the parent of the next entry), and its file.
+ * Session: its tree, its leaf (the parent of the next entry), and its file.
  *
- * An append writes the entry to the file, then adds it to the tree as a child of the leaf and makes it the leaf. If
- * it fails with `WRITE_FAILED`, nothing changed. Entries are never changed or removed. Looking up an unknown id does
- * not throw; it returns undefined or an empty array. Entries are shared objects: do not change them. Calls are
- * synchronous unless they return a promise.
+ * An append writes the entry to the file, then adds it to the tree as a child of the leaf and makes it the leaf. If it fails with
+ * `WRITE_FAILED`, nothing was changed. Entries are never changed or removed. Lookup of an unknown id returns undefined or an
+ * empty array instead of throwing. Entries are shared objects: do not change them. Calls are synchronous unless they return a
+ * promise.
  *
  * @remarks Source: docs/guide.md
  */
@@ -167,7 +167,7 @@ export class SessionManager {
   }
 
   /**
-   * Begins a session for a working directory. Its file appears with the first user or assistant message.
+   * Creates a session for a working directory. Its file is created with the first user or assistant message.
    *
    * @param sessionDir - Folder for the file, or options. Default: the project's folder below the agent's.
    * @throws {SessionError} `INVALID_SESSION_ID`
@@ -185,7 +185,7 @@ export class SessionManager {
   /**
    * Opens a session file, even a damaged one. A missing or empty file becomes a new session.
    *
-   * @param path - May be relative, start with `~`, or be a `file://` URL.
+   * @param path - May be relative, begin with `~`, or be a `file://` URL.
    * @param sessionDir - Folder for sessions derived from this one, or options. Default: the file's folder.
    * @param cwdOverride - Working directory, instead of the header's.
    * @throws {SessionError} `NOT_A_SESSION`; the file is not changed.
@@ -196,9 +196,9 @@ export class SessionManager {
   }
 
   /**
-   * Opens a session file like `open`, without blocking the event loop for more than a few milliseconds at a time.
+   * Opens a session file as `open` does, without blocking the event loop for more than a few milliseconds at a time.
    *
-   * @throws {SessionError} `NOT_A_SESSION`, or `ABORTED` if the signal aborts
+   * @throws {SessionError} `NOT_A_SESSION`, or `ABORTED` if the signal aborts.
    */
   static async openAsync(
     path: string,
@@ -217,7 +217,7 @@ export class SessionManager {
     return new SessionManager(log, cwd, folder, options);
   }
 
-  /** Opens the project's session whose file was modified last, or begins one. */
+  /** Opens the project's most recently modified session, or creates one. */
   static continueRecent(cwd: string, sessionDir?: string | SessionOptions): SessionManager {
     assertCwd(cwd, "continueRecent");
     const given = toSessionOptions(sessionDir);
@@ -227,12 +227,12 @@ export class SessionManager {
   }
 
   /**
-   * Opens the project's session with exactly this id, or begins it. Of several processes that do so at once, one begins it, and
-   * all open the same file.
+   * Opens the project's session with exactly this id, or creates it. If several processes do so at the same time, one creates it,
+   * and all open the same file.
    *
    * @param sessionDir - Folder for the file, or options. Default: the project's folder below the agent's.
    * @throws {SessionError} `INVALID_SESSION_ID`; `SESSION_NOT_FOUND` if the mode is `read-only` and there is none.
-   * @remarks Cost: a look at each file of the project, and headers until one fits.
+   * @remarks Cost: one file status per file of the project, and headers until one matches.
    */
   static openOrCreate(cwd: string, id: string, sessionDir?: string | SessionOptions): SessionManager {
     assertCwd(cwd, "openOrCreate");
@@ -242,9 +242,9 @@ export class SessionManager {
   }
 
   /**
-   * Begins a session in memory.
+   * Creates a session in memory.
    *
-   * @param entries - Its first entries, kept as the objects that they are, even if JSON cannot hold them. A header among them
+   * @param entries - Initial entries, kept as the given objects, even if JSON cannot represent them. A header among them
    *   overrides `options.id`.
    */
   static inMemory(
@@ -259,7 +259,7 @@ export class SessionManager {
   }
 
   /**
-   * Copies a session, usually of another project, into a new one with its own id.
+   * Copies a session, usually of another project, to a new one with its own id.
    *
    * @throws {SessionError} `SESSION_NOT_FOUND` or `NOT_A_SESSION`
    * @remarks Cost: O(source).
@@ -294,7 +294,7 @@ export class SessionManager {
     signal?: AbortSignal,
   ): Promise<SessionInfo[]> {
     assertCwd(cwd, "list");
-    // Loaded on demand: a process that opens one session needs no catalog.
+    // Loaded on demand, because a process that opens one session does not require a catalog.
     const { listInfos } = await import("../../catalog/list/list-infos.ts");
     const scope = getSessionScope(cwd, toSessionOptions(sessionDir));
     return listInfos({ ...scope, ...(signal && { signal }) }, onProgress);
@@ -303,7 +303,7 @@ export class SessionManager {
   /**
    * Lists all sessions of all projects, latest first.
    *
-   * With a `sessionDir`, those of that flat folder; other options set other locations.
+   * With a `sessionDir`, lists the sessions of that flat folder; other options set other locations.
    */
   static listAll(onProgress?: SessionListProgress, signal?: AbortSignal): Promise<SessionInfo[]>;
   static listAll(
@@ -325,15 +325,15 @@ export class SessionManager {
     return listInfos({ ...scope, ...(signal && { signal }) }, onProgress);
   }
 
-  /** The issues found in the session's data so far, as a copy. Reading bodies may find more. */
+  /** Issues found in the session's data so far; a copy. Reading bodies may find more. */
   get issues(): SessionIssue[] {
     return this.#state.log.index.issues;
   }
 
   /**
-   * Adds an issue about the session's data, such as stored state that does not fit its schema.
+   * Adds an issue about the session's data, such as stored state that does not match its schema.
    *
-   * Adds line and offset if it names an entry and no line.
+   * Adds line and offset if the issue names an entry and no line.
    */
   reportIssue(issue: SessionIssue): void {
     const { index } = this.#state.log;
@@ -351,7 +351,7 @@ export class SessionManager {
     return this.#state.log.path;
   }
 
-  /** Tells whether the session has a file. */
+  /** Returns whether the session has a file. */
   isPersisted(): boolean {
     return this.#state.log.path !== undefined;
   }
@@ -401,7 +401,7 @@ export class SessionManager {
     return this.#entriesAt(this.#state.fileOrder(tree.children(parent)));
   }
 
-  /** Returns the label in force on an entry. */
+  /** Returns the label in effect on an entry. */
   getLabel(id: string): string | undefined {
     return this.#state.labelsAndName.labels().get(id)?.label;
   }
@@ -419,9 +419,9 @@ export class SessionManager {
   /**
    * Yields the entries from the leaf to the root.
    *
-   * @param options - `type`: yields only entries of this type, and reads only their bodies. `fromId`: starts there
+   * @param options - `type`: yields only entries of this type, and reads only their bodies. `fromId`: starts at this entry
    *   instead of at the leaf.
-   * @remarks Cost: O(path) in heads at worst; less if you stop early.
+   * @remarks Cost: O(path) in heads at worst; less if the caller stops early.
    */
   *walkUp(options: { type?: string; fromId?: string } = {}): Generator<SessionEntry, void> {
     const { tree, leaf } = this.#state;
@@ -458,7 +458,7 @@ export class SessionManager {
   }
 
   /**
-   * Lists the tool calls in the context that have no result, in order, such as those that a crash interrupted.
+   * Lists the tool calls in the context without a result, in order, such as calls interrupted by a crash.
    *
    * @param leafId - Default: the leaf.
    * @remarks Cost: O(context). Source: docs/guide.md#after-a-crash
@@ -469,7 +469,7 @@ export class SessionManager {
     return findOpenToolCalls(entries);
   }
 
-  /** Returns the entries that have no children, in file order. */
+  /** Returns the entries without children, in file order. */
   getLeaves(): SessionEntry[] {
     return this.#entriesAt(this.#state.fileOrder(this.#state.tree.leaves()));
   }
@@ -498,7 +498,7 @@ export class SessionManager {
   }
 
   /**
-   * Returns the entries that make up the context at the leaf.
+   * Returns the entries that form the context at the leaf.
    *
    * @remarks Cost: O(answer); nothing is read again after an append. Source: docs/format.md#context
    */
@@ -507,7 +507,7 @@ export class SessionManager {
   }
 
   /**
-   * Returns what the model sees at the leaf, and the entry of each message.
+   * Returns the context of the model at the leaf, and the entry of each message.
    *
    * @remarks Cost: O(answer); nothing is read again after an append. Source: docs/format.md#context
    */
@@ -516,7 +516,7 @@ export class SessionManager {
   }
 
   /**
-   * Returns what the model sees at the leaf: messages, thinking level and model.
+   * Returns the context of the model at the leaf: messages, thinking level, and model.
    *
    * @remarks Cost: O(answer); nothing is read again after an append. Source: docs/format.md#context
    */
@@ -525,11 +525,13 @@ export class SessionManager {
   }
 
   /**
-   * Reads what other processes appended to the file since. The leaf of this object stays. For a store, use `refreshAsync`.
+   * Reads entries that other processes appended to the file. The leaf of this object does not move. For a store, use
+   * `refreshAsync`.
    *
-   * @returns Their entries, in file order.
-   * @throws {SessionError} `WRITE_FAILED` if another session is at the path, or a file that lacks others' entries; `VERSION_TOO_NEW`
-   * and the like if it lacks own ones and may not be written to.
+   * @returns Entries of the other processes, in file order.
+   * @throws {SessionError} `WRITE_FAILED` if another session is at the path, or a file that lacks other processes' entries;
+   *   `VERSION_TOO_NEW` or another reason for a read-only session if the file lacks this session's entries and must not be
+   *   written.
    * @remarks Cost: one check of the file, plus the new bytes.
    */
   refresh(): SessionEntry[] {
@@ -537,11 +539,12 @@ export class SessionManager {
   }
 
   /**
-   * Reads what others appended since, in a file or a store. The leaf of this object stays.
+   * Reads entries that other processes appended, in a file or a store. The leaf of this object does not move.
    *
-   * Unlike `refresh`, asks a store, which takes a promise. In a store, also waits until everything appended here is durable.
+   * Unlike `refresh`, queries a store, which requires a promise. In a store, also waits until all entries appended here are
+   * durable.
    *
-   * @returns The others' entries, in the order of their arrival.
+   * @returns Entries of the other processes, in order of arrival.
    * @throws {SessionError} `WRITE_FAILED` or `SESSION_NOT_FOUND`
    */
   async refreshAsync(): Promise<SessionEntry[]> {
@@ -557,9 +560,9 @@ export class SessionManager {
   /**
    * Yields entries as other processes append them, until the signal aborts or the session is closed.
    *
-   * `return()` also ends it, even while `next()` waits.
+   * `return()` also ends the iteration, even while `next()` waits.
    *
-   * @remarks Relies on file system events, and checks once a second where there are none.
+   * @remarks Uses file system events, and checks once a second if there are none.
    */
   watch(options: { signal?: AbortSignal } = {}): AsyncGenerator<SessionEntry, void> {
     return makeEndable((end) => this.#watched(end), options.signal);
@@ -595,9 +598,9 @@ export class SessionManager {
    * Appends a message. Without `timestamp`, it gets the time of its entry.
    *
    * @returns Id of the new entry.
-   * @throws {TypeError} If it is not a message of this format, or has a role that only contexts have. The error names
-   *   the fields, and the function of `sessiontree/convert` that helps.
-   * @throws {SessionError} `WRITE_FAILED`; nothing changed.
+   * @throws {TypeError} If it is not a message of this format, or has a role that only contexts have. The error names the fields,
+   *   and the applicable function of `sessiontree/convert`.
+   * @throws {SessionError} `WRITE_FAILED`; nothing was changed.
    */
   appendMessage(message: AppendableMessage): string {
     assertMessage(message);
@@ -605,15 +608,16 @@ export class SessionManager {
   }
 
   /**
-   * Replaces the instructions (the system prompt) of the context. The last ones on the branch count; the old ones stay in
-   * the tree. Sections and tools of system messages stay in force.
+   * Replaces the instructions (the system prompt) of the context. The latest instructions on the branch apply; the old ones
+   * remain in the tree. Sections and tools of system messages remain in effect.
    *
-   * A change restarts a request from its first token. Costs nothing if these instructions are in force already.
+   * After a change, providers process requests from the first token again. If these instructions are already in effect, nothing
+   * is written.
    *
-   * @param text - Empty for none.
-   * @returns `entryId` of the instructions, if they changed; `voidThinkingIds` of the answers whose thinking Claude 5.1 and
-   *   later no longer accept; `uncachedTokens`, the prompt that a provider's cache may have held.
-   * @throws {SessionError} `ENTRY_INVALID` if the context begins with a compaction of another program that retains messages.
+   * @param text - Instructions; empty for none.
+   * @returns `entryId` of the instructions, if they changed; `voidThinkingIds` of the answers whose thinking Claude 5.1 and later
+   *   no longer accept; `uncachedTokens`, the size of the prompt that a provider's cache may contain.
+   * @throws {SessionError} `ENTRY_INVALID` if the context begins with another program's compaction that retains messages.
    * @remarks Cost: O(context). Source: docs/guide.md#instructions
    */
   setInstructions(text: string): { entryId?: string; voidThinkingIds: string[]; uncachedTokens: number } {
@@ -624,17 +628,17 @@ export class SessionManager {
     return { entryId, ...measureInstructionCost(projection) };
   }
 
-  /** Appends the thinking level for what follows. */
+  /** Appends the thinking level for subsequent entries. */
   appendThinkingLevelChange(thinkingLevel: string): string {
     return this.#state.append({ type: "thinking_level_change", thinkingLevel }).id;
   }
 
-  /** Appends the model for what follows. */
+  /** Appends the model for subsequent entries. */
   appendModelChange(provider: string, modelId: string): string {
     return this.#state.append({ type: "model_change", provider, modelId }).id;
   }
 
-  /** Appends tokens spent outside the conversation, and returns the entry. */
+  /** Appends tokens used outside the conversation, and returns the entry. */
   appendUsage(kind: string, provider: string, model: string, usage: Usage, note?: string): UsageEntry {
     const entry = this.#state.append({
       type: "usage",
@@ -650,10 +654,10 @@ export class SessionManager {
   }
 
   /**
-   * Appends a compaction: in contexts, its summary replaces what is before the first kept entry.
+   * Appends a compaction: in contexts, its summary replaces the entries before the first kept one.
    *
-   * @param firstKeptEntryId - Null keeps nothing.
-   * @param tokensBefore - Size of the context before, in tokens.
+   * @param firstKeptEntryId - Null keeps no entries.
+   * @param tokensBefore - Size of the context before compaction, in tokens.
    */
   appendCompaction<T = unknown>(
     summary: string,
@@ -719,7 +723,7 @@ export class SessionManager {
    * Changes what an entry of the active branch contributes to later contexts.
    *
    * @param replacement - Null removes its messages.
-   * @throws {TypeError} If it is neither null nor has content.
+   * @throws {TypeError} If the replacement is neither null nor has content.
    * @throws {SessionError} `ENTRY_NOT_FOUND`, or `ENTRY_INVALID` if the entry cannot be edited.
    */
   appendContextEdit(targetId: string, replacement: null | { content: ContextEditableContent }): string {
@@ -733,10 +737,10 @@ export class SessionManager {
   /**
    * Appends an entry of any type, under any parent, optionally only if the leaf has not moved.
    *
-   * @param draft - Its fields; `unknownType` instead of `type` for a type that this library does not know. Ignores id, parent and
-   *   time among them; the options choose the parent.
+   * @param draft - Fields of the entry; `unknownType` instead of `type` for a type that this library does not know. Ignores id,
+   *   parent, and time; the options determine the parent.
    * @throws {TypeError} If it has no type, or its message is not one of this format.
-   * @throws {SessionError} `ENTRY_INVALID` if the draft is invalid, `STALE_LEAF` or `ENTRY_NOT_FOUND`; nothing was written.
+   * @throws {SessionError} `ENTRY_INVALID` if the draft is invalid, `STALE_LEAF`, or `ENTRY_NOT_FOUND`; nothing was written.
    */
   append(draft: EntryDraft, options: AppendOptions = {}): string {
     const fields = toEntryFields(draft);
@@ -746,10 +750,10 @@ export class SessionManager {
   /**
    * Appends several entries in one write, all or none, each the parent of the next.
    *
-   * @param drafts - As for `append`. A function gets the id and time (Unix milliseconds) of its entry.
-   * @returns Ids of the new entries; empty, and nothing written, without drafts.
+   * @param drafts - As for `append`. A function receives the id and time (Unix milliseconds) of its entry.
+   * @returns Ids of the new entries; empty without drafts, in which case nothing is written.
    * @throws {TypeError} As for `append`.
-   * @throws {SessionError} `ENTRY_INVALID`, `STALE_LEAF`, `ENTRY_NOT_FOUND` or `WRITE_FAILED`; nothing was written.
+   * @throws {SessionError} `ENTRY_INVALID`, `STALE_LEAF`, `ENTRY_NOT_FOUND`, or `WRITE_FAILED`; nothing was written.
    */
   appendAll(drafts: readonly (EntryDraft | DraftMaker)[], options: AppendOptions = {}): string[] {
     const fields = drafts.map((draft) =>
@@ -775,17 +779,17 @@ export class SessionManager {
   }
 
   /**
-   * Appends an entry under the leaf if nobody else has continued the session either: a compare-and-swap where the
-   * session is stored.
+   * Appends an entry under the leaf if no other process has continued the session: a compare-and-swap in the storage.
    *
-   * Waits until all earlier entries and this one are written. Ignores labels, names and usage of others. In a file,
+   * Waits until all earlier entries and this one are written. Ignores labels, names, and usage of other processes. In a file,
    * comparing and appending are two steps; in a store with `supports.conditionalAppend`, they are one.
    *
-   * @param options - `expectedLeafId`: the leaf that you last saw; null for a session without a conversation. Default: the
+   * @param options - `expectedLeafId`: the leaf that the caller last saw; null for a session without a conversation. Default: the
    *   current leaf.
    * @returns Id of the new entry.
    * @throws {TypeError} As for `append`.
-   * @throws {SessionError} `ENTRY_INVALID`. `STALE_LEAF`: nothing was added, and the tree now holds what others wrote. `WRITE_FAILED`.
+   * @throws {SessionError} `ENTRY_INVALID`. `STALE_LEAF`: nothing was added, and the tree now contains the entries of other
+   *   processes. `WRITE_FAILED`.
    */
   async appendIfLeaf(
     draft: EntryDraft,
@@ -798,10 +802,10 @@ export class SessionManager {
   }
 
   /**
-   * Throws what an append would throw, so that you know before doing work.
+   * Throws the error that an append would throw, so that callers can check before doing work.
    *
-   * @throws {SessionError} `SESSION_CLOSED`, `READ_ONLY` or `VERSION_TOO_NEW`; `LEASE_HELD` if another process has
-   *   taken the lease from this one.
+   * @throws {SessionError} `SESSION_CLOSED`, `READ_ONLY`, or `VERSION_TOO_NEW`; `LEASE_HELD` if another process has taken the
+   *   lease from this one.
    */
   assertWritable(): void {
     this.#state.assertWritable();
@@ -822,9 +826,9 @@ export class SessionManager {
   }
 
   /**
-   * Moves the leaf, and appends a summary of the branch that it left.
+   * Moves the leaf, and appends a summary of the abandoned branch.
    *
-   * @param branchFromId - Null moves it before the first entry.
+   * @param branchFromId - Null moves the leaf before the first entry.
    * @returns Id of the summary.
    * @throws {SessionError} `ENTRY_NOT_FOUND`
    */
@@ -843,7 +847,7 @@ export class SessionManager {
     ).id;
   }
 
-  /** Records the leaf for the next open, as an entry that every reader of the format understands. */
+  /** Records the leaf for the next open, as an entry that every reader of the format supports. */
   persistLeaf(): string {
     return this.appendCustomEntry(LEAF_CUSTOM_TYPE);
   }
@@ -863,15 +867,15 @@ export class SessionManager {
     return this.#sessionDir;
   }
 
-  /** Tells whether `getSessionDir` is the project's default folder. */
+  /** Returns whether `getSessionDir` is the project's default folder. */
   usesDefaultSessionDir(): boolean {
     return this.isPersisted() && this.#sessionDir === getProjectFolder(this.#cwd, this.#options);
   }
 
   /**
-   * Begins a new session in this object. `fork` returns another object instead.
+   * Switches this object to a new session. `fork` returns another object instead.
    *
-   * @returns Path of its file; undefined in memory.
+   * @returns Path of the session's file; undefined in memory.
    */
   newSession(options: NewSessionOptions = {}): string | undefined {
     this.#state.assertNotPreparing();
@@ -881,13 +885,14 @@ export class SessionManager {
   }
 
   /**
-   * Copies the path root → `at` into another session and returns it. This one does not change, unlike with `createBranchedSession`.
+   * Copies the path root → `at` to another session and returns it. Unlike with `createBranchedSession`, this session does not
+   * change.
    *
-   * Omits label entries, and appends the labels in force on the path. Entries keep their ids. The copy has an id of its own and
-   * names this session as its parent. In a folder, without a user or assistant message on the path, its file appears with the
-   * first one.
+   * Omits label entries, and appends the labels in effect on the path. Entries keep their ids. The copy has its own id and names
+   * this session as its parent. In a folder, without a user or assistant message on the path, its file is created with the first
+   * one.
    *
-   * @throws {SessionError} `ENTRY_NOT_FOUND`, `INVALID_SESSION_ID`, `SESSION_EXISTS` or `WRITE_FAILED`; nothing was written.
+   * @throws {SessionError} `ENTRY_NOT_FOUND`, `INVALID_SESSION_ID`, `SESSION_EXISTS`, or `WRITE_FAILED`; nothing was written.
    * @remarks Cost: O(path).
    */
   fork(options: ForkOptions = {}): SessionManager {
@@ -909,7 +914,7 @@ export class SessionManager {
   }
 
   /**
-   * Copies the path root → `leafId` into a session like `fork`, and switches this object to it.
+   * Copies the path root → `leafId` to a session as `fork` does, and switches this object to it.
    *
    * @returns Path of the new file; undefined in memory.
    * @throws {SessionError} `ENTRY_NOT_FOUND`
@@ -922,9 +927,9 @@ export class SessionManager {
   }
 
   /**
-   * Rewrites a file of an older version in the current one. The first append does so by itself.
+   * Rewrites a file of an older version in the current one. The first append does this automatically.
    *
-   * @returns Path of the backup; undefined if nothing was to be done.
+   * @returns Path of the backup; undefined if no upgrade was necessary.
    * @throws {SessionError} `UPGRADE_FAILED`; the file is unchanged.
    */
   upgrade(): string | undefined {
@@ -933,16 +938,16 @@ export class SessionManager {
   }
 
   /**
-   * Removes the content of an entry from the session for good, with details that were added later, and appends a record of
-   * that.
+   * Permanently removes the content of an entry from the session, including details added later, and appends a record of the
+   * redaction.
    *
-   * The only operation that rewrites history. Replaces the file atomically, without a backup; ids and the shape of
-   * the tree stay. Drops lines that hold no entry. Does not touch backups of earlier upgrades.
+   * The only operation that rewrites history. Replaces the file atomically, without a backup; ids and the shape of the tree do
+   * not change. Drops lines without an entry. Does not change backups of earlier upgrades.
    *
-   * @param options - `replacement`: text instead of the content. Default `[redacted]`.
+   * @param options - `replacement`: text in place of the content. Default: `[redacted]`.
    * @returns Id of the record.
-   * @throws {SessionError} `ENTRY_NOT_FOUND`, `ENTRY_INVALID` if the entry only holds settings, or `WRITE_FAILED`;
-   *   the file is unchanged.
+   * @throws {SessionError} `ENTRY_NOT_FOUND`, `ENTRY_INVALID` if the entry only contains settings, or `WRITE_FAILED`; the file is
+   *   unchanged.
    * @remarks Cost: O(file).
    */
   redactEntry(entryId: string, options: { readonly replacement?: string } = {}): string {
@@ -968,15 +973,15 @@ export class SessionManager {
   }
 
   /**
-   * Removes a text from the session for good, wherever it stands, and appends a record of the entries that held it.
+   * Permanently removes all occurrences of a text from the session, and appends a record of the affected entries.
    *
-   * Replaces what matches in every decoded string and name of a field, in JSON inside of strings, and in the header. Keeps ids,
-   * types, times and the working directory, which the result names if they match. Signatures go from what changes. Like
-   * `redactEntry`, replaces the file in one step without a backup, and drops lines that hold no entry. `redactEverywhere` of
-   * `sessiontree/stores` does that in many sessions, and beside their files.
+   * Replaces matches in all decoded strings and field names, in JSON inside strings, and in the header. Keeps ids, types, times,
+   * and the working directory, which the result names if they match. Removes signatures of changed content. Like `redactEntry`,
+   * replaces the file in one step without a backup, and drops lines without an entry. `redactEverywhere` of `sessiontree/stores`
+   * redacts many sessions, and files next to them.
    *
-   * @param matching - A text, or an expression.
-   * @throws {TypeError} If it matches the empty text or the replacement, or takes exponential time; nothing changed.
+   * @param matching - A string, or a regular expression.
+   * @throws {TypeError} If it matches the empty string or the replacement, or takes exponential time; nothing was changed.
    * @throws {SessionError} `WRITE_FAILED`; the file is unchanged.
    * @remarks Cost: O(file).
    */
@@ -984,20 +989,22 @@ export class SessionManager {
     matching: string | RegExp,
     options: RedactTextOptions = {},
   ): Promise<SessionTextRedaction> {
-    // Loaded only now: opening and appending need none of it.
+    // Loaded on demand, because opening and appending do not require it.
     const { redactTextOfSession } = await import("./text-redaction.ts");
     return redactTextOfSession(this.#state, matching, options);
   }
 
   /**
-   * Saves what has arrived of an answer, in a file next to the session's, so that it survives a kill. Call it for every piece.
+   * Saves the part of an answer that has arrived in a file next to the session's, so that it survives a kill. Call this method
+   * for every piece.
    *
-   * The answer belongs to this object and to the leaf at which its first piece arrived. It is removed once this object appends
+   * The answer belongs to this object and to the leaf at which its first piece arrived. It is removed after this object appends
    * an answer. A session in memory or in a store keeps it in memory.
    *
-   * @param options - `everyMs`: saves at most as often; the latest state at the end of an interval. Default: 1,000.
+   * @param options - `everyMs`: minimum interval between saves; the latest state is saved at the end of an interval. Default:
+   *   1,000.
    * @throws {TypeError} If it is not an answer.
-   * @throws {SessionError} `WRITE_FAILED`, also for an earlier piece; `READ_ONLY` and the like.
+   * @throws {SessionError} `WRITE_FAILED`, also for an earlier piece; `READ_ONLY` or another reason for a read-only session.
    * @remarks Source: docs/guide.md#interrupted-answers
    */
   async savePartialAnswer(
@@ -1009,19 +1016,19 @@ export class SessionManager {
   }
 
   /**
-   * Returns what had arrived of an answer when a process was killed, as an aborted answer to append or discard.
+   * Returns the part of an answer that had arrived when a process was killed, as an aborted answer to append or discard.
    *
-   * Reports a damaged one as an issue, and one for another leaf if there is none for this one. Ignores those of processes
-   * that still run.
+   * Reports a damaged partial answer as an issue, and one for another leaf if there is none for this leaf. Ignores those of
+   * running processes.
    *
-   * @param leafId - The entry that it answers. Default: the leaf.
-   * @returns Undefined if there is none; of several, the latest.
+   * @param leafId - Id of the answered entry. Default: the leaf.
+   * @returns Undefined if there is none; the latest of several.
    */
   async recoverPartialAnswer(leafId?: string): Promise<AssistantMessage | undefined> {
     return (await this.#partialAnswers()).recover(leafId);
   }
 
-  /** Removes what `recoverPartialAnswer` returns for a leaf, what was saved by this object, and what is damaged. */
+  /** Removes partial answers that `recoverPartialAnswer` returns for a leaf, that this object saved, or that are damaged. */
   async discardPartialAnswer(leafId?: string): Promise<void> {
     (await this.#partialAnswers()).discard(leafId);
   }
@@ -1031,7 +1038,7 @@ export class SessionManager {
     return getPartialAnswers(this.#state, (issue) => this.reportIssue(issue));
   }
 
-  /** Resolves when everything appended so far is durable: it survives a power cut. */
+  /** Resolves when all entries appended so far are durable: they survive a power failure. */
   async flush(): Promise<void> {
     await this.#state.log.flush();
   }
@@ -1039,7 +1046,7 @@ export class SessionManager {
   /**
    * Flushes and releases the file. Idempotent; later appends throw `SESSION_CLOSED`.
    *
-   * @throws {TypeError} At once, if `beforePersist` calls it.
+   * @throws {TypeError} Synchronously, if `beforePersist` calls it.
    */
   close(): Promise<void> {
     this.#state.assertNotPreparing();
@@ -1057,7 +1064,7 @@ export class SessionManager {
       try {
         await log.close();
       } finally {
-        // It may be closed although what was pending could not be written.
+        // The log may be closed although pending data could not be written.
         if (isClosed(log)) events.emit("closed", {});
       }
     }
@@ -1091,7 +1098,7 @@ export class SessionManager {
     return exportCopy(this.#state, path, header, this.#options);
   }
 
-  /** Where derived sessions go: a store, a folder, or, if undefined, memory. */
+  /** Place of derived sessions: a store, a folder, or, if undefined, memory. */
   get #place(): DerivedSessions | string | undefined {
     return this.#options.derivedSessions ?? (this.isPersisted() ? this.#sessionDir : undefined);
   }
@@ -1123,7 +1130,7 @@ function isUsageEntry(entry: AnySessionEntry): entry is UsageEntry {
   return entry.type === "usage" && "usage" in entry && isJsonRecord(entry.usage);
 }
 
-/** The methods of a session that only read; for code that must not change it. */
+/** Read-only methods of a session; for code that must not change it. */
 export type ReadonlySessionManager = Pick<
   SessionManager,
   | "getCwd"
@@ -1143,7 +1150,7 @@ export type ReadonlySessionManager = Pick<
   | "getSessionName"
 >;
 
-/** Returns the options to open a session, checked, with a working directory that overrides theirs. */
+/** Returns the checked options for opening a session, with a working directory that overrides theirs. */
 function toOpening<Options extends SessionOptions>(
   given: string | Options | undefined,
   cwdOverride: string | undefined,

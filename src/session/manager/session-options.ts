@@ -16,48 +16,48 @@ import {
   toAbsolutePath,
 } from "../log/session-paths.ts";
 
-/** Options to open or create a session, wherever pi takes the string `sessionDir`. */
+/** Options for opening or creating a session, accepted wherever pi accepts the string `sessionDir`. */
 export interface SessionOptions extends SessionPlaces, FileLogOptions {
-  /** One flat folder for the sessions of all projects. Default: a folder for each project below the agent's. */
+  /** One flat folder for the sessions of all projects. Default: one folder per project below the agent's. */
   readonly sessionDir?: string;
   /** Working directory, instead of the header's. */
   readonly cwd?: string;
-  /** Whether `close` records the current leaf for the next open, if it is not the last entry. Default false. */
+  /** Whether `close` records the current leaf for the next open, if it is not the last entry. Default: false. */
   readonly persistLeafOnClose?: boolean;
-  /** May redact an entry before it is stored. Must not change its id, parent or type, nor the session. */
+  /** May redact an entry before it is stored. Must change neither its id, parent, or type, nor the session. */
   readonly beforePersist?: (entry: AnySessionEntry) => AnySessionEntry;
   /** Returns Unix milliseconds, for tests. Default: the clock. */
   readonly now?: () => number;
 }
 
-/** Options of a new session. */
+/** Options for a new session. */
 export interface NewSessionOptions {
   /** Session id. Default: a UUIDv7. */
   id?: string;
-  /** Path of the session that this one is forked from. */
+  /** Path of the session from which this one is forked. */
   parentSession?: string;
 }
 
 /** Options for `SessionManager.fork`. */
 export interface ForkOptions extends NewSessionOptions {
-  /** The entry to end with, that one included; null: before the first one. Default: the leaf. */
+  /** Last entry of the copy; null: the position before the first entry. Default: the leaf. */
   readonly at?: string | null;
-  /** Path of the new file, which must not exist. Default: next to this session: in its folder or store, or in memory. */
+  /** Path of the new file, which must not exist. Default: the folder or store of this session, or memory. */
   readonly to?: string;
 }
 
-/** Makes and opens the sessions derived from another one, if they are neither in files nor in memory. */
+/** Creates and opens the sessions derived from another one, if they are neither in files nor in memory. */
 export interface DerivedSessions {
   begin(header: SessionHeader, lines?: Iterable<string | Uint8Array>): SessionLog;
   load(id: string, load: LoadOptions): Promise<SessionLog>;
 }
 
-/** Options of a session whose derived sessions are in a store. */
+/** Options for a session whose derived sessions are in a store. */
 export interface LogSessionOptions extends SessionOptions {
   readonly derivedSessions?: DerivedSessions;
 }
 
-/** What these options may be. */
+/** Validation rules for these options. */
 export const SESSION_RULES: OptionRules<SessionOptions> = {
   ...PLACES_RULES,
   ...FILE_LOG_RULES,
@@ -68,13 +68,13 @@ export const SESSION_RULES: OptionRules<SessionOptions> = {
   now: CALLBACK,
 };
 
-/** Rules for these options; the id has its own check and error. */
+/** Validation rules for these options; the id has its own check and error. */
 export const NEW_SESSION_RULES: OptionRules<Omit<NewSessionOptions, "id">> = { parentSession: TEXT };
 
-/** Rules for these options; the entry has its own check and error. */
+/** Validation rules for these options; the entry has its own check and error. */
 export const FORK_RULES: OptionRules<Pick<ForkOptions, "to">> = { to: TEXT };
 
-/** Converts pi's string, or undefined, to options, and checks them. */
+/** Converts pi's string, or undefined, to options, and validates them. */
 export function toSessionOptions(given: string | SessionOptions | undefined): SessionOptions {
   if (given === undefined) return {};
   if (typeof given === "string") return { sessionDir: given };
@@ -83,9 +83,9 @@ export function toSessionOptions(given: string | SessionOptions | undefined): Se
 }
 
 /**
- * Refuses a working directory that is no text, such as that of an environment variable that is not set.
+ * Throws if a working directory is not a string, such as the value of an environment variable that is not set.
  *
- * @param name - The method that was called.
+ * @param name - Name of the called method.
  * @throws {TypeError}
  */
 export function assertCwd(cwd: unknown, name: string): asserts cwd is string {
@@ -95,7 +95,7 @@ export function assertCwd(cwd: unknown, name: string): asserts cwd is string {
   );
 }
 
-/** Returns the scope of a project's sessions under these options. */
+/** Returns the scope of a project's sessions with these options. */
 export function getSessionScope(
   cwd: string,
   { sessionDir, ...places }: SessionOptions,
@@ -119,7 +119,7 @@ export function ensureFolder(folder: string): void {
   }
 }
 
-/** Makes the header of a new session, and checks the options. */
+/** Creates the header of a new session, and validates the options. */
 export function makeHeader(cwd: string, now: number, options: NewSessionOptions = {}): SessionHeader {
   assertOptions<Omit<NewSessionOptions, "id">>(options, NEW_SESSION_RULES);
   return {
@@ -137,5 +137,5 @@ export function makeSessionPath(folder: string, header: SessionHeader): string {
   return join(folder, makeSessionFileName(header.timestamp, header.id));
 }
 
-/** Rules for the options of `SessionManager.redactEntry`. */
+/** Validation rules for the options of `SessionManager.redactEntry`. */
 export const REDACT_RULES: OptionRules<{ readonly replacement?: string }> = { replacement: TEXT };

@@ -33,26 +33,26 @@ import { ForeignEntries, findAdded, findPlace } from "./log-changes.ts";
 import { SessionEvents } from "./session-events.ts";
 
 /**
- * The state of a `SessionManager`: one tree, one log, one leaf, and what is derived from them.
+ * State of a `SessionManager`: one tree, one log, one leaf, and the data derived from them.
  *
- * All appends go through `append`; all moves of the leaf through `moveLeaf`.
+ * All appends use `append`; all moves of the leaf use `moveLeaf`.
  */
 export class SessionState {
   readonly options: MakerOptions;
   #log: SessionLog;
-  /** What is derived from the log is made when it is asked for. */
+  /** Data derived from the log is created on demand. */
   #cache: EntryCache | undefined;
   #events: SessionEvents | undefined;
   #labelsAndName: LabelsAndName | undefined;
   #maker: EntryMaker | undefined;
-  /** The context at the leaf: grows with each append there, and is dropped when the leaf moves in any other way. */
+  /** Context at the leaf: extended with each append there, and dropped when the leaf moves in any other way. */
   #context: PathProjection | undefined;
-  /** Outlives the context, so that a message stays the same object for as long as its entry does. */
+  /** Outlives the context, so that a message remains the same object as long as its entry does. */
   #cachedProjection: ProjectEntry | undefined;
   #leaf: number;
   /** Id of the leaf, cached because every append needs it; null before the first entry. */
   #leafId: string | null;
-  /** Revision of the tree's links that cache and context were built from. */
+  /** Revision of the tree's links from which cache and context were built. */
   #revision: number;
   #isDegraded = false;
   /** Ids of own entries that arrive as a change of the log: those written by `rewrite` or `appendIfLeaf`. */
@@ -129,13 +129,13 @@ export class SessionState {
     throw makeEntryNotFoundError(id);
   }
 
-  /** Tells whether an entry is on the path to the leaf. */
+  /** Returns whether an entry is on the path to the leaf. */
   isOnPath(id: string): boolean {
     const ordinal = this.tree.find(id);
     return ordinal !== NONE && this.tree.commonAncestor(ordinal, this.#leaf) === ordinal;
   }
 
-  /** Returns the context at the leaf; a live view, to be used at once. */
+  /** Returns the context at the leaf; a live view, for immediate use. */
   context(): PathProjection {
     this.#keepUp();
     this.#context ??= this.#buildContext();
@@ -156,12 +156,15 @@ export class SessionState {
     return this.#cachedProjection(entry, edit, keepsTail);
   };
 
-  /** Drops what others have replaced: what was redacted since must be in no context or copy, even if it is in memory. */
+  /**
+   * Drops data that other processes have replaced, because redacted content must not be in any context or copy, even if it is in
+   * memory.
+   */
   dropReplaced(): void {
     if (this.#log.isReplaced()) this.#log.refresh();
   }
 
-  /** Sorts ordinals (default: all) into the order of the file, which may differ if others wrote as well. */
+  /** Sorts ordinals (default: all) in file order, which may differ if other processes wrote. */
   fileOrder(given?: Iterable<number>): Int32Array {
     const { spans, tree } = this.#log.index;
     return given === undefined ? spans.allInFileOrder(tree.size) : spans.inFileOrder(given);
@@ -170,7 +173,7 @@ export class SessionState {
   /**
    * Appends an entry under a parent and makes it the leaf, unless the leaf is kept.
    *
-   * Writes the entry before adding it to the tree: if writing fails, nothing changes.
+   * Writes the entry before adding it to the tree: if writing fails, nothing is changed.
    */
   append(
     draft: EntryFields | FieldsMaker,
@@ -181,7 +184,7 @@ export class SessionState {
     return this.#add(this.#make.ofDraft(draft, this.getId(parent)), options);
   }
 
-  /** Appends a chain of entries under a parent in one write and makes the last of them the leaf, unless the leaf is kept. */
+  /** Appends a chain of entries under a parent in one write and makes the last one the leaf, unless the leaf is kept. */
   appendAll(
     drafts: readonly (EntryFields | FieldsMaker)[],
     parent: number = this.#leaf,
@@ -212,7 +215,7 @@ export class SessionState {
     return this.#add((this.#maker ?? this.#make).ofMessage(message, this.#leafId));
   }
 
-  /** Appends an entry under the leaf if the stored leaf is the expected one; else nothing is added. */
+  /** Appends an entry under the leaf if the stored leaf is the expected one; otherwise, nothing is added. */
   async appendIfLeaf(draft: EntryFields, expectedLeafId: string | null): Promise<AnySessionEntry> {
     this.assertWritable();
     if (expectedLeafId !== null) this.require(expectedLeafId);
@@ -228,11 +231,11 @@ export class SessionState {
     } finally {
       this.#ownIds.delete(entry.id);
     }
-    // Meanwhile the session may have switched to another log, which does not hold the entry.
+    // In the meantime, the session may have switched to another log, which does not contain the entry.
     if (log !== this.#log) return entry;
     const ordinal = this.require(entry.id);
     log.readLines([ordinal], (_, bytes) => {
-      // Somebody else may have redacted it by now.
+      // Another process may already have redacted it.
       if (new TextDecoder().decode(bytes) === line.text)
         this.#entries.remember(ordinal, entry, line.text.length, line.replaced !== undefined);
     });
@@ -243,11 +246,11 @@ export class SessionState {
   }
 
   /**
-   * Replaces lines and appends a record of that, in one step. The only call that changes history.
+   * Replaces lines and appends a record of the change, in one step. The only call that changes history.
    *
-   * @param record - Makes the record of the ids of the entries that changed.
-   * @param isRecorded - Whether to append it even if none changed.
-   * @returns The record's entry, and those ids.
+   * @param record - Creates the record from the ids of the changed entries.
+   * @param isRecorded - Whether to append the record even if no entry changed.
+   * @returns The record's entry, and the ids of the changed entries.
    */
   rewrite(
     change: LineChange,
@@ -277,7 +280,7 @@ export class SessionState {
     if (isEmpty()) return { record: undefined, ids: [] };
     const { entry, line } = made;
     const ordinal = this.tree.find(entry.id);
-    // Written, but what stands there now could not be read: the next look does that.
+    // Written, but the new lines could not be read; the next look reads them.
     if (ordinal === NONE) return { record: entry, ids: [...ids] };
     this.#entries.remember(ordinal, entry, line.text.length, line.replaced !== undefined);
     this.#advance(ordinal, entry);
@@ -293,7 +296,7 @@ export class SessionState {
     return after === entry ? line : encodeRecord(after);
   }
 
-  /** Moves the leaf; NONE is the place before the first entry. */
+  /** Moves the leaf; NONE is the position before the first entry. */
   moveLeaf(ordinal: number): void {
     if (ordinal === this.#leaf) return;
     const previousLeafId = this.leafId;
@@ -303,9 +306,9 @@ export class SessionState {
   }
 
   /**
-   * Switches to another log: a new, branched or opened session.
+   * Switches to another log: a new, branched, or opened session.
    *
-   * @param isCopy - Whether the new log holds the entries of this one; those already loaded then stay the same objects.
+   * @param isCopy - Whether the new log contains the entries of this one; entries already loaded then remain the same objects.
    */
   replaceLog(log: SessionLog, isCopy = false): void {
     const cache = new EntryCache(log);
@@ -323,7 +326,7 @@ export class SessionState {
     if (this.#log.readOnlyReason !== undefined) assertWritable(this.#log);
   }
 
-  /** Refuses to change the session while `beforePersist` runs. */
+  /** Throws if `beforePersist` is running, because it must not change the session. */
   assertNotPreparing(): void {
     if (!this.#isPreparing) return;
     throw new TypeError(
@@ -393,7 +396,7 @@ export class SessionState {
     this.#leafId = id;
   }
 
-  /** Drops caches of entries that got a new parent, as when the parent arrived late. */
+  /** Drops caches of entries that got a new parent, such as when the parent arrived late. */
   #keepUp(): void {
     const { revision } = this.#log.index;
     if (revision === this.#revision) return;
@@ -408,7 +411,7 @@ export class SessionState {
     this.#log.onRestored = (ids) => this.#emitRestored(ids);
   }
 
-  /** Reads what others appended; returns their entries. */
+  /** Reads and returns entries that other processes appended. */
   refresh(): AnySessionEntry[] {
     const change = this.#log.refresh();
     if (change !== undefined) return this.#entries.entriesAt(this.#findNew(change));
@@ -427,19 +430,19 @@ export class SessionState {
 
   #takeChange(change: LogChange): void {
     if (change.kind === "reloaded") this.#reload(change.before);
-    // Others' lines may precede known ones, and labels and names follow the order of the file.
+    // Other processes' lines may precede known ones, and labels and names follow file order.
     else this.#labelsAndName = undefined;
     this.#foreign ??= new ForeignEntries();
     for (const ordinal of this.#findNew(change)) this.#foreign.add(this.tree.idAt(ordinal));
     this.emitForeign();
   }
 
-  /** Tells others' entries to those that wait for them; again later if their bodies cannot be read now. */
+  /** Delivers other processes' entries to their receivers; retries later if their bodies cannot be read now. */
   emitForeign(): void {
     this.#foreign?.deliver((ids) => this.#getEntries(ids), this.#events);
   }
 
-  /** Collects others' entries as they are found, for a call that returns them, until `end`. */
+  /** Collects other processes' entries as they are found, for a call that returns them, until `end`. */
   collectForeign(): { readonly entries: AnySessionEntry[]; end(): void } {
     this.#foreign ??= new ForeignEntries();
     return this.#foreign.collect();
@@ -467,7 +470,7 @@ export class SessionState {
     this.#emitLeaf(previousLeafId);
   }
 
-  /** Reads an image that is stored beside the session's file. */
+  /** Reads an image that is stored next to the session's file. */
   #readBlob(digest: string): string | undefined {
     const { path } = this.#log;
     return path === undefined ? undefined : readBlobImage(realFileSystem, path, digest);

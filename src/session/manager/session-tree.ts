@@ -2,23 +2,23 @@ import type { SessionEntry } from "../../core/format/entry.ts";
 import { type EntryTree, NONE } from "../../core/tree/entry-tree.ts";
 import type { LabelMark } from "../../core/tree/labels-and-name.ts";
 
-/** An entry with its descendants. */
+/** Entry with its descendants. */
 export interface SessionTreeNode {
   entry: SessionEntry;
-  /** By time. */
+  /** Sorted by time. */
   children: SessionTreeNode[];
-  /** The label in force on the entry. */
+  /** Label in effect on the entry. */
   label?: string;
-  /** When the label was set, ISO 8601. */
+  /** Time at which the label was set, ISO 8601. */
   labelTimestamp?: string;
 }
 
 /**
- * Makes the tree of all entries.
+ * Builds the tree of all entries.
  *
  * @param entries - All entries, in file order.
- * @param fileOrder - Their ordinals.
- * @returns The roots in file order.
+ * @param fileOrder - Ordinals of the entries.
+ * @returns Roots in file order.
  */
 export function buildTree(
   tree: EntryTree,
@@ -33,7 +33,7 @@ export function buildTree(
   for (const [place, node] of nodes.entries()) {
     const parent = nodes[places[tree.parentAt(fileOrder[place] ?? NONE)] ?? NONE];
     if (parent === undefined) roots.push(node);
-    // Pushing to an array reserves room for 17 elements, and most nodes have one child.
+    // Pushing to an array reserves memory for 17 elements, and most nodes have one child.
     else if (parent.children.length === 0) parent.children = [node];
     else parent.children.push(node);
   }
@@ -47,7 +47,7 @@ export function buildTree(
   return roots;
 }
 
-/** Sorts siblings by time; those without a time come first, and equals stay in file order. */
+/** Sorts siblings by time; entries without a time come first, and equal ones remain in file order. */
 function sortByTime(tree: EntryTree, siblings: SessionTreeNode[]): void {
   const getTime = (node: SessionTreeNode) => tree.timeAt(tree.find(node.entry.id)) || 0;
   siblings.sort((a, b) => getTime(a) - getTime(b));
@@ -61,7 +61,7 @@ export function* walkTree(
   const open = start === NONE ? [...getChildren(NONE).reverse()] : [start];
   for (let ordinal = open.pop(); ordinal !== undefined; ordinal = open.pop()) {
     yield ordinal;
-    // One by one: a million arguments of one call would overflow the stack.
+    // One by one, because a million arguments of one call would overflow the stack.
     for (const child of getChildren(ordinal).reverse()) open.push(child);
   }
 }

@@ -18,26 +18,26 @@ import { MemoryLog } from "../log/memory-log.ts";
 import type { SessionLog } from "../log/session-log.ts";
 import { openLog } from "./open-session.ts";
 
-/** Stands for the leaf where an entry is named. */
+/** Name for the leaf in place of an entry's id. */
 const LEAF_NAME = "@leaf";
 
-/** Entries after which reading can stop. */
+/** Number of entries after which reading can stop. */
 const SLICE = 1024;
 
-/** How many candidates an error names. */
+/** Maximum number of candidates in an error. */
 const MAX_NAMED = 3;
 
 /**
- * A session that is only looked at: its tree of heads, and bodies one after the other.
+ * Read-only view of a session: its tree of heads, and bodies one after the other.
  *
- * Unlike a `SessionManager` it keeps no body, so that a file of any size can be drawn or checked in little memory.
+ * Unlike a `SessionManager`, keeps no bodies, so that a file of any size can be displayed or checked with little memory.
  */
 export class SessionView {
   readonly log: SessionLog;
-  /** Name of its file, or of one that is made of it. */
+  /** Name of its file, or of a file created from it. */
   readonly fileName: string;
   readonly #labelsAndName: LabelsAndName;
-  /** Of a small file, the entries that opening it has parsed, by ordinal. */
+  /** For a small file, the entries parsed when it was opened, by ordinal. */
   #parsed: readonly (AnySessionEntry | undefined)[] | undefined;
 
   private constructor(log: SessionLog, fileName: string) {
@@ -54,10 +54,10 @@ export class SessionView {
   }
 
   /**
-   * Reads the bytes of a session that has no file.
+   * Reads the bytes of a session without a file.
    *
-   * @param subject - What it is called where it turns out to be none.
-   * @param fileName - Name of a file made of it.
+   * @param subject - Name used in errors.
+   * @param fileName - Name of a file created from the session.
    */
   static async inMemory(
     bytes: AsyncIterable<Uint8Array>,
@@ -82,7 +82,7 @@ export class SessionView {
     return this.log.path;
   }
 
-  /** The bytes of a session that has no file. */
+  /** Bytes of a session without a file. */
   get bytes(): Uint8Array | undefined {
     return this.log instanceof MemoryLog ? this.log.bytes : undefined;
   }
@@ -91,12 +91,12 @@ export class SessionView {
     return this.log.index.tree;
   }
 
-  /** Where the lines of the entries stand. */
+  /** Positions of the entries' lines. */
   get places(): LineSpans {
     return this.log.index.spans;
   }
 
-  /** The header in today's version. */
+  /** Header in the current version. */
   get header(): SessionHeader | undefined {
     return this.log.index.header;
   }
@@ -106,7 +106,7 @@ export class SessionView {
     return this.log.index.version;
   }
 
-  /** Bytes of the file. */
+  /** Number of bytes of the file. */
   get size(): number {
     return this.log.index.position;
   }
@@ -116,17 +116,17 @@ export class SessionView {
     return this.log.index.storedLeaf;
   }
 
-  /** What is odd in what was read so far. */
+  /** Issues found so far. */
   get issues(): SessionIssue[] {
     return this.log.index.issues;
   }
 
-  /** The labels in force, by the id of the entry that each stands on. */
+  /** Labels in effect, by the id of the labeled entry. */
   get labels(): ReadonlyMap<string, LabelMark> {
     return this.#labelsAndName.labels();
   }
 
-  /** Yields the ordinals of the entries that have a label. */
+  /** Yields the ordinals of labeled entries. */
   *labeled(): Generator<number, void> {
     for (const id of this.labels.keys()) {
       const ordinal = this.tree.find(id);
@@ -134,7 +134,7 @@ export class SessionView {
     }
   }
 
-  /** The display name, if there is one. */
+  /** Display name, if there is one. */
   get name(): string | undefined {
     return this.#labelsAndName.name();
   }
@@ -153,8 +153,8 @@ export class SessionView {
   /**
    * Finds the entry that a person means: by id, by its label, by the beginning of an id, or `@leaf`.
    *
-   * @returns Its id.
-   * @throws {SessionError} `ENTRY_NOT_FOUND`, also if several entries go by the name.
+   * @returns Id of the entry.
+   * @throws {SessionError} `ENTRY_NOT_FOUND`, also if several entries match.
    * @remarks Cost: O(1) for an id, else O(entries).
    */
   findEntry(name: string): string {
@@ -168,7 +168,7 @@ export class SessionView {
     throw makeUnknownEntryError(name, candidates);
   }
 
-  /** Returns the end of the path to an entry, or to NONE: at most so many ordinals, the entry itself last. */
+  /** Returns the end of the path to an entry, or to NONE: at most `max` ordinals, ending with the entry itself. */
   pathTo(ordinal: number, max: number): number[] {
     const path: number[] = [];
     for (let at = ordinal; at !== NONE && path.length < max; at = this.tree.parentAt(at)) path.push(at);
@@ -187,8 +187,8 @@ export class SessionView {
   /**
    * Reads entries, upgraded to the current version; a damaged body becomes an issue.
    *
-   * @param ordinals - Which, best in ascending order.
-   * @param take - Called for each in the order given; undefined stands for a damaged body.
+   * @param ordinals - Ordinals of the entries, ideally in ascending order.
+   * @param take - Called for each entry, in the given order; undefined means a damaged body.
    * @remarks Cost: O(bytes of their lines); the memory of one entry and a few megabytes.
    */
   readEntries(
@@ -206,7 +206,7 @@ export class SessionView {
       const failures: unknown[] = [];
       const give = (ordinal: number, record: JsonRecord | undefined) => {
         if (failures.length > 0) return;
-        // What `take` throws is no trouble with the file, for which the log would take it.
+        // Errors of `take` are not file errors, as which the log would treat them.
         try {
           const entry = record && decodeEntryAt(record, index.tree, ordinal, index);
           if (entry === undefined) this.report("BODY_DAMAGED", ordinal);

@@ -12,23 +12,23 @@ import { makeRedactionRecord } from "./entry-draft.ts";
 import { makeRedactor } from "./redactor.ts";
 import type { SessionState } from "./session-state.ts";
 
-/** How a text is redacted in a session. */
+/** Options for redacting a text in a session. */
 export interface RedactTextOptions {
-  /** Text to put in its place. Default `[redacted]`. */
+  /** Replacement text. Default: `[redacted]`. */
   readonly replacement?: string;
-  /** Whether to change nothing. Default false. */
+  /** Whether to make no changes. Default: false. */
   readonly dryRun?: boolean;
 }
 
-/** What a redaction of a text did in a session. */
+/** Result of redacting a text in a session. */
 export interface SessionTextRedaction {
-  /** Whether the text was there, in an entry, the header or a damaged line. */
+  /** Whether the text was found in an entry, the header, or a damaged line. */
   readonly isFound: boolean;
-  /** Entries that held the text. */
+  /** Ids of entries that contained the text. */
   readonly entryIds: readonly string[];
-  /** Where it still stands, since changing that would break the session: names of fields. */
+  /** Names of fields that still contain the text, because changing them would break the session. */
   readonly standing: readonly string[];
-  /** Id of the record; absent if nothing changed. */
+  /** Id of the record; absent if nothing was changed. */
   readonly recordId?: string;
 }
 
@@ -73,7 +73,7 @@ function findText(log: SessionLog, redactor: TextRedactor): SessionTextRedaction
   return { entryIds, standing: [...standing], isFound };
 }
 
-/** Tells whether any line of a file holds the text, also lines that are no entries. */
+/** Returns whether any line of a file contains the text, including lines that are not entries. */
 function isInFile(path: string | undefined, look: (line: string) => boolean): boolean {
   let isFound = false;
   if (path === undefined || !isThere(path)) return isFound;

@@ -12,7 +12,7 @@ import type { SessionHeader } from "../../core/format/header.ts";
 import { isJsonRecord, type JsonRecord } from "../../core/format/json.ts";
 import { getRecordTime } from "../../core/format/timestamps.ts";
 
-/** Maximum UTF-16 units of a first message, as lists of stores show it. */
+/** Maximum UTF-16 units of a first message in a store's list. */
 export const MAX_FIRST_MESSAGE = 200;
 
 const HALF_PAIR = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
@@ -53,12 +53,12 @@ export function makeStorableFacts(header: SessionHeader): SessionFacts {
   };
 }
 
-/** Returns the beginning of a first message, as lists of stores show it. */
+/** Returns the beginning of a first message, as stores list it. */
 export function shortenMessage(text: string): string {
   return toStorable(text.slice(0, MAX_FIRST_MESSAGE));
 }
 
-/** Returns a text without U+0000 and halves of surrogate pairs, which not every database can store. */
+/** Replaces U+0000 and halves of surrogate pairs in a string, because not every database can store them. */
 export function toStorable(text: string): string {
   return text.replace(ALL_UNSTORABLE, "\ufffd");
 }

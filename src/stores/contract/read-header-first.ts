@@ -6,15 +6,15 @@ import { detectForeignSource } from "../../core/jsonl/foreign-source.ts";
 import { notASession } from "../../core/jsonl/not-a-session.ts";
 import { SessionIndex } from "../../core/jsonl/session-index.ts";
 
-/** A header stands at the very front: bytes beyond this are not searched. */
+/** Maximum number of bytes searched for a header, which must be at the very front. */
 const MAX_HEADER_BYTES = 16 * 1024 * 1024;
 
-/** Bytes whose header is known before the rest is read. */
+/** Bytes whose header is read before the rest. */
 export interface HeadedBytes {
   readonly header: SessionHeader;
-  /** All pieces, including those that were read already. */
+  /** All pieces, including those already read. */
   readonly pieces: AsyncGenerator<Uint8Array, void>;
-  /** Closes the source, whether pieces were read or not. */
+  /** Closes the source, whether or not pieces were read. */
   close(): Promise<void>;
 }
 
@@ -49,13 +49,13 @@ export async function readHeaderFirst(
   }
 }
 
-/** The bytes that were read tell whose they are, if they are another program's. */
+/** Makes the error for bytes without a header; it names the program that wrote them, if it is recognized. */
 function makeNoHeaderError(front: readonly Uint8Array[]): SessionError {
   const source = detectForeignSource(() => front);
   if (source !== undefined) return notASession("This", {}, source);
   return new SessionError(
     "NOT_A_SESSION",
-    "The bytes are no session: there is no session header among the first records. Check where they come from.",
+    "The bytes are not a session: there is no session header among the first records. Check where they come from.",
   );
 }
 

@@ -9,23 +9,25 @@ export type Row = { readonly [column: string]: unknown };
 export function toRows(rows: readonly unknown[]): Row[] {
   return rows.map((row) => {
     if (isJsonRecord(row)) return row;
-    throw new TypeError("The client gave a row that is no object; leave its rows as objects by column.");
+    throw new TypeError(
+      "The client returned a row that is not an object; configure it to return rows as objects by column.",
+    );
   });
 }
 
-/** Reads a text; undefined for null. */
+/** Reads a string; undefined for null. */
 export function readText(row: Row, column: string): string | undefined {
   const value = row[column];
   if (value === null || value === undefined) return undefined;
   return typeof value === "string" ? value : refuseColumn(column, "a text");
 }
 
-/** Reads a required text. */
+/** Reads a required string. */
 export function readRequiredText(row: Row, column: string): string {
   return readText(row, column) ?? refuseColumn(column, "a text");
 }
 
-/** Reads a whole number; some drivers return bigint as text. */
+/** Reads a whole number; some drivers return bigint as a string. */
 export function readNumber(row: Row, column: string): number {
   const value = row[column];
   const number = typeof value === "string" || typeof value === "bigint" ? Number(value) : value;
@@ -45,15 +47,15 @@ function refuseColumn(column: string, what: string): never {
   );
 }
 
-/** Returns whether a column can hold a text unchanged. */
+/** Returns whether a column can hold a string unchanged. */
 export function isStorable(text: string): boolean {
   return toStorable(text) === text;
 }
 
 /**
- * Returns the form of a text for case-insensitive search.
+ * Returns the form of a string for case-insensitive search.
  *
- * Upper case, because it maps each letter independently of its neighbors: a part of a text stays a part.
+ * Upper case, because it maps each letter independently of its neighbors: a part of a string remains a part.
  */
 export function searchForm(text: string): string {
   return toStorable(text.toUpperCase());

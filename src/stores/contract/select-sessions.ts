@@ -6,12 +6,12 @@ export function compareSessions(a: ListPosition, b: ListPosition): number {
   return b.modifiedMs - a.modifiedMs || (a.id < b.id ? -1 : Number(a.id > b.id));
 }
 
-/** Returns where a list has a session. */
+/** Returns the position of a session in a list. */
 export function getPosition({ id, lastMessageMs, createdMs }: SessionFacts): ListPosition {
   return { id, modifiedMs: lastMessageMs ?? createdMs ?? 0 };
 }
 
-/** Tells whether a text contains another, ignoring case. */
+/** Returns whether a string contains another, ignoring case. */
 export function hasText(text: string, part: string): boolean {
   return text.toLowerCase().includes(part.toLowerCase());
 }

@@ -4,7 +4,7 @@ import type { SessionRow } from "../../session/files/session-row.ts";
 import type { SessionManager } from "../../session/manager/session-manager.ts";
 import type { NewSessionOptions, SessionOptions } from "../../session/manager/session-options.ts";
 
-/** What a store can do. */
+/** Capabilities of a store. */
 export interface StoreSupport {
   /** Whether sessions outlive the process. */
   readonly durable: boolean;
@@ -14,9 +14,9 @@ export interface StoreSupport {
   readonly conditionalAppend: boolean;
   /** Whether `redactEntry` and the upgrade of old versions work. */
   readonly rewrite: boolean;
-  /** Whether `search` uses an index, usually of whole words. Otherwise it reads everything, and finds any part of a text. */
+  /** Whether `search` uses an index, usually of whole words. Otherwise it reads everything, and finds any part of a string. */
   readonly indexedSearch: boolean;
-  /** Whether the store reports others' entries to `watch`; otherwise `watch` polls. */
+  /** Whether the store reports entries of other processes to `watch`; otherwise `watch` polls. */
   readonly watch: boolean;
 }
 
@@ -30,26 +30,26 @@ export type StoreSessionOptions = Pick<
 export interface CreateInStoreOptions extends NewSessionOptions, StoreSessionOptions {
   /** Working directory, which identifies the project. */
   readonly cwd: string;
-  /** Whether to create it at once instead of with the first message. Default false. */
+  /** Whether to create the session immediately instead of with the first message. Default false. */
   readonly createAtOnce?: boolean;
 }
 
-/** How a session of a store is opened. */
+/** Options for opening a session of a store. */
 export interface OpenInStoreOptions extends StoreSessionOptions {
   /** `read-only` appends nothing. */
   readonly mode?: "read-write" | "read-only";
   /** Working directory, instead of the header's. */
   readonly cwd?: string;
-  /** Ends the open with `ABORTED`. */
+  /** Aborts opening with `ABORTED`. */
   readonly signal?: AbortSignal;
 }
 
-/** Options of a session in a store that is opened, or begun if there is none. */
+/** Options for a session in a store that is opened, or created if it does not exist. */
 export interface OpenOrCreateOptions
   extends Omit<CreateInStoreOptions, "id" | "createAtOnce">,
     Pick<OpenInStoreOptions, "signal"> {}
 
-/** Which sessions are listed. */
+/** Filters and page size for listing the sessions of a store. */
 export interface ListInStoreOptions {
   /** Only sessions of this project. */
   readonly cwd?: string;
@@ -57,37 +57,37 @@ export interface ListInStoreOptions {
   readonly name?: string;
   /** Prefix of the id. */
   readonly idPrefix?: string;
-  /** At most this many. Default: all. */
+  /** Maximum number of sessions. Default: all. */
   readonly limit?: number;
-  /** Continues behind this session, the last one of an earlier list. */
+  /** Continues after this session, the last one of an earlier list. */
   readonly after?: Pick<SessionRow, "modified" | "id">;
-  /** Ends the listing with `ABORTED`. */
+  /** Aborts listing with `ABORTED`. */
   readonly signal?: AbortSignal;
 }
 
-/** How a store is searched. */
+/** Options for searching a store. */
 export interface SearchInStoreOptions extends SearchSessionOptions {
   /** Only sessions of this project. */
   readonly cwd?: string;
 }
 
-/** How a session's bytes are put into a store. */
+/** Options for importing a session's bytes into a store. */
 export interface ImportIntoStoreOptions {
-  /** Ends the import with `ABORTED`; nothing is added then. */
+  /** Aborts the import with `ABORTED`; nothing is added then. */
   readonly signal?: AbortSignal;
 }
 
-/** How a store is closed. */
+/** Options for closing a store. */
 export interface CloseStoreOptions {
   /** Whether to discard pending writes, so that closing neither waits nor fails. Default false. */
   readonly discard?: boolean;
 }
 
 /**
- * Many sessions in one place.
+ * A place for many sessions.
  *
- * Whatever the place, a session is a `SessionManager` with the same bytes: a session that is copied from store to store and
- * back is byte for byte the same.
+ * In any store, a session is a `SessionManager` with the same bytes: a session that is copied from store to store and back is
+ * byte for byte the same.
  *
  * @remarks Every store passes `sessionStoreSuite` of `sessiontree/testing`. Source: docs/stores.md
  */
@@ -95,7 +95,7 @@ export interface SessionStore {
   readonly supports: StoreSupport;
 
   /**
-   * Begins a session, which is stored with its first user or assistant message, or at once with `createAtOnce`.
+   * Creates a session, which is stored with its first user or assistant message, or immediately with `createAtOnce`.
    *
    * @throws {SessionError} `INVALID_SESSION_ID`; `SESSION_EXISTS`, from `flush` if the store is queued.
    */
@@ -109,10 +109,10 @@ export interface SessionStore {
   open(id: string, options?: OpenInStoreOptions): Promise<SessionManager>;
 
   /**
-   * Opens the session with exactly this id, or begins it at once. Of several callers that do so at once, one begins it, and all
-   * open the same session.
+   * Opens the session with exactly this id, or creates and stores it. If several callers do so concurrently, one creates it, and
+   * all open the same session.
    *
-   * @param options - Of the session that is begun, and of the opened one but for `cwd` and `parentSession`.
+   * @param options - Options of the created session, and of the opened one except for `cwd` and `parentSession`.
    * @throws {SessionError} `INVALID_SESSION_ID`, `STORE_UNAVAILABLE`, `ABORTED`
    */
   openOrCreate(id: string, options: OpenOrCreateOptions): Promise<SessionManager>;
@@ -135,18 +135,18 @@ export interface SessionStore {
   search(query: string, options?: SearchInStoreOptions): AsyncGenerator<SearchHit, void, undefined>;
 
   /**
-   * Deletes a session: for good, unless the store has a trash.
+   * Deletes a session: permanently, unless the store has a trash.
    *
    * @throws {SessionError} `SESSION_NOT_FOUND`, `STORE_UNAVAILABLE`; for files also `LEASE_HELD`, `WRITE_FAILED`.
    */
   delete(id: string): Promise<void>;
 
   /**
-   * Yields the bytes of a session, as they are.
+   * Yields the bytes of a session, unchanged.
    *
-   * @returns Pieces, each valid until the next is asked for.
-   * @throws {SessionError} `SESSION_NOT_FOUND`, `STORE_UNAVAILABLE`, `ABORTED`; `WRITE_FAILED` if lines that were
-   *   yielded already changed meanwhile, for example by a redaction.
+   * @returns Pieces, each valid until the next is requested.
+   * @throws {SessionError} `SESSION_NOT_FOUND`, `STORE_UNAVAILABLE`, `ABORTED`; `WRITE_FAILED` if lines that were already yielded
+   *   changed meanwhile, for example because of a redaction.
    */
   exportBytes(
     id: string,
@@ -154,28 +154,28 @@ export interface SessionStore {
   ): AsyncGenerator<Uint8Array, void, undefined>;
 
   /**
-   * Creates a session of bytes, its header among them, and stores them unchanged.
+   * Creates a session from bytes, which include its header, and stores them unchanged.
    *
-   * @param pieces - May be cut anywhere; each is used up before the next is asked for.
+   * @param pieces - May be cut anywhere; each is fully read before the next is requested.
    * @returns The session's id, from the header.
-   * @throws {SessionError} `SESSION_EXISTS`, `NOT_A_SESSION`, `INVALID_SESSION_ID`, `STORE_UNAVAILABLE`, `ABORTED`, and
-   *   then nothing was added; `WRITE_FAILED`, and then nothing was added unless only the answer was lost.
+   * @throws {SessionError} `SESSION_EXISTS`, `NOT_A_SESSION`, `INVALID_SESSION_ID`, `STORE_UNAVAILABLE`, `ABORTED`; nothing was
+   *   added. `WRITE_FAILED`; nothing was added unless only the answer was lost.
    */
   importBytes(pieces: AsyncIterable<Uint8Array>, options?: ImportIntoStoreOptions): Promise<string>;
 
   /**
-   * Appends entries that have their ids, parents and times already, such as entries copied from elsewhere. They are stored
-   * unchanged, behind all others; entries that are stored already, word for word, are skipped.
+   * Appends entries that already have ids, parents and times, such as entries copied from another store. They are stored
+   * unchanged, after all others; entries that are already stored word for word are skipped.
    *
-   * To work on a session, append through its `SessionManager`.
+   * To continue a session, append through its `SessionManager`.
    *
    * @throws {SessionError} `SESSION_NOT_FOUND`, `STORE_UNAVAILABLE`, `WRITE_FAILED`
    */
   appendEntries(id: string, entries: readonly AnySessionEntry[]): Promise<void>;
 
   /**
-   * Waits until everything appended to its sessions is written, including appends meanwhile, and releases the store's
-   * resources. Idempotent.
+   * Waits until everything appended to its sessions is written, including appends meanwhile, and releases the store's resources.
+   * Idempotent.
    *
    * @throws {SessionError} `WRITE_FAILED`, or the error of a session's `flush`; the store is then still open.
    */
@@ -188,11 +188,11 @@ export interface SessionStore {
 /**
  * Copies a session from one store to another, byte for byte, under its id.
  *
- * Never overwrites. An entry appended meanwhile is in the copy as a whole or not at all.
+ * Never overwrites. An entry appended meanwhile is copied as a whole or not at all.
  *
  * @returns The id.
- * @throws {SessionError} `SESSION_NOT_FOUND`, `SESSION_EXISTS`, `INVALID_SESSION_ID`, `STORE_UNAVAILABLE`,
- *   `ABORTED`, and then nothing was added; `WRITE_FAILED`, and then nothing was added unless only the answer was lost.
+ * @throws {SessionError} `SESSION_NOT_FOUND`, `SESSION_EXISTS`, `INVALID_SESSION_ID`, `STORE_UNAVAILABLE`, `ABORTED`; nothing was
+ *   added. `WRITE_FAILED`; nothing was added unless only the answer was lost.
  * @remarks Cost: O(bytes); memory O(the longest line).
  */
 export function copySession(

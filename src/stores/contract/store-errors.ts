@@ -18,16 +18,16 @@ export function sessionExists(id: string): SessionError {
   );
 }
 
-/** Makes the error for a session without the line that the caller knows as stored: nothing was added or read. */
+/** Makes the error for a session without the line that the caller wrote or read before: nothing was added or read. */
 export function writesLost(id: string): SessionError {
   return new SessionError(
     "WRITES_LOST",
-    `Lines of session ${id} that were stored are gone, as after a failover. Append them again, or open the session again.`,
+    `Lines of session ${id} that were stored are lost, as after a failover. Append them again, or open the session again.`,
     { details: { id } },
   );
 }
 
-/** The error for calls to a closed store. */
+/** Makes the error for calls to a closed store. */
 export function storeClosed(): SessionError {
-  return new SessionError("SESSION_CLOSED", "The store was closed; make a new one to go on.");
+  return new SessionError("SESSION_CLOSED", "The store was closed; create a new one.");
 }

@@ -7,17 +7,17 @@ import { Pace } from "../../session/files/time-slices.ts";
 import { SessionView } from "../../session/manager/session-view.ts";
 import type { ListInStoreOptions, SessionStore } from "./session-store.ts";
 
-/** Which sessions of a store are counted, and how. */
+/** Filters and grouping of a store's usage. */
 export interface StoreUsageOptions extends GroupOptions {
   /** Only sessions of this project. */
   readonly cwd?: string;
-  /** Ends the work with `ABORTED`. */
+  /** Aborts with `ABORTED`. */
   readonly signal?: AbortSignal;
-  /** Says in a row where the session is; default: as the store lists it. */
+  /** Adds the location of the session to a row. Default: the row as listed. */
   readonly located?: (row: SessionRow) => SessionRow;
 }
 
-/** Yields sessions with their calls, undefined where only reading the session tells them. */
+/** Yields sessions with their calls; undefined if the session must be read to get them. */
 export type UsageLister = (options: ListInStoreOptions) => AsyncGenerator<ListedCalls, void, undefined>;
 
 interface ListedCalls {
@@ -28,8 +28,8 @@ interface ListedCalls {
 /**
  * Adds up usage as `collectUsage` does, in a store.
  *
- * @remarks Cost: O(calls) in a store that keeps beside each line what it tells of usage; sessions with damaged lines, and all
- *   of other stores, are read whole.
+ * @remarks Cost: O(calls) in a store that stores the usage of each line with it; sessions with damaged lines, and all sessions of
+ *   other stores, are read whole.
  */
 export async function collectStoreUsage(
   store: SessionStore,

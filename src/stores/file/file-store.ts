@@ -53,25 +53,25 @@ import {
   SEARCH_RULES,
 } from "../contract/store-options.ts";
 
-/** Where a store keeps its files, and how they are written. */
+/** Options for a store of session files. */
 export interface FileStoreOptions extends Omit<SessionOptions, "cwd" | "mode" | "createAtOnce"> {
-  /** Whether `delete` removes files for good instead of moving them to the system's trash. Default false. */
+  /** Whether `delete` removes files permanently instead of moving them to the system's trash. Default false. */
   readonly deletesForGood?: boolean;
 }
 
 /**
- * Makes a store of the session files of a folder, or of all projects' folders.
+ * Creates a store of the session files of a folder, or of all projects' folders.
  *
- * These are the files that `SessionManager.create` makes and `SessionManager.list` finds. Sessions have a path.
+ * These are the files that `SessionManager.create` creates and `SessionManager.list` finds. Sessions have a path.
  *
- * @param options - `sessionDir`: one flat folder. Default: a folder for each project below the agent's.
+ * @param options - `sessionDir`: one flat folder. Default: a folder for each project below the agent's folder.
  */
 export function fileStore(options: FileStoreOptions = {}): SessionStore {
   assertOptions<FileStoreOptions>(options, { ...SESSION_RULES, deletesForGood: FLAG });
   return new FileStore(options);
 }
 
-/** The store that `fileStore` makes. */
+/** The store that `fileStore` creates. */
 export class FileStore implements SessionStore {
   readonly supports = {
     durable: true,
@@ -84,13 +84,13 @@ export class FileStore implements SessionStore {
   readonly #options: SessionOptions;
   readonly #deletesForGood: boolean;
 
-  /** The flat folder of all sessions, absolute; undefined if each project has one. */
+  /** The flat folder of all sessions, absolute; undefined if each project has its own. */
   get folder(): string | undefined {
     const { sessionDir } = this.#options;
     return sessionDir === undefined ? undefined : toAbsolutePath(sessionDir);
   }
 
-  /** The folder in which each project has one. */
+  /** The folder that contains the projects' folders. */
   get root(): string {
     return getSessionsRoot(this.#options);
   }
@@ -112,14 +112,14 @@ export class FileStore implements SessionStore {
       return make();
     };
     if (options.createAtOnce !== true) return makeFree();
-    // Otherwise two processes could begin the session at the same time, each in a file of its own.
+    // Otherwise two processes could create the session concurrently, each in its own file.
     return withIdReserved(id, this.#options, makeFree);
   }
 
   async open(id: string, options: OpenInStoreOptions = {}): Promise<SessionManager> {
     assertOptions(options, OPEN_RULES);
     const session = await SessionManager.openAsync(this.#require(id), { ...this.#options, ...options });
-    // Deleted since it was found: what was opened is a new session at its path.
+    // The session was deleted after it was found: the opened one is a new session at its path.
     if (session.getSessionId() !== id) throw sessionNotFound(id);
     return session;
   }
@@ -200,7 +200,7 @@ export class FileStore implements SessionStore {
     try {
       removeLeftovers(realFileSystem, folder);
       await writeSpool(spool, pieces);
-      // Another process may have made one meanwhile.
+      // Another process may have created the session meanwhile.
       this.#assertFree(header.id);
       putAtFreePath(realFileSystem, spool, path);
     } catch (error) {
@@ -217,7 +217,7 @@ export class FileStore implements SessionStore {
   }
 
   async close(): Promise<void> {
-    // Files are written at once, and sessions release theirs.
+    // Files are written immediately, and sessions release their own.
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -269,7 +269,10 @@ export async function* readFileBytes(
   }
 }
 
-/** Appends entries to a session file, except those that it holds already; returns the log, undefined if the file is missing or empty. */
+/**
+ * Appends entries to a session file, except those that it already holds; returns the log, undefined if the file is missing or
+ * empty.
+ */
 function appendEntriesToFile(path: string, entries: readonly AnySessionEntry[]): FileLog | undefined {
   const log = FileLog.open(path, { mustExist: true });
   if (log === undefined) return undefined;
@@ -283,7 +286,7 @@ function appendEntriesToFile(path: string, entries: readonly AnySessionEntry[]):
   }
 }
 
-/** Tells whether a log holds exactly this entry. */
+/** Returns whether a log holds exactly this entry. */
 function hasEntry(log: FileLog, entry: AnySessionEntry): boolean {
   const ordinal = log.index.tree.find(entry.id);
   if (ordinal === NONE) return false;

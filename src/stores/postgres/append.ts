@@ -14,14 +14,14 @@ import type { Names } from "./names.ts";
 import { makeSessionSql } from "./queries.ts";
 import { encodeLinesAsJson, makeColumnKey, toLineColumns } from "./rows.ts";
 
-/** What the server's setting can hold. */
+/** Maximum value of the server's `lock_timeout`, in milliseconds. */
 const MAX_LOCK_MS = 2 ** 31 - 1;
 
-/** Where to append lines, and for which tenant. */
+/** Destination of appended lines: names, tenant and channel. */
 export interface AppendPlace {
   readonly names: Names;
   readonly tenant: string | undefined;
-  /** Undefined to notify nobody. */
+  /** Undefined to send no notifications. */
   readonly channel: string | undefined;
   /** Milliseconds to wait for a lock. */
   readonly lockMs: number;
@@ -57,12 +57,12 @@ export async function appendEntries(
   return { precedingSeq, lastSeq, revision: readNumber(row, "revision") };
 }
 
-/** Removes repeated lines; returns the index of each line among the rest. */
+/** Removes repeated lines; returns the index of each given line among the distinct ones. */
 function withoutRepeats(lines: readonly NewEntryLine[]): { distinct: NewEntryLine[]; places: number[] } {
   const known = new Map<string, number>();
   const distinct: NewEntryLine[] = [];
   const places = lines.map((line) => {
-    // A line holds no line break, so the last one separates the two.
+    // A line contains no line break, so the last one separates the two.
     const key = `${line.entry.id}\n${line.text}`;
     const place = known.get(key) ?? distinct.push(line) - 1;
     known.set(key, place);

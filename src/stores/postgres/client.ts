@@ -1,4 +1,4 @@
-/** Rows of an answer. */
+/** Rows returned by a statement. */
 export interface PostgresResult {
   readonly rows: unknown[];
 }
@@ -16,7 +16,7 @@ export interface PostgresNotification {
 
 /** A connection of a pool, as in `pg`. */
 export interface PostgresConnection extends PostgresQueries {
-  /** Id of the server's process, so that a statement that nobody waits for can be cancelled. */
+  /** Id of the server's process, with which an abandoned statement can be canceled. */
   readonly processID?: number | null | undefined;
   /** Releases the connection; with `true`, closes it. */
   release(isBroken?: boolean): void;
@@ -44,7 +44,7 @@ export interface PostgresEmbedded extends PostgresQueries {
 /** A database client. The host brings the driver; this package includes none. */
 export type PostgresClient = PostgresPool | PostgresEmbedded;
 
-/** Tells whether a client is a pool. */
+/** Returns whether a client is a pool. */
 export function isPool(client: PostgresClient): client is PostgresPool {
   return "connect" in client && !("transaction" in client);
 }

@@ -35,7 +35,10 @@ export async function createSession(
   }
 }
 
-/** A session that is being created. Writes one piece late, so that the last piece and the session appear together. */
+/**
+ * A session that is being created. Each piece is written when the next arrives, so that the last piece and the session appear
+ * together.
+ */
 class Making {
   readonly #database: Database;
   readonly #names: Names;
@@ -67,7 +70,7 @@ class Making {
     return { precedingSeq: 0, lastSeq: this.#lastSeq, revision: this.#revision };
   }
 
-  /** Removes the incomplete session. If that fails, it stays invisible and is removed after a day. */
+  /** Removes the incomplete session. If that fails, it remains invisible and is removed after a day. */
   async abandon(): Promise<void> {
     if (this.#key === undefined) return;
     const gone = this.#database.query(
@@ -77,7 +80,7 @@ class Making {
     await gone.catch(() => undefined);
   }
 
-  /** Removes what crashes left, if the role may. */
+  /** Removes incomplete sessions left by crashes, if the role has the right. */
   async #clear(): Promise<void> {
     const cleared = this.#database.query(
       `delete from ${this.#names.sessions} s where not s.is_complete and s.made_at < now() - $1::interval`,

@@ -47,7 +47,7 @@ export class Database {
   /** Runs a statement that names the tenant itself, or needs none. */
   readonly run: RunSql = (text, values) => this.connected((run) => run(text, values));
 
-  /** Runs statements over one connection, each by itself. */
+  /** Runs statements over one connection, each on its own. */
   connected<T>(work: (run: RunSql) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const { client } = this;
     if (!isPool(client)) return work(makeRunner(client));
@@ -83,7 +83,7 @@ function makeRunner(queries: PostgresQueries): RunSql {
   return async (text, values = []) => toRows((await queries.query(text, values)).rows);
 }
 
-/** Uses a connection of a pool, and returns it only if it is intact. */
+/** Uses a connection of a pool, and returns it to the pool only if it is intact. */
 async function onConnection<T>(
   pool: PostgresPool,
   timeoutMs: number,
@@ -97,7 +97,8 @@ async function onConnection<T>(
   connection.on("error", ignore);
   const unlimited = makeRunner(connection);
   const run: RunSql = async (text, values) => {
-    // The server might not have begun what is sent and cancelled at once: it would cancel nothing, and then begin.
+    // The server might not have started a statement that is sent and immediately canceled: it would cancel nothing, and then
+    // start it.
     refuseAborted(signal);
     return waitUnlessAborted(waitFor(unlimited(text, values), timeoutMs), signal);
   };
@@ -105,7 +106,7 @@ async function onConnection<T>(
   try {
     return await work(run);
   } catch (error) {
-    // Nobody else should get a connection that cannot even roll back, or whose server only reads.
+    // No other caller should get a connection that cannot even roll back, or whose server is read-only.
     isGivenUp = error instanceof NoAnswerError || isSessionError(error, "ABORTED");
     isBroken =
       isGivenUp ||
@@ -116,15 +117,15 @@ async function onConnection<T>(
       ));
     throw error;
   } finally {
-    // A closing connection may still fail, and nobody else listens; the pool listens to one that it gets back.
+    // A closing connection may still fail, and has no other listener; the pool listens to a connection that is returned.
     if (!isBroken) connection.off("error", ignore);
     connection.release(isBroken);
-    // A server notices late that nobody waits for a statement any more.
+    // The server does not notice promptly that the caller no longer waits for a statement.
     if (isGivenUp) cancelStatement(pool, connection.processID, timeoutMs).catch(ignoreError);
   }
 }
 
-/** Uses a client of the host for one task on the tables in a schema, and translates what the database refuses. */
+/** Uses a client of the host for one task on the tables in a schema, and translates the errors of the database. */
 export async function withDatabase<T>(
   database: Database,
   schema: string,
@@ -144,13 +145,13 @@ export async function withDatabase<T>(
   }
 }
 
-/** Milliseconds between two looks at what was cancelled: twice as many each time, a minute in all. */
+/** Milliseconds between two attempts to cancel a statement: doubled each time, a minute in all. */
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 30_000;
 
 /**
- * Cancels what a process of the server still does for us, until the process has ended: a busy server may begin the statement
- * only then. Behind a pooler the process is another one: nothing happens.
+ * Cancels the statement of one of our server processes repeatedly until the process has ended, because a busy server may start
+ * the statement late. With a pooler, the process id belongs to another process, and nothing happens.
  */
 async function cancelStatement(
   pool: PostgresPool,
@@ -171,7 +172,7 @@ async function cancelStatement(
   }
 }
 
-/** Runs one statement over a connection of its own. */
+/** Runs one statement over a separate connection. */
 async function runOnce(
   pool: PostgresPool,
   timeoutMs: number,
@@ -191,13 +192,13 @@ async function runOnce(
   }
 }
 
-/** Cancels what a process does, unless another one has got its number meanwhile. */
+/** Cancels the statement of a process, unless another process has got its id meanwhile. */
 const CANCEL = `select extract(epoch from a.backend_start)::text as started,
     case when a.state = 'active' then pg_cancel_backend(a.pid) end
   from pg_stat_activity a where a.pid = $1 and a.usename = current_user and a.pid <> pg_backend_pid()
     and extract(epoch from a.backend_start)::text = coalesce($2, extract(epoch from a.backend_start)::text)`;
 
-/** Acquires a connection of a pool. If it fails before its user listens to it, the process does not end. */
+/** Acquires a connection of a pool. If it fails before the caller listens to it, the process does not end. */
 export function acquireConnection(pool: PostgresPool): Promise<PostgresConnection> {
   const release = tolerateLostConnections(pool);
   return pool.connect().finally(release);
@@ -212,7 +213,7 @@ async function waitForConnection(pool: PostgresPool, timeoutMs: number): Promise
     if (error instanceof NoAnswerError) {
       connecting.then(
         (connection) => {
-          // If the pool was ended meanwhile, nobody else listens to the connection. Of several late ones, one is enough.
+          // If the pool was ended meanwhile, the connection has no other listener. Of several late connections, one is enough.
           connection.off("error", ignoreError);
           connection.on("error", ignoreError);
           connection.release();
@@ -224,10 +225,10 @@ async function waitForConnection(pool: PostgresPool, timeoutMs: number): Promise
   }
 }
 
-/** Thrown if a server does not answer: it is unknown whether it ran the statement. */
+/** Error for a server that does not answer: it is unknown whether it ran the statement. */
 class NoAnswerError extends Error {}
 
-/** Waits for a promise for some milliseconds; throws if it takes longer. */
+/** Waits for a promise; throws if it takes longer than `ms` milliseconds. */
 export async function waitFor<T>(promise: Promise<T>, ms: number): Promise<T> {
   if (ms === Number.POSITIVE_INFINITY) return promise;
   let timer: NodeJS.Timeout | undefined;
@@ -250,7 +251,7 @@ const tolerated = new WeakMap<PostgresPool, number>();
  * Nothing is lost: the running statement fails, and the next one gets another connection.
  *
  * @param client - Only affects pools.
- * @returns A function that ends this; idempotent.
+ * @returns A function that ends the protection; idempotent.
  */
 export function tolerateLostConnections(client: PostgresClient): () => void {
   if (!isPool(client)) return () => undefined;
@@ -293,8 +294,8 @@ function ignoreHandoverError(): void {
 }
 
 /**
- * Classes of SQLSTATE that are final: not supported, data, constraints, authorization, names, rights, limits. After
- * all others, and after errors that the server did not send, a retry may succeed.
+ * Classes of SQLSTATE that are final: not supported, data, constraints, authorization, names, rights, limits. After all others,
+ * and after errors that the server did not send, a retry may succeed.
  */
 const FINAL_CLASSES = ["0A", "22", "23", "28", "3D", "3F", "42", "44", "54"];
 

@@ -14,20 +14,20 @@ import { Database, withDatabase } from "./database.ts";
 import { DEFAULT_SCHEMA, type Names, quoteNames } from "./names.ts";
 import { assertTenant } from "./rows.ts";
 
-/** Which tenant is deleted. */
+/** Options for deleting the sessions of a tenant. */
 export interface DeleteTenantOptions {
   /** A client whose role may delete sessions. */
   readonly client: PostgresClient;
   /** Schema of the tables. Default `sessiontree`. */
   readonly schema?: string;
   readonly tenant: string;
-  /** Sessions in one transaction. Default 1,000. */
+  /** Number of sessions deleted in one transaction. Default 1,000. */
   readonly batchSize?: number;
-  /** Ends the deletion with `ABORTED`; what was deleted stays deleted. */
+  /** Aborts the deletion with `ABORTED`; sessions deleted so far remain deleted. */
   readonly signal?: AbortSignal;
 }
 
-/** Which sessions are old enough to be deleted. */
+/** Options for deleting old sessions. */
 export interface DeleteSessionsOptions extends Omit<DeleteTenantOptions, "tenant"> {
   /** Sessions without a message since then are deleted. */
   readonly before: Date;
@@ -46,11 +46,11 @@ const TENANT_RULES: OptionRules<DeleteTenantOptions> = {
 };
 
 /**
- * Deletes all sessions of a tenant for good, in batches.
+ * Deletes all sessions of a tenant permanently, in batches.
  *
- * Processes that still hold one of them cannot bring it back, not even after a failover.
+ * Processes that still have one of them open cannot restore it, not even after a failover.
  *
- * @returns How many sessions were deleted.
+ * @returns Number of deleted sessions.
  * @throws {SessionError} `STORE_UNAVAILABLE` if the database refuses; `ABORTED`.
  * @throws The client's error if the connection is lost; call it again.
  */
@@ -73,10 +73,10 @@ export function deleteTenant(options: DeleteTenantOptions): Promise<number> {
 }
 
 /**
- * Deletes sessions for good whose latest message is older than a time, in batches; of sessions without messages, the time of the
- * header counts.
+ * Permanently deletes sessions whose latest message is older than a time, in batches; for sessions without messages, the time of
+ * the header counts.
  *
- * @returns How many sessions were deleted.
+ * @returns Number of deleted sessions.
  * @throws {SessionError} `STORE_UNAVAILABLE` if the database refuses; `ABORTED`.
  * @throws The client's error if the connection is lost; call it again.
  * @remarks Cost: O(deleted sessions and their lines), plus an index lookup per tenant.

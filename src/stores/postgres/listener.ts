@@ -14,17 +14,17 @@ const RETRY_MS = [50, 100, 200, 500, 1_000, 2_000];
 /** Milliseconds between renewals of the watches. */
 const RENEW_MS = 30_000;
 
-/** Milliseconds in which our own test notification must arrive; otherwise watchers poll. */
+/** Milliseconds within which our own test notification must arrive; otherwise watchers poll. */
 const PROBE_MS = 5_000;
 
-/** Ends the listening of one connection. */
+/** Stops listening on one connection. */
 type StopListening = () => Promise<void>;
 
 /** Options of a listener. */
 export interface ListenerOptions {
   readonly client: PostgresClient;
   readonly channel: string;
-  /** Records in the database which sessions are watched, for the time of some renewals. */
+  /** Records in the database which sessions are watched; the record lasts for several renewals. */
   readonly mark: (payloads: readonly string[]) => Promise<unknown>;
   /** Sends a notification over another connection than the listening one. */
   readonly notify: (payload: string) => Promise<unknown>;
@@ -33,9 +33,9 @@ export interface ListenerOptions {
 /**
  * Notifies watchers that a session has grown. One connection listens for all sessions of a store.
  *
- * Opens the connection for the first watcher and releases it after the last. After a lost connection, reconnects and
- * notifies all watchers, since notifications may have been missed. Records in the database what is watched, so that
- * other sessions cause no notifications.
+ * Opens the connection for the first watcher and releases it after the last. After a lost connection, reconnects and notifies all
+ * watchers, since notifications may have been missed. Records in the database which sessions are watched, so that other sessions
+ * cause no notifications.
  */
 export class Listener {
   readonly #options: ListenerOptions;
@@ -64,7 +64,7 @@ export class Listener {
     }
   }
 
-  /** Ends all listening; to discard is not to wait for a connection that is being opened. */
+  /** Stops all listening. With `discard`, does not wait for a connection that is being opened. */
   async close({ discard = false }: { readonly discard?: boolean } = {}): Promise<void> {
     this.#interested.clear();
     clearTimeout(this.#retry);
@@ -86,7 +86,7 @@ export class Listener {
     those?.delete(onMore);
     if (those?.size === 0) this.#interested.delete(payload);
     if (this.#interested.size > 0) return;
-    // A lost connection cannot stop listening, and nobody needs to know.
+    // A lost connection cannot stop listening; the error is irrelevant.
     void this.close({ discard: true });
   }
 
@@ -165,8 +165,8 @@ async function listenEmbedded(
 /**
  * Listens over a connection of a pool, and checks that notifications arrive.
  *
- * A pooler such as PgBouncer in transaction mode accepts `LISTEN` but gives the server connection to others, so that
- * nothing arrives. A test notification detects that.
+ * A pooler such as PgBouncer in transaction mode accepts `LISTEN` but gives the server connection to other clients, so that no
+ * notification arrives. A test notification detects that.
  *
  * @throws An error other than `SessionError`, so that watchers poll instead.
  */
@@ -189,7 +189,7 @@ async function listenAudibly(
     await waitFor(heard, PROBE_MS);
   } catch (error) {
     await stop();
-    throw new Error("notifications do not arrive, as behind a pooler in transaction mode", { cause: error });
+    throw new Error("notifications do not arrive, as with a pooler in transaction mode", { cause: error });
   }
   return stop;
 }

@@ -5,7 +5,7 @@ import { Database, type RunSql, withDatabase } from "./database.ts";
 import { DEFAULT_SCHEMA, lockKey, type Names, quoteLiteral, quoteNames } from "./names.ts";
 import { createTables, dropTables } from "./tables.ts";
 
-/** Finds the table of lines and its parts, the whole last, each with the index for searching that it has. */
+/** Statement that finds the table of lines and its partitions, the whole table last, each with its search index. */
 const PARTS = `select format('%I.%I', n.nspname, c.relname) as part, format('%I', c.relname || '_by_text') as index,
     format('%I.%I', n.nspname, c.relname || '_by_text') as full_index, c.relkind = 'p' as is_split,
     (select i.indisvalid from pg_index i
@@ -18,15 +18,15 @@ const TRIGRAMS = `select format('%I', n.nspname) as schema from pg_extension e
   join pg_namespace n on n.oid = e.extnamespace where e.extname = 'pg_trgm'`;
 
 /**
- * Builds the index for searching, or drops it, while others append. Leaves it to another host that is at it.
+ * Builds or drops the search index while other processes append. Does nothing if another host is doing it.
  *
- * Not in a transaction: it would keep all appends waiting until the index is built.
+ * Does not use a transaction, because all appends would wait until the index is built.
  *
  * @param run - Runs statements over one connection.
  */
 async function changeSearchIndex(run: RunSql, names: Names, isWanted: boolean): Promise<void> {
   const key = lockKey(`${names.schema} search`);
-  // Waiting for the lock would hold up the build that has it.
+  // Waiting for the lock would block the build that holds it.
   const [lock] = await run("select pg_try_advisory_lock($1::bigint) as is_mine", [key]);
   if (lock?.["is_mine"] !== true) return;
   try {
@@ -36,7 +36,7 @@ async function changeSearchIndex(run: RunSql, names: Names, isWanted: boolean): 
   }
 }
 
-/** Returns the statements that build or drop the index, each to be run by itself; none if nothing is to be done. */
+/** Returns the statements that build or drop the index, each to be run separately; empty if nothing needs to be done. */
 async function searchIndexSql(run: RunSql, names: Names, isWanted: boolean): Promise<string[]> {
   const parts = await run(PARTS, [names.lines]);
   const whole = parts.at(-1);
@@ -48,7 +48,7 @@ async function searchIndexSql(run: RunSql, names: Names, isWanted: boolean): Pro
   const missing = parts.filter((part) => part["is_valid"] !== true);
   return [
     ...(extension === undefined ? ["create extension if not exists pg_trgm"] : []),
-    // A build that was interrupted leaves an index that is kept up to date, and is of no use.
+    // An interrupted build leaves an index that is kept up to date but cannot be used.
     ...missing.filter((part) => part["is_valid"] === false).map(dropSql),
     ...missing.map(
       (part) =>
@@ -60,7 +60,7 @@ async function searchIndexSql(run: RunSql, names: Names, isWanted: boolean): Pro
 const dropSql = (part: Row) =>
   `drop index${makeConcurrently(part)} if exists ${readRequiredText(part, "full_index")}`;
 
-/** Of a table in parts, the index is made of those of its parts, at once. */
+/** The index of a partitioned table is composed of its partitions' indexes, so it cannot be built concurrently. */
 const makeConcurrently = (part: Row) => (part["is_split"] === true ? "" : " concurrently");
 
 /** A step between two versions of the tables. */
@@ -71,7 +71,7 @@ interface Migration {
   readonly purpose: string;
   /** Statements of the step. */
   up(names: Names): string[];
-  /** Statements that revert it. */
+  /** Statements that revert the step. */
   down(names: Names): string[];
 }
 
@@ -92,9 +92,9 @@ export interface MigrateOptions {
   /** Target version; 0 drops all tables with all sessions. Default: that of this release. */
   readonly to?: number;
   /**
-   * Whether there is to be an index for searching: true builds it if it is missing or was left half built, false drops
-   * it. Others can append meanwhile; it takes minutes for millions of entries. Default: new tables get it, if the
-   * extension `pg_trgm` is to be had, and others stay as they are.
+   * Whether the search index should exist: true builds it if it is missing or incomplete, false drops it. Other processes can
+   * append meanwhile; it takes minutes for millions of entries. Default: new tables get it if the extension `pg_trgm` is
+   * available, and existing tables remain unchanged.
    */
   readonly searchIndex?: boolean;
 }
@@ -106,11 +106,11 @@ export interface MigrationResult {
 }
 
 /**
- * Creates the tables of a store, migrates them to another version, or drops them, in one transaction. Builds or drops
- * the index for searching after that, if asked.
+ * Creates the tables of a store, migrates them to another version, or drops them, in one transaction. Then builds or drops the
+ * search index, if requested.
  *
- * Safe to call at every start, also by several hosts at once: one does the work, the others wait. Creates the schema
- * if it is missing, and never drops it.
+ * Safe to call at every start, also by several hosts concurrently: one does the work, the others wait. Creates the schema if it
+ * is missing, and never drops it.
  *
  * @throws {TypeError} If `to` is not a version of this release.
  * @throws {SessionError} `VERSION_TOO_NEW` if the tables are of a newer release; `STORE_UNAVAILABLE` if the database
@@ -140,9 +140,9 @@ export async function migrateDatabase(options: MigrateOptions): Promise<Migratio
 /**
  * Returns the statements that `migrateDatabase` would run now, for review.
  *
- * @returns Each statement with its semicolon: one transaction, and behind it what builds or drops the index for
- *   searching, to be run one by one. Empty if nothing is to be done.
- * @throws As `migrateDatabase`.
+ * @returns Each statement with its semicolon: one transaction, then the statements that build or drop the search index, to be run
+ *   one by one. Empty if nothing needs to be done.
+ * @throws The errors of `migrateDatabase`.
  */
 export async function migrationSql(options: MigrateOptions): Promise<string[]> {
   const { client, schema = DEFAULT_SCHEMA, to = SCHEMA_VERSION, searchIndex } = options;
@@ -196,7 +196,7 @@ function assertVersion(to: number): void {
   throw new TypeError(`to must be a version from 0 to ${SCHEMA_VERSION}; leave it out for the newest.`);
 }
 
-/** Returns the statements that lead from one version to another. */
+/** Returns the statements that migrate from one version to another. */
 function listStatements(names: Names, from: number, to: number): string[] {
   if (from > SCHEMA_VERSION) throw makeNewerTablesError(names.schema, from);
   const up = MIGRATIONS.filter(({ version }) => version > from && version <= to);
@@ -224,7 +224,7 @@ async function findVersion(run: RunSql, names: Names): Promise<number> {
 }
 
 async function makeSchema(run: RunSql, names: Names): Promise<void> {
-  // Even `if not exists` needs the right to create one.
+  // Even `if not exists` requires the right to create a schema.
   const found = await run("select 1 from pg_namespace where nspname = $1", [names.schema]);
   if (found.length === 0) await run(`create schema ${names.quotedSchema}`);
   await run(getVersionsTable(names));

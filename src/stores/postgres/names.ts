@@ -31,9 +31,9 @@ export interface Names {
   readonly setRevision: string;
   /** Function that finds lines by text, using the index despite row-level security. */
   readonly findLines: string;
-  /** The same with the types of its arguments. */
+  /** `findLines` with the types of its arguments. */
   readonly findLinesSignature: string;
-  /** Channel of notifications: an unquoted name, so that all clients spell it alike. */
+  /** Channel of notifications: an unquoted name, so that all clients spell it the same way. */
   readonly channel: string;
 }
 
@@ -73,7 +73,7 @@ export function lockKey(name: string): string {
   return BigInt.asIntN(64, BigInt(`0x${hashSha256(`sessiontree ${name}`).slice(0, 16)}`)).toString();
 }
 
-/** Quotes a text where a statement takes no parameters, as in a definition. */
+/** Quotes a string for a statement that takes no parameters, such as a definition. */
 export function quoteLiteral(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

@@ -10,7 +10,7 @@ import { PostgresBackend, type PostgresOptions } from "./postgres-backend.ts";
 /** Options of a store in PostgreSQL, including retries. */
 export interface PostgresStoreOptions extends PostgresOptions, RemoteStoreOptions {}
 
-/** Options to open a store by its address, which takes precedence. */
+/** Options for opening a store by its address; the address takes precedence. */
 export interface OpenPostgresOptions extends Omit<PostgresStoreOptions, "client" | "searchClient"> {
   /** Whether to create or migrate the tables first. Default false. */
   readonly migrate?: boolean;
@@ -29,19 +29,19 @@ type OwnPool = InstanceType<typeof import("pg").Pool>;
 /** Milliseconds until a connection attempt fails. */
 const CONNECT_MS = 10_000;
 
-/** Connections for searches, which take none from other calls. */
+/** Number of connections reserved for searches, so that they take none from other calls. */
 const SEARCH_CONNECTIONS = 2;
 
-/** Tells whether a text is an address that `openPostgresStore` takes. */
+/** Returns whether a string is an address that `openPostgresStore` accepts. */
 export function isPostgresUrl(text: string): boolean {
   return /^postgres(?:ql)?:\/\//i.test(text);
 }
 
 /**
- * Makes a store of sessions in PostgreSQL. Create the tables with `migrateDatabase` first.
+ * Creates a store of sessions in PostgreSQL. Create the tables with `migrateDatabase` first.
  *
- * Does not connect before the first call. If a pool loses its connections, nothing is lost: appended entries are
- * written once the server is back.
+ * Does not connect before the first call. If a pool loses its connections, nothing is lost: appended entries are written when the
+ * server is reachable again.
  *
  * @throws {TypeError} If the schema is not a name, or a database cannot hold the tenant.
  * @remarks Source: docs/postgres.md
@@ -53,10 +53,10 @@ export function postgresStore(options: PostgresStoreOptions): SessionStore {
 /**
  * Opens a store by the address of its database. The host must install the package `pg`.
  *
- * @param url - `postgres://user:password@host:port/database`; this package reads `?schema=` and `?tenant=`, the
- *   driver everything else.
+ * @param url - `postgres://user:password@host:port/database`; this package reads `?schema=` and `?tenant=`, the driver everything
+ *   else.
  * @returns A store that closes its connections when it is closed.
- * @throws {TypeError} If it is not such an address.
+ * @throws {TypeError} If `url` is not such an address.
  * @throws {SessionError} `STORE_UNAVAILABLE` if the package is not installed, or the tables cannot be created;
  *   `VERSION_TOO_NEW`.
  */
@@ -87,10 +87,10 @@ export async function openPostgresStore(
 }
 
 /**
- * Creates, migrates or drops the tables of a store, like `migrateDatabase`, by the address of their database.
+ * Creates, migrates or drops the tables of a store, like `migrateDatabase`, given the address of their database.
  *
  * @param options - `to`: the target version; 0 drops all tables with all sessions.
- * @throws {TypeError} If it is not such an address, or `to` is not a version.
+ * @throws {TypeError} If `url` is not such an address, or `to` is not a version.
  */
 export function migratePostgres(
   url: string,
@@ -145,7 +145,7 @@ class OwningBackend extends PostgresBackend {
       await this.#ended;
       return;
     }
-    // The pool waits for connections in use, so these are cut; one that is being opened has its own time limit.
+    // The pool waits for connections in use, so they are closed here; one that is being opened has its own time limit.
     for (const connection of this.#connections) connection.end().catch(() => undefined);
     this.#ended.catch(() => undefined);
   }

@@ -53,8 +53,8 @@ export interface PostgresOptions {
   /** Tenant that owns the sessions. Default: the connection's setting `sessiontree.tenant`, else none. */
   readonly tenant?: string;
   /**
-   * Whether appends to watched sessions notify watchers. Default true. The server commits such transactions one at a
-   * time: if thousands of watched sessions grow at once, polling is cheaper.
+   * Whether appends to watched sessions notify watchers. Default true. The server commits such transactions one at a time: if
+   * thousands of watched sessions grow concurrently, polling is cheaper.
    */
   readonly notify?: boolean;
   /**
@@ -213,7 +213,7 @@ export class PostgresBackend implements SessionBackend {
       const added = this.#listener.add(readText(row, "key") ?? "", onMore, signal);
       await added.catch((error: unknown) => {
         if (getSqlState(error) !== NO_RIGHT) throw error;
-        // Only refuses notifications: a role that may only read polls.
+        // Only notifications are refused: a role with read-only rights polls.
         throw new Error("the role may not say that it watches a session", { cause: error });
       });
     });
@@ -256,11 +256,11 @@ export class PostgresBackend implements SessionBackend {
   }
 }
 
-/** The error for a search that the server has ended: it would end the next attempt, too. */
+/** Makes the error for a search that the server has canceled, because it would cancel the next attempt, too. */
 function searchCancelled(cause: unknown): SessionError {
   return new SessionError(
     "STORE_UNAVAILABLE",
-    "The server cancelled the search (57014), as after statement_timeout; search for longer or rarer words, or in one project, or raise the limit.",
+    "The server canceled the search (57014), as after statement_timeout; search for longer or rarer words, or in one project, or raise the limit.",
     { details: { sqlState: CANCELLED }, cause },
   );
 }

@@ -10,7 +10,7 @@ export interface Query {
   readonly values: unknown[];
 }
 
-/** Bytes of lines in one answer, beyond the first line. */
+/** Maximum bytes of lines in one answer, except for the first line. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 
 /** Collects parameters and returns their placeholders. */
@@ -24,13 +24,13 @@ class Parameters {
 
 const IS_SEEN = `s.tenant = ${TENANT_SQL} and s.is_complete`;
 
-/** Makes a statement about a session; `make` gets its condition. */
+/** Builds a statement about a session; `make` receives its condition. */
 export function makeSessionSql(id: string, make: (where: string) => string): Query {
   return { text: make(`${IS_SEEN} and s.id = $1`), values: [id] };
 }
 
 /**
- * Makes the statement that reads a page of lines, each with the session's row; only that row if there are no lines.
+ * Builds the statement that reads a page of lines, each with the session's row; only that row if the page has no lines.
  *
  * A single statement sees one state of the database, so lines and revision match.
  */
@@ -56,12 +56,12 @@ export function readSql(
   };
 }
 
-/** Makes the statement that reads a page of a list. */
+/** Builds the statement that reads a page of a list. */
 export function listSql(names: Names, query: BackendListQuery): Query {
   return makePageSql(names, query, SESSION_COLUMNS);
 }
 
-/** Makes the statement that reads a page of a list with what lines tell of usage. */
+/** Builds the statement that reads a page of a list with the usage in the sessions' lines. */
 export function makeUsageSql(names: Names, query: BackendListQuery): Query {
   const lines = `from ${names.lines} l where l.session = s.key and`;
   return makePageSql(
@@ -95,7 +95,7 @@ function makePageSql(
   };
 }
 
-/** Makes the statement that tells whether the role may search with the owner's rights. */
+/** Builds the statement that returns whether the role may search with the owner's rights. */
 export function mayFindLinesSql({ findLinesSignature }: Names): Query {
   return {
     text: "select has_function_privilege(to_regprocedure($1), 'execute') as may_find",
@@ -103,7 +103,7 @@ export function mayFindLinesSql({ findLinesSignature }: Names): Query {
   };
 }
 
-/** Makes the statement that finds a page of lines with words, through the database function. */
+/** Builds the statement that finds a page of lines with words, through the database function. */
 export function makeFoundLinesSql(names: Names, { words, cwd, limit, after }: BackendSearchQuery): Query {
   return {
     text: `select ${SESSION_COLUMNS}, ${LINE_COLUMNS}
@@ -121,8 +121,8 @@ export function makeFoundLinesSql(names: Names, { words, cwd, limit, after }: Ba
 }
 
 /**
- * Makes the statement that finds a page of lines with words among those that the role may read: session by session, until
- * the page is full.
+ * Builds the statement that finds a page of lines with words among those that the role may read: session by session, until the
+ * page is full.
  */
 export function searchSql(names: Names, { words, cwd, limit, after }: BackendSearchQuery): Query {
   const parameters = new Parameters();
@@ -144,10 +144,10 @@ export function searchSql(names: Names, { words, cwd, limit, after }: BackendSea
   };
 }
 
-/** How long a session stays watched without renewal. */
+/** Period for which a session remains watched without renewal. */
 const WATCHED_FOR = "2 minutes";
 
-/** Makes the statement that marks sessions as watched, by their keys. */
+/** Builds the statement that marks sessions as watched, by their keys. */
 export function watchSql({ sessions }: Names, keys: readonly string[]): Query {
   return {
     text: `update ${sessions} s set watched_until = now() + $2::interval

@@ -18,18 +18,18 @@ const MAX_KEY_UNITS = 256;
 /** Prefix of hashes. */
 const HASHED = "sha256:";
 
-/** Returns the form of a text in an indexed column: short and unique. */
+/** Returns the form of a string in an indexed column: short and unique. */
 export function makeColumnKey(text: string): string {
   if (text.length <= MAX_KEY_UNITS && !text.startsWith(HASHED) && isStorable(text)) return text;
   return HASHED + hashSha256(text);
 }
 
-/** Returns a LIKE pattern that matches texts that contain a text in `searchForm`. */
+/** Returns a LIKE pattern for strings that contain a string in `searchForm`. */
 export function makePartPattern(text: string): string {
   return `%${makeLikePattern(searchForm(text))}%`;
 }
 
-/** Returns a LIKE pattern that matches exactly one text. */
+/** Returns a LIKE pattern that matches exactly one string. */
 export function makeLikePattern(text: string): string {
   return text.replace(/[\\%_]/g, "\\$&");
 }
@@ -46,7 +46,7 @@ export function assertTenant(tenant: unknown): void {
 
 const decodeBase64 = (bytes: string) => `translate(encode(${bytes}, 'base64'), chr(10), '')`;
 
-/** Columns of a stored line. A text with a byte order mark is also returned as bytes, because some clients drop the mark. */
+/** Columns of a stored line. A string with a byte order mark is also returned as bytes, because some clients drop the mark. */
 export const LINE_COLUMNS = `l.seq, l.line, l.is_unterminated, ${decodeBase64("l.raw")} as raw,
   case when left(l.line, 1) = chr(65279) then ${decodeBase64("convert_to(l.line, 'UTF8')")} end as marked`;
 
@@ -72,7 +72,7 @@ function toEntryColumns(entry: EntryFacts): object {
     type,
     time_ms: Number.isSafeInteger(timestampMs) ? timestampMs : null,
     goes_on: !COMMUTING_TYPES.includes(type),
-    // Empty means a removed name; null means that the line sets no name.
+    // Empty means that the name is removed; null means that the line sets no name.
     ...(sessionName !== undefined && {
       session_name: sessionName ?? "",
       name_search: searchForm(sessionName ?? ""),
@@ -133,12 +133,12 @@ export function assertPossibleId(id: string): void {
   if (isStorable(id) && Buffer.byteLength(id) <= MAX_ID_BYTES) return;
   throw new SessionError(
     "INVALID_SESSION_ID",
-    `The session id takes more than ${MAX_ID_BYTES} bytes, or holds what is no text; choose another one.`,
+    `The session id takes more than ${MAX_ID_BYTES} bytes, or is not valid text; choose another one.`,
     { details: { id } },
   );
 }
 
-/** Reads a session with what its lines tell of usage. */
+/** Reads a session with the usage in its lines. */
 export function readFactsWithUsage(row: Row): FactsWithUsage {
   const usage: unknown = JSON.parse(readText(row, "usage") ?? "[]");
   const texts = (Array.isArray(usage) ? usage : []).filter((text) => typeof text === "string");

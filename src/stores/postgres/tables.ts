@@ -56,7 +56,7 @@ create table ${deletedSessions} (
   primary key (tenant, id)
 )`;
 
-/** Leaves marks of sessions that are deleted, whoever does it, so that they are not mistaken for lost ones. */
+/** Trigger that leaves marks of deleted sessions, so that they are not mistaken for lost ones, whichever client deletes them. */
 const noteDeleted = ({ noteDeleted: name, sessions, deletedSessions }: Names) => [
   `
 create function ${name}() returns trigger
@@ -78,7 +78,7 @@ end`)}`,
   `create trigger note_truncated before truncate on ${sessions} for each statement execute function ${name}()`,
 ];
 
-/** Lets a session begin with a revision that no earlier one of its id had. */
+/** Trigger that gives a new session a revision that no earlier session of the same id had. */
 const setRevision = ({ setRevision: name, sessions, deletedSessions }: Names) => [
   `
 create function ${name}() returns trigger
@@ -91,7 +91,7 @@ end`)}`,
   `create trigger set_revision before insert on ${sessions} for each row execute function ${name}()`,
 ];
 
-/** Adds lines to a session whose row the caller has locked, after a gap, and updates the row's facts. */
+/** Function that adds lines to a session whose row the caller has locked, after a gap, and updates the row's facts. */
 const addLines = ({ addLines: name, lines, sessions }: Names) => `
 create function ${name}(p_session bigint, p_lines json, p_gap bigint) returns bigint
 language plpgsql set search_path = '' as ${quoteBody(`
@@ -133,7 +133,7 @@ begin
 end`)}`;
 
 /**
- * Appends entries in one call, so that the session's row is locked for one call rather than several network round
+ * Function that appends entries in one call, so that the session's row is locked for one call rather than several network round
  * trips.
  */
 const appendLines = (names: Names) => `
@@ -196,14 +196,14 @@ begin
 end`)}`;
 
 /**
- * A function that finds lines by text with the rights of the tables' owner.
+ * Function that finds lines by text with the rights of the tables' owner.
  *
  * Row-level security prevents the use of the search index: PostgreSQL applies the policy before `like`. The function
  * checks the tenant itself and returns only keys; the caller reads the lines under the policies of its own role.
  *
- * With the index, it collects matches up to a bound. If there are no more, it sorts them. Otherwise the words are
- * frequent, and it goes from session to session until the page is full, where the index would be of no use. The bound is
- * where both cost the same: in proportion to the root of the number of lines.
+ * With the index, it collects matches up to a bound. If there are no more, it sorts them. Otherwise the words are frequent, and
+ * it searches session by session until the page is full, because the index would not help. At the bound, both cost the same: it
+ * is proportional to the square root of the number of lines.
  */
 const findLines = ({ findLines: name, quotedSchema, lines, sessions }: Names) => `
 create function ${name}(p_patterns json, p_project text, p_after_id text, p_after_seq bigint, p_limit integer)
@@ -249,8 +249,8 @@ begin
 end`)}`;
 
 /**
- * A trigram index, which finds any part of a text in any language; an index of words would miss parts of words,
- * paths, and texts without spaces. Without the extension, a search reads all texts.
+ * Trigram index, which finds any part of a string in any language; an index of words would miss parts of words, paths, and text
+ * without spaces. Without the extension, a search reads all texts.
  */
 const searchIndex = ({ lines }: Names) => `
 do ${quoteBody(`
@@ -268,13 +268,13 @@ begin
   execute format('create index lines_by_text on %s using gin (search %I.gin_trgm_ops)', ${quoteLiteral(lines)}, v_schema);
 end`)}`;
 
-/** Hides rows of other tenants from all roles except the owner of the table. */
+/** Policy that hides rows of other tenants from all roles except the owner of the table. */
 const hideOtherTenants = (table: string) => [
   `alter table ${table} enable row level security`,
   `create policy tenant on ${table} using (tenant = ${TENANT_SQL}) with check (tenant = ${TENANT_SQL})`,
 ];
 
-/** Returns the statements that make the tables, and the functions through which lines are appended and found. */
+/** Returns the statements that create the tables, and the functions that append and find lines. */
 export function createTables(names: Names): string[] {
   const { sessions, lines, deletedSessions } = names;
   return [
@@ -300,7 +300,7 @@ export function createTables(names: Names): string[] {
   ];
 }
 
-/** Returns the statements that drop all of it, sessions included. */
+/** Returns the statements that drop the tables and functions, including all sessions. */
 export function dropTables(names: Names): string[] {
   return [
     `drop function ${names.findLinesSignature}`,

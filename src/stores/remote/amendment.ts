@@ -8,7 +8,7 @@ import type { Amendment, NewLine, SessionBackend, StoredLine } from "../contract
 import { makeEntryLine, toNewLine } from "./line-codec.ts";
 import { type RemoteLines, readAllLines, toRemoteLines } from "./remote-lines.ts";
 
-/** A change of stored lines. */
+/** A change to be made to stored lines. */
 export interface StoredChange {
   /** Called for the header and each entry; undefined upgrades all to the current version. */
   readonly change: LineChange | undefined;
@@ -16,13 +16,13 @@ export interface StoredChange {
   readonly dropsRest: boolean;
 }
 
-/** How often a change is prepared anew because somebody else changed lines meanwhile. */
+/** Maximum number of attempts to prepare a change, because other processes change lines meanwhile. */
 const MAX_ATTEMPTS = 5;
 
 /**
  * Changes stored lines of a session and appends others, all in one step.
  *
- * May be called again if the answer was lost: nothing is done twice.
+ * May be called again if the answer was lost: no change is made twice.
  *
  * @returns The revisions before and after; equal if there was nothing to do.
  * @throws {SessionError} The backend's refusal; any other error means that the call may be retried.
@@ -50,7 +50,7 @@ export async function amendLines(
   throw new Error("others changed lines of the session all the time");
 }
 
-/** What of an amendment follows from the lines. */
+/** The parts of an amendment that are computed from the lines. */
 type AmendmentPlan = Pick<Amendment, "replace" | "remove" | "facts">;
 
 /** Computes which lines of a session change, and to what. */
@@ -67,7 +67,7 @@ function planAmendment(
     const head = index.tree.headAt(ordinal);
     const text = changeLine(encodeCurrentLine(bytes, head, index), head, change);
     const parts = texts.get(line) ?? [];
-    // Copied, since the bytes may be reused. Records of one line stay on one line.
+    // Copied, because the bytes may be reused. Records of one line remain on one line.
     parts.push(Buffer.from(text));
     texts.set(line, parts);
   });
@@ -82,7 +82,7 @@ function planAmendment(
       else if (!isHeader && dropsRest) remove.push(seq);
       continue;
     }
-    // A header that shares its line with entries is kept in front of them.
+    // A header that shares its line with entries is kept before them.
     const front = isHeader ? [Buffer.from(headerLine(session, undefined, change))] : [];
     const line = toNewLine(Buffer.concat([...front, ...parts]), withSearchText);
     if (line.text !== text.replace(/\r+$/, "") || line.encoding !== encoding) replace.push({ seq, line });
@@ -97,7 +97,7 @@ function planAmendment(
   };
 }
 
-/** Returns the future header; its own line stays as it is unless it must change. */
+/** Returns the new header; its line remains unchanged unless it must change. */
 function headerLine(
   { index }: RemoteLines,
   line: string | undefined,
@@ -107,7 +107,7 @@ function headerLine(
   return change?.(header) ?? header;
 }
 
-/** The facts that a list shows, from the future lines. */
+/** Returns the facts that a list shows, computed from the new lines. */
 function collectFacts(lines: readonly StoredLine[]): Amendment["facts"] {
   const { header } = toRemoteLines(lines).index;
   if (header === undefined) return {};

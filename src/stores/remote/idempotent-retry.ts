@@ -8,7 +8,7 @@ import type { LogLine } from "../../session/log/session-log.ts";
 import type { SessionBackend } from "../contract/session-backend.ts";
 import { type RemoteLines, readAllLines, type WholeSession } from "./remote-lines.ts";
 
-/** Tells a call whether an earlier attempt may have succeeded, with its answer lost. */
+/** Returns a job that passes to `work` whether an earlier attempt may have succeeded, with its answer lost. */
 export function makeRepeatable(work: (isRepeated: boolean) => Promise<void>): () => Promise<void> {
   let isRepeated = false;
   return async () => {
@@ -22,9 +22,9 @@ export function makeRepeatable(work: (isRepeated: boolean) => Promise<void>): ()
 }
 
 /**
- * Tells whether a stored session was made of this header and of entries with these ids.
+ * Returns whether a stored session was created from this header and from entries with these ids.
  *
- * Others may have changed its entries since, but not headers and ids.
+ * Other processes may have changed its entries since, but not headers and ids.
  */
 export async function isSameSession(
   backend: SessionBackend,
@@ -38,10 +38,10 @@ export async function isSameSession(
 }
 
 /**
- * Returns the lines, of those sent before, that nobody has changed since: redacted lines must not come back by being sent
- * again.
+ * Returns those of the sent lines that no other process has changed since, because redacted lines must not come back by being
+ * sent again.
  *
- * @param known - The known state of the session when they were sent.
+ * @param known - The state of the session as it was known when they were sent.
  * @remarks Cost: one call, and O(bytes of the session) if anything was changed.
  */
 export async function findUnchangedLines(
@@ -58,7 +58,7 @@ export async function findUnchangedLines(
   return lines.filter(({ head, text }) => texts.has(text) || !hasEntry(tree, head));
 }
 
-/** Reads the revision of a session; undefined if it is gone, of which sending again gets the reason. */
+/** Reads the revision of a session; undefined if it no longer exists, in which case sending again reports the reason. */
 async function readRevision(backend: SessionBackend, id: string, seq: number): Promise<number | undefined> {
   try {
     return (await backend.read(id, seq, 1)).revision;
@@ -76,11 +76,11 @@ function hasEntry(tree: EntryTree, { id, type, parentId, timestampMs }: EntryHea
   return there.type === type && there.parentId === parentId && there.timestampMs === timestampMs;
 }
 
-/** The most lines, and the most characters of more than one line, that are appended again together. */
+/** Maximum number of lines, and of characters in more than one line, that are appended again together. */
 const MAX_LINES = 500;
 const MAX_CHARACTERS = 1024 * 1024;
 
-/** Every gap is smaller: with a billion appends to one session, its positions are still safe integers. */
+/** Upper bound of a gap: with a billion appends to one session, its positions are still safe integers. */
 const MAX_GAP = 2 ** 24;
 
 /** Returns a random number of positions to leave free before appended lines; see `AppendCondition`. */
@@ -88,7 +88,7 @@ export function drawGap(): number {
   return Math.floor(Math.random() * MAX_GAP);
 }
 
-/** Returns the entries that a process knows and a backend has lost, in order, without those that wait to be stored. */
+/** Returns the entries that this process has read and the backend has lost, in order, without those that wait to be stored. */
 export function findLostLines(
   known: RemoteLines,
   stored: WholeSession,
@@ -122,11 +122,11 @@ export function* splitBatches(lines: readonly LogLine[]): Generator<LogLine[], v
   if (batch.length > 0) yield batch;
 }
 
-/** The error for lost entries that may not be appended again. */
+/** Makes the error for lost entries that may not be appended again. */
 export function notRestored(id: string, count: number): SessionError {
   return new SessionError(
     "WRITES_LOST",
-    `${count} stored entries of session ${id} are gone, and its lines were changed or it was deleted since, so they are not appended again. This process still holds them: copy what you need (getEntries), and open the session again.`,
+    `${count} stored entries of session ${id} are lost, and its lines were changed or it was deleted since, so they are not appended again. This process still has them: copy what you need (getEntries), and open the session again.`,
     { details: { id, lostEntries: count } },
   );
 }

@@ -7,16 +7,16 @@ const LF = 0x0a;
 
 const encoder = new TextEncoder();
 
-/** Rejects invalid UTF-8 and keeps a byte order mark, so that encoding gives the same bytes again. */
+/** Rejects invalid UTF-8 and keeps a byte order mark, so that encoding returns the same bytes again. */
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** The most bytes of lines that are sent together, unless one line alone has more. */
+/** Maximum number of bytes in lines that are sent together, unless a single line has more. */
 const BATCH_BYTES = 1024 * 1024;
 
-/** The most lines that are sent together. */
+/** Maximum number of lines that are sent together. */
 const BATCH_LINES = 500;
 
-/** Turns the bytes of a line into text, with the facts that it can be queried by. */
+/** Decodes the bytes of a line, and adds the facts that it can be queried by. */
 export function toNewLine(bytes: Uint8Array, withSearchText: boolean): NewLine {
   const text = decodeText(bytes);
   if (text === undefined) return { text: Buffer.from(bytes).toString("base64"), encoding: "base64" };
@@ -31,11 +31,11 @@ export function makeEntryLine(text: string, withSearchText: boolean): NewEntryLi
   return { text, entry };
 }
 
-/** Recognizes lines that repeat an earlier entry of their session: they stay, but are no entries. */
+/** Recognizes lines that repeat an earlier entry of their session: they are kept, but do not count as entries. */
 class SeenLines {
   readonly #digests = new Set<string>();
 
-  /** Takes the next line; returns it without the facts of its entry if it repeats an earlier one. */
+  /** Returns the line, without the facts of its entry if it repeats an earlier one. */
   withoutRepeat(line: NewLine): NewLine {
     const { entry, ...rest } = line;
     if (entry === undefined) return line;
@@ -51,7 +51,7 @@ export function toBytes({ text, encoding }: Pick<StoredLine, "text" | "encoding"
   return encoding === "base64" ? Buffer.from(text, "base64") : encoder.encode(text);
 }
 
-/** Joins the bytes of lines, a line break behind each; the session's last one may have none. */
+/** Joins the bytes of lines, a line break after each; the session's last one may have none. */
 export function joinLines(lines: readonly StoredLine[], isLast: boolean): Uint8Array {
   const pieces: Uint8Array[] = [];
   for (const [i, line] of lines.entries()) {
@@ -63,9 +63,9 @@ export function joinLines(lines: readonly StoredLine[], isLast: boolean): Uint8A
 }
 
 /**
- * Splits bytes into lines that together hold all of them, in batches of a megabyte or so.
+ * Splits bytes into lines that together contain all of them, in batches of about a megabyte.
  *
- * @param pieces - May be cut anywhere; each is used up before the next is asked for.
+ * @param pieces - May be cut anywhere; each is fully read before the next is requested.
  * @remarks Cost: O(bytes); memory O(batch + longest line).
  */
 export async function* splitLineBatches(

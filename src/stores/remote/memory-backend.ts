@@ -42,7 +42,7 @@ const compareIds = (a: string, b: string): number => (a < b ? -1 : Number(a > b)
 export class MemoryBackend implements SessionBackend {
   readonly supports = { rewrite: true, search: true, watch: true, conditionalAppend: true };
   readonly #sessions = new Map<string, HeldSession>();
-  /** The revisions that sessions begin with under ids of deleted ones. */
+  /** Initial revisions for sessions created under ids of deleted ones. */
   readonly #nextRevisions = new Map<string, number>();
 
   async create(facts: SessionFacts, batches: AsyncIterable<readonly NewLine[]>): Promise<AppendReceipt> {
@@ -157,7 +157,7 @@ export class MemoryBackend implements SessionBackend {
   }
 
   async close(): Promise<void> {
-    // The sessions stay in memory while somebody holds this object.
+    // The sessions remain in memory until this object is garbage-collected.
   }
 
   #session(id: string): HeldSession {

@@ -11,7 +11,7 @@ import { parseEntryFacts } from "../contract/line-facts.ts";
 import type { LinePage, SessionBackend, StoredLine } from "../contract/session-backend.ts";
 import { joinLines } from "./line-codec.ts";
 
-/** The lines of a remote session, in memory: those known to be stored, in the backend's order, and behind them the pending writes. */
+/** The lines of a remote session, in memory: those known to be stored, in the backend's order, then the pending writes. */
 export class RemoteLines {
   readonly index: SessionIndex;
   readonly #blocks = new Blocks();
@@ -33,10 +33,10 @@ export class RemoteLines {
     return this.bytes.subarray(0, this.index.position);
   }
 
-  /** The id of the entry on the last stored line; undefined if that line may hold no entry with an id of its own. */
+  /** The id of the entry on the last stored line; undefined if that line may not hold an entry with an id of its own. */
   get lastEntryId(): string | undefined {
     const { tree, spans, position } = this.index;
-    // Entries of this process have their ordinals before others that stand in front of them.
+    // Entries of this process have lower ordinals than entries of others that precede them.
     for (let ordinal = tree.size - 1; ordinal >= 0; ordinal--) {
       const { offset, length } = spans.at(ordinal);
       if (offset >= position || offset + length + LINE_BREAK.length < position) continue;
@@ -50,7 +50,7 @@ export class RemoteLines {
     return this.#pending.map(({ line }) => line);
   }
 
-  /** Takes bytes as stored lines. */
+  /** Adds bytes as stored lines. */
   take(bytes: Uint8Array): void {
     if (bytes.length === 0) return;
     if (this.#isOpen) this.#feed(LINE_BREAK);
@@ -58,12 +58,12 @@ export class RemoteLines {
     this.#isOpen = bytes[bytes.length - 1] !== LINE_BREAK[0];
   }
 
-  /** Says that the lines taken so far are all for now. */
+  /** Marks the lines added so far as complete for now. */
   end(): void {
     this.index.end();
   }
 
-  /** Adds pending writes behind everything; returns the ordinal of the first entry. */
+  /** Adds pending writes after all lines; returns the ordinal of the first entry. */
   appendOwn(lines: readonly LogLine[]): number {
     const encoded = encodeLines(lines, this.index.isMidLine);
     const first = addLines(this.index, encoded);
@@ -72,12 +72,12 @@ export class RemoteLines {
     return first;
   }
 
-  /** Tells whether these are the first pending writes, so that they can be confirmed. */
+  /** Returns whether these are the first pending writes, so that they can be confirmed. */
   awaits(lines: readonly LogLine[]): boolean {
     return lines.every((line, i) => this.#pending[i]?.line === line);
   }
 
-  /** Confirms that the first pending writes are stored right behind the known lines. */
+  /** Confirms that the first pending writes are stored directly after the known lines. */
   confirm(count: number): void {
     if (count === 0) return;
     this.index.confirmPending(count);
@@ -86,11 +86,11 @@ export class RemoteLines {
   }
 
   /**
-   * Takes the next stored lines: others' and our own.
+   * Adds the next stored lines, from other processes and from this one.
    *
-   * @param isEnd - Whether nothing stands behind them.
-   * @returns `from`: the ordinal of the first new entry, undefined if there is none. `isTaken`: whether another entry
-   *   has the id of a pending one, so that all must be read anew.
+   * @param isEnd - Whether no lines follow them.
+   * @returns `from`: the ordinal of the first new entry, undefined if there is none. `isTaken`: whether another entry has the id
+   *   of a pending one, so that all lines must be read again.
    */
   merge(
     lines: readonly StoredLine[],
@@ -109,19 +109,19 @@ export class RemoteLines {
     return { from: from < index.tree.size ? from : undefined, isTaken };
   }
 
-  /** Adds the pending writes that are missing; one whose id is taken appears once it is read. */
+  /** Adds the pending writes that are missing; a write whose id is taken appears when it is read. */
   adopt(lines: readonly LogLine[]): void {
     const { tree } = this.index;
     for (const line of lines) if (tree.find(line.head.id) === NONE) this.appendOwn([line]);
   }
 
-  /** Tells whether any of these lines is pending. */
+  /** Returns whether any of these lines is pending. */
   isPending(lines: readonly LogLine[]): boolean {
     const wanted = new Set(lines);
     return this.#pending.some(({ line }) => wanted.has(line));
   }
 
-  /** Tells whether a line is stored, word for word. */
+  /** Returns whether a line is stored, word for word. */
   isStored(line: LogLine): boolean {
     const ordinal = this.index.tree.find(line.head.id);
     return ordinal !== NONE && !this.isPending([line]) && this.#isThere({ line, ordinal });
@@ -137,13 +137,13 @@ export class RemoteLines {
     );
   }
 
-  /** Whether the line at a pending entry's place is the pending write itself. */
+  /** Whether the line at a pending entry's position is the pending write itself. */
   #isThere({ line, ordinal }: { readonly line: LogLine; readonly ordinal: number }): boolean {
     const { offset, length } = this.index.spans.at(ordinal);
     return Buffer.compare(this.#blocks.read(offset, length), Buffer.from(line.text)) === 0;
   }
 
-  /** Puts pending writes behind all known lines. */
+  /** Moves pending writes after all known lines. */
   #presumePending(): void {
     let hasBreak = this.#isOpen;
     for (const { line } of this.#pending) {
@@ -159,10 +159,10 @@ export class RemoteLines {
   }
 }
 
-/** Lines requested at a time. */
+/** Number of lines requested at a time. */
 export const PAGE_LINES = 1_000;
 
-/** All lines of a session, and what they hold. */
+/** All lines of a session, as stored and as parsed. */
 export interface WholeSession {
   readonly lines: readonly StoredLine[];
   readonly known: RemoteLines;
@@ -170,9 +170,9 @@ export interface WholeSession {
 }
 
 /**
- * Reads all lines of a session, as they are at one revision.
+ * Reads all lines of a session at one revision.
  *
- * @throws An error that lets the call be retried, if lines were lost meanwhile.
+ * @throws An error that allows a retry of the call, if lines were lost meanwhile.
  */
 export async function readAllLines(
   backend: SessionBackend,
@@ -212,7 +212,7 @@ export async function readNext(
   }
 }
 
-/** Makes the lines of a session known. */
+/** Parses stored lines as all the lines of a session. */
 export function toRemoteLines(stored: readonly StoredLine[]): RemoteLines {
   const lines = new RemoteLines();
   lines.take(joinLines(stored, true));

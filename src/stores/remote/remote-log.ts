@@ -26,17 +26,20 @@ export interface LogKeeper {
 
 /** Options of a remote session. */
 export interface RemoteLogOptions extends RetryOptions {
-  /** The most bytes of pending writes; beyond that, an append throws. Default 16 MiB. */
+  /** Maximum number of bytes in pending writes; beyond that, an append throws. Default 16 MiB. */
   readonly maxQueueBytes?: number;
-  /** The most entries in pending writes. Default 10,000. */
+  /** Maximum number of entries in pending writes. Default 10,000. */
   readonly maxQueueEntries?: number;
-  /** Milliseconds between polls for others' entries, where the backend reports none. Default 1,000. */
+  /** Milliseconds between polls for entries of other processes, if the backend reports none. Default 1,000. */
   readonly pollMs?: number;
-  /** Whether to write a new session at once instead of with the first message. Default false. */
+  /** Whether to write a new session immediately instead of with the first message. Default false. */
   readonly createAtOnce?: boolean;
   /** `read-only` appends nothing. */
   readonly mode?: "read-write" | "read-only";
-  /** Whether `close` gives up what the store refuses for good, since the session is deleted or another. Default false. */
+  /**
+   * Whether `close` discards writes that the store refuses permanently because the session was deleted or replaced by another.
+   * Default false.
+   */
   readonly mustExist?: boolean;
   /** The store of the session. */
   readonly keeper?: LogKeeper;
@@ -46,14 +49,14 @@ const MAX_QUEUE_BYTES = 16 * 1024 * 1024;
 const MAX_QUEUE_ENTRIES = 10_000;
 const POLL_MS = 1_000;
 
-/** Refusals of a session that was deleted, or whose id another one has. */
+/** Refusals because a session was deleted, or another one has its id. */
 const FINAL: readonly SessionErrorCode[] = ["SESSION_NOT_FOUND", "WRITES_LOST", "SESSION_EXISTS"];
 
 /**
  * A session whose lines are in a remote backend.
  *
- * All lines are held in memory. An append is in memory at once and is written later, in order; `flush` waits for that.
- * Others' lines are read when an append shows that there are some, or when somebody pulls or watches.
+ * All lines are held in memory. An append is added to memory immediately and written later, in order; `flush` waits for that.
+ * Lines of other processes are read when an append shows that there are some, or when the caller pulls or watches.
  *
  * @remarks Source: docs/stores.md
  */
@@ -108,7 +111,7 @@ export class RemoteLog implements SessionLog {
     return log;
   }
 
-  /** Begins a session with its header and further lines, if any; with further lines it is written at once. */
+  /** Creates a session from its header and further lines, if any; with further lines it is written immediately. */
   static begin(
     backend: SessionBackend,
     lines: Iterable<string | Uint8Array>,
@@ -133,7 +136,7 @@ export class RemoteLog implements SessionLog {
     return this.index.version > CURRENT_SESSION_VERSION ? "version" : undefined;
   }
 
-  /** All known bytes, as a file would hold them. */
+  /** All known bytes, as a file would contain them. */
   get bytes(): Uint8Array {
     return this.#place.lines.bytes;
   }
@@ -153,7 +156,7 @@ export class RemoteLog implements SessionLog {
     return this.index.tree.find(first.head.id);
   }
 
-  /** Never: lines that the backend has replaced are reported when they arrive. */
+  /** Always false: lines that the backend has replaced are reported when they arrive. */
   isReplaced(): boolean {
     return false;
   }
@@ -163,9 +166,9 @@ export class RemoteLog implements SessionLog {
     this.#amend(change, more);
   }
 
-  /** Requests others' entries, which are reported when they arrive. */
+  /** Requests entries of other processes, which are reported when they arrive. */
   refresh(): LogChange | undefined {
-    // Nobody waits for the answer: the next call that waits reports a refusal.
+    // No caller waits for the answer: the next call that waits reports a refusal.
     if (this.#isWritten && !this.#options.keeper?.closed.aborted) this.#place.pull().catch(() => undefined);
     return undefined;
   }
@@ -198,7 +201,7 @@ export class RemoteLog implements SessionLog {
     const signals = [given, keeper?.closed].filter((one) => one !== undefined);
     const signal = AbortSignal.any(signals);
     const subscribe = (onMore: () => void, end: AbortSignal) => this.#place.subscribe(onMore, end);
-    // Nobody can subscribe to a session before the backend has it; a pull waits for that.
+    // No caller can subscribe to a session before the backend has it; a pull waits for that.
     await waitOrAbort(this.#begun, signal);
     await this.#pullUntilAnswered(pollMs, signal);
     for await (const _ of changeSignals(subscribe, { pollMs }, signal)) {
@@ -214,10 +217,10 @@ export class RemoteLog implements SessionLog {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     try {
-      // Includes what is appended meanwhile.
+      // Includes appends meanwhile.
       while (!this.#queue.isEmpty) await this.flush();
     } catch (error) {
-      // Or what can never be written would keep the store from closing.
+      // Otherwise lines that can never be written would keep the store from closing.
       const isFinal = FINAL.some((code) => isSessionError(error, code));
       if (this.#options.mustExist && isFinal) this.discard();
       throw error;
@@ -225,7 +228,7 @@ export class RemoteLog implements SessionLog {
     this.#isClosed = true;
   }
 
-  /** Keeps writing pending lines; the store's `close` waits for them. */
+  /** Continues writing pending lines; the store's `close` waits for them. */
   release(): void {
     this.#isClosed = true;
   }
@@ -282,17 +285,17 @@ function parseRemoteLines(lines: Iterable<string | Uint8Array>): RemoteLines {
   return taken;
 }
 
-/** How often to check without a signal, since signals may get lost. */
+/** Milliseconds between checks without a signal, because signals may get lost. */
 const LOOK_ANYWAY_MS = 30_000;
 
 /**
- * Yields whenever something may have changed: at once, at every signal, and from time to time.
+ * Yields whenever something may have changed: immediately, at every signal, and periodically.
  *
- * Signals while the consumer is busy are yielded as one. Until the subscription is answered, only the timer counts, so that
- * a slow subscription holds nobody up.
+ * Signals while the consumer is busy are yielded as one. Until the subscription is answered, only the timer counts, so that a
+ * slow subscription blocks no caller.
  *
- * @param subscribe - Asks for change signals until the abort signal; returns false if there are none.
- * @throws What `subscribe` rejects with.
+ * @param subscribe - Subscribes to change signals until the abort signal; returns false if there are none.
+ * @throws The rejection of `subscribe`.
  */
 async function* changeSignals(
   subscribe: (onMore: () => void, end: AbortSignal) => Promise<boolean>,

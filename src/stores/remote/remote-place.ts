@@ -26,16 +26,16 @@ import { RemoteLines, readAllLines, readNext, type WholeSession } from "./remote
 import { type RetryPace, repeatUntilAnswered } from "./retries.ts";
 import { type Job, LineBatch, type RetryQueue } from "./retry-queue.ts";
 
-/** What a place tells its log. */
+/** Events that a place reports to its log. */
 export interface PlaceListener {
-  /** Others changed the session. */
+  /** Other processes changed the session. */
   onChange(change: LogChange): void;
   /** Entries that the backend had lost were appended again. */
   onRestored(ids: readonly string[]): void;
 }
 
 /**
- * One session in a backend, and its known state.
+ * One session in a backend, and its last known state.
  *
  * All calls go through one queue, so that answers come in order; each leaves the known state consistent with the backend.
  */
@@ -45,9 +45,9 @@ export class RemotePlace {
   readonly #queue: RetryQueue;
   readonly #listener: PlaceListener;
   readonly #isReadOnly: boolean;
-  /** The last known line. */
+  /** `seq` of the last known line. */
   #knownSeq = 0;
-  /** The id of its entry, if it surely has one. */
+  /** Id of that line's entry, if it certainly has one. */
   #knownId: string | undefined;
   #revision = 0;
   /** Pending writes without an answer, in order. */
@@ -55,7 +55,7 @@ export class RemotePlace {
   #waitingCharacters = 0;
   /** The batch that can still grow. */
   #open: LineBatch | undefined;
-  /** Amendments without an answer: until it comes, the places of lines are unknown. */
+  /** Number of amendments without an answer: until it arrives, the positions of lines are unknown. */
   #amendments = 0;
   #pull: { readonly job: Job; readonly done: Promise<void> } | undefined;
 
@@ -86,7 +86,7 @@ export class RemotePlace {
     return this.#backend.supports.conditionalAppend;
   }
 
-  /** What was appended or changed, and is not yet written. */
+  /** Number and size of appends and changes that are not yet written. */
   get waiting(): { readonly count: number; readonly characters: number } {
     return { count: this.#waiting.length + this.#amendments, characters: this.#waitingCharacters };
   }
@@ -140,17 +140,17 @@ export class RemotePlace {
           encoded.length > 0 ? await this.#backend.append(this.#id, encoded, condition) : undefined;
         return unsent.length === batch.length ? answer : undefined;
       });
-      // Whether a session that is gone was deleted, an append finds out.
+      // An append determines whether a session that no longer exists was deleted.
       await retryOn("SESSION_NOT_FOUND", this.#acknowledge(receipt, batch));
     });
     this.#queue.push(this.#open);
   }
 
   /**
-   * Changes lines that are there.
+   * Changes stored lines.
    *
    * @param lines - The session's lines from now on, until the backend answers.
-   * @throws {SessionError} `WRITE_FAILED` if the backend cannot, and then nothing has changed.
+   * @throws {SessionError} `WRITE_FAILED` if the backend cannot; nothing has changed.
    */
   amend(lines: RemoteLines, change: StoredChange, more: () => readonly LogLine[]): void {
     if (this.#backend.amend === undefined) throw makeCannotAmendError(this.#id);
@@ -165,7 +165,7 @@ export class RemotePlace {
         const stored = await this.#readAll();
         if (stored.revision < after) throw makeLostError();
         if (before === this.#revision) this.#revision = after;
-        // Of several amendments, the last one looks for what was lost: the others' lines are not yet there.
+        // Of several amendments, only the last one checks for lost lines: the lines of the others are not yet stored.
         const isLast = this.#amendments === 1 && stored.revision === this.#revision;
         if (isLast && this.#lostLines(stored, more()).length > 0) throw makeLostError();
         this.#amendments--;
@@ -174,7 +174,7 @@ export class RemotePlace {
     });
   }
 
-  /** Waits for all pending writes, and reads what others have written. */
+  /** Waits for all pending writes, and reads the writes of other processes. */
   pull(): Promise<void> {
     if (this.#pull !== undefined) return this.#pull.done;
     const job: Job = {
@@ -194,7 +194,7 @@ export class RemotePlace {
     return done;
   }
 
-  /** Does the same; returns false if the backend does not answer at present. */
+  /** Pulls like `pull`; returns false if the backend does not answer at present. */
   async pullIfReachable(): Promise<boolean> {
     try {
       await this.pull();
@@ -209,7 +209,7 @@ export class RemotePlace {
   async appendIfLeaf(line: LogLine, expectedLeafId: string | null): Promise<void> {
     const encoded = makeEntryLine(line.text, this.#withSearchText);
     this.#open = undefined;
-    // What was accepted, and then lost, is appended again as a known line is.
+    // An entry that was accepted, and then lost, is appended again like a known line.
     let isAccepted = false;
     const job: Job = {
       isOptional: true,
@@ -226,7 +226,7 @@ export class RemotePlace {
           throw error;
         }
         await retryOn("SESSION_NOT_FOUND", this.#catchUp());
-        // While lines are being changed, its place is provisional, until all lines are read anew.
+        // While lines are being changed, its position is provisional, until all lines are read again.
         if (this.#amendments > 0) this.lines.adopt([line]);
         if (this.lines.index.tree.find(line.head.id) === NONE) throw makeLostError();
       }),
@@ -235,7 +235,7 @@ export class RemotePlace {
     await this.#queue.wait(job);
   }
 
-  /** Subscribes to others' writes; false if the backend offers no subscription. */
+  /** Subscribes to writes of other processes; false if the backend offers no subscription. */
   async subscribe(onMore: () => void, signal: AbortSignal): Promise<boolean> {
     const { supports } = this.#backend;
     if (!supports.watch || this.#backend.subscribe === undefined) return false;
@@ -275,15 +275,18 @@ export class RemotePlace {
     }
   }
 
-  /** Returns the lines, of those that may have been sent before, that must be sent. */
+  /** Returns those of the lines that must be sent; the others were stored by an earlier attempt. */
   async #unsent(lines: readonly LogLine[]): Promise<readonly LogLine[]> {
     const known = { seq: this.#knownSeq, revision: this.#revision };
     const unchanged = await findUnchangedLines(this.#backend, this.#id, lines, known);
-    // A backend looks for them behind the last known line alone.
+    // A backend searches for repeated lines only after the last known line.
     return this.#amendments > 0 ? unchanged : unchanged.filter((line) => !this.lines.isStored(line));
   }
 
-  /** What the backend must still have; nothing while lines are being changed, since their places are unknown then. */
+  /**
+   * The condition for an append to the known lines; empty while lines are being changed, because their positions are unknown
+   * then.
+   */
   get #condition(): AppendCondition {
     const gap = drawGap();
     if (this.#amendments > 0 || this.#knownSeq === 0) return { gap };
@@ -294,7 +297,7 @@ export class RemotePlace {
     };
   }
 
-  /** Makes a call that says what the backend must have; restores what it has lost, and makes the call again. */
+  /** Makes a call with the condition that the known lines are stored; if some are lost, restores them and repeats the call. */
   async #afterKnown<T>(call: (condition: AppendCondition, isAgain: boolean) => Promise<T>): Promise<T> {
     try {
       return await call(this.#condition, false);
@@ -305,7 +308,7 @@ export class RemotePlace {
     return retryOn("WRITES_LOST", call(this.#condition, true));
   }
 
-  /** Restores what the backend has lost before lines are changed. */
+  /** Restores lines that the backend has lost, before lines are changed. */
   async #assertKnown(more: () => readonly LogLine[]): Promise<void> {
     try {
       await this.#backend.read(this.#id, this.#knownSeq, 1, this.#knownId);
@@ -316,11 +319,11 @@ export class RemotePlace {
   }
 
   /**
-   * Appends what this process knows and the backend has lost, if neither the lines were changed nor the session was
-   * deleted since: what was redacted or deleted must not come back.
+   * Appends known lines that the backend has lost, unless the lines were changed or the session was deleted since: redacted or
+   * deleted lines must not come back.
    *
-   * @param unsent - Further lines that are not lost, but were never sent.
-   * @throws {SessionError} `WRITES_LOST` if entries are gone and may not be appended again.
+   * @param unsent - Further lines that are not lost, because they were never sent.
+   * @throws {SessionError} `WRITES_LOST` if entries are lost and may not be appended again.
    */
   async #restore(unsent: readonly LogLine[]): Promise<void> {
     const stored = await this.#readStored();
@@ -350,7 +353,7 @@ export class RemotePlace {
     );
   }
 
-  /** Reads everything after lost entries were appended again, unless some were lost once more. */
+  /** Reads everything after lost entries were appended again; throws if entries were lost again. */
   async #takeRestored(ids: readonly string[], unsent: readonly LogLine[]): Promise<void> {
     const stored = await retryOn("SESSION_NOT_FOUND", this.#readAll());
     if (this.#lostLines(stored, unsent).length > 0) throw makeLostError();
@@ -358,7 +361,7 @@ export class RemotePlace {
     this.#listener.onRestored(ids);
   }
 
-  /** Returns the entries that are known to have been stored, and are not. */
+  /** Returns the entries that were stored and no longer are. */
   #lostLines(stored: WholeSession, unsent: readonly LogLine[]): LogLine[] {
     const waiting = new Set([...this.#waiting, ...unsent].map(({ head }) => head.id));
     return findLostLines(this.lines, stored, waiting);
@@ -368,24 +371,24 @@ export class RemotePlace {
     return readAllLines(this.#backend, this.#id, () => this.#queue.noteAnswer());
   }
 
-  /** Reads all stored lines; undefined if the session is gone. */
+  /** Reads all stored lines; undefined if the session no longer exists. */
   async #readStored(): Promise<WholeSession | undefined> {
     try {
       return await this.#readAll();
     } catch (error) {
-      // While lines are being changed, these cannot make it again.
+      // While lines are being changed, the known lines cannot restore the session.
       if (!isSessionError(error, "SESSION_NOT_FOUND") || this.#amendments > 0) throw error;
       return undefined;
     }
   }
 
-  /** Creates a session anew that the backend has lost whole. */
+  /** Creates a session again that the backend has lost entirely. */
   async #createAgain(): Promise<void> {
     const { storedBytes, index } = this.lines;
     const waiting = new Set(this.#waiting.map(({ head }) => head.id));
     const ids = Array.from(index.tree.ordinals(), (ordinal) => index.tree.idAt(ordinal));
     if (this.#isReadOnly) throw sessionNotFound(this.#id);
-    // Another process may have made it first: the next attempt finds what that one lacks.
+    // Another process may have created it first: the next attempt finds the lines that are missing there.
     await retryOn("SESSION_EXISTS", this.#created(storedBytes, ids, false));
     await this.#takeRestored(
       ids.filter((id) => !waiting.has(id)),
@@ -397,7 +400,7 @@ export class RemotePlace {
     this.lines.index.report({ code: "WRITES_LOST", line: 0, offset: 0, length: 0, message });
   }
 
-  /** Confirms pending writes, and reads what came before them; without a receipt, reads all anew. */
+  /** Confirms pending writes, and reads lines that precede them; without a receipt, reads all lines again. */
   async #acknowledge(receipt: AppendReceipt | undefined, written: readonly LogLine[]): Promise<void> {
     const count = written.length;
     if (this.#amendments === 0) {
@@ -410,7 +413,7 @@ export class RemotePlace {
         this.#knownSeq = receipt.lastSeq;
         this.#knownId = written.at(-1)?.head.id ?? this.lines.lastEntryId;
       }
-      // Lost between the answer and what was read after it.
+      // Lost between the answer and the following read.
       if (this.lines.isPending(written)) throw makeLostError();
     }
     for (const { text } of this.#waiting.splice(0, count)) this.#waitingCharacters -= text.length;
@@ -433,23 +436,23 @@ export class RemotePlace {
     }
   }
 
-  /** Reads the lines behind the last known one; undefined if that one was lost, and all lines were read anew instead. */
+  /** Reads the lines after the last known one; undefined if that one was lost, and all lines were read again instead. */
   async #readBehind(): Promise<LinePage | undefined> {
     const page = await readNext(this.#backend, this.#id, this.#knownSeq, this.#knownId);
     if (page === undefined) await this.#restore([]);
     return page;
   }
 
-  /** Reads everything again, since lines may have been changed. */
+  /** Reads all lines again, because they may have been changed. */
   async #reload(): Promise<void> {
     const stored = await this.#readAll();
     if (this.#amendments > 0) return;
-    // A change may have removed entries, and nothing else may.
+    // Only a change may remove entries.
     if (stored.revision > this.#revision) this.#takeAll(stored);
     else await this.#restoreTo(stored, []);
   }
 
-  /** Makes the stored lines the known ones, unless lines are being changed. */
+  /** Replaces the known lines with the stored ones, unless lines are being changed. */
   #takeAll({ lines, known, revision }: WholeSession): void {
     if (this.#amendments > 0) return;
     const before = this.lines.index;
@@ -464,12 +467,12 @@ export class RemotePlace {
   }
 }
 
-/** The error for lines that were lost right after they were taken; the queue sends them again. */
+/** Makes the error for lines that were lost immediately after the store accepted them; the queue sends them again. */
 function makeLostError(): Error {
   return new Error("the store has lost lines right after it took them");
 }
 
-/** Lets the queue try again what is refused because others were faster. */
+/** Converts a refusal caused by a concurrent write into an error that the queue retries. */
 async function retryOn<T>(code: SessionErrorCode, answer: Promise<T>): Promise<T> {
   try {
     return await answer;
@@ -478,9 +481,9 @@ async function retryOn<T>(code: SessionErrorCode, answer: Promise<T>): Promise<T
   }
 }
 
-/** The text of the issue for changes, such as redactions, that a backend has lost. */
+/** Message of the issue for changes, such as redactions, that a backend has lost. */
 const CHANGES_LOST =
-  "Changes of lines that were stored, such as a redaction, are gone, as after a failover; make them again.";
+  "Changes of lines that were stored, such as a redaction, are lost, as after a failover; make them again.";
 
 function makeCannotAmendError(id: string): SessionError {
   return new SessionError(

@@ -47,7 +47,7 @@ import { BackendSearch } from "./search-backend.ts";
 /** Options of a remote store. */
 export type RemoteStoreOptions = Omit<RemoteLogOptions, "createAtOnce" | "mode" | "mustExist" | "keeper">;
 
-/** Sessions or lines requested at a time. */
+/** Rules for options of a remote store. */
 const REMOTE_RULES: OptionRules<RemoteStoreOptions> = {
   ...RETRY_RULES,
   maxQueueBytes: makeNumberRule(0, "bytes"),
@@ -55,10 +55,11 @@ const REMOTE_RULES: OptionRules<RemoteStoreOptions> = {
   pollMs: makeNumberRule(1, "milliseconds"),
 };
 
+/** Number of sessions or lines requested at a time. */
 const PAGE = 100;
 
 /**
- * Makes a store of a backend.
+ * Creates a store on top of a backend.
  *
  * @param backend - Closed together with the store.
  * @remarks Source: docs/stores.md
@@ -69,9 +70,9 @@ export function remoteStore(backend: SessionBackend, options: RemoteStoreOptions
 }
 
 /**
- * Makes a store that keeps sessions in memory, for tests and for hosts that want none on disk.
+ * Creates a store that keeps sessions in memory, for tests and for hosts that want none on disk.
  *
- * It has a backend in memory, so that tests behave as with a database.
+ * It uses an in-memory backend, so that tests behave as with a database.
  */
 export function memoryStore(): SessionStore {
   return new RemoteStore(new MemoryBackend(), {}, false);
@@ -83,7 +84,7 @@ class RemoteStore implements SessionStore {
   readonly #backend: SessionBackend;
   readonly #options: RemoteStoreOptions;
   readonly #pace: RetryPace;
-  /** Logs with pending writes; their users hold the others. */
+  /** Logs with pending writes; the store keeps no reference to other logs. */
   readonly #busy = new Set<RemoteLog>();
   readonly #keeper: LogKeeper;
   readonly #closing = new AbortController();
@@ -130,7 +131,7 @@ class RemoteStore implements SessionStore {
     return await this.open(id, opening);
   }
 
-  /** Stores a session of a header alone, unless another caller has done so. */
+  /** Stores a session that only has its header, unless another caller has done so. */
   async #createHeader(header: SessionHeader, signal: AbortSignal | undefined): Promise<void> {
     assertValidSessionId(header.id);
     this.#assertOpen();
@@ -163,7 +164,7 @@ class RemoteStore implements SessionStore {
     }
   }
 
-  /** Yields what a backend lists, page by page. */
+  /** Yields the items that a backend lists, page by page. */
   async *#pages<T>(
     options: ListInStoreOptions,
     list: (query: BackendListQuery) => Promise<readonly T[]>,
@@ -238,7 +239,7 @@ class RemoteStore implements SessionStore {
     try {
       await this.#backend.create(makeStorableFacts(headed.header), lines);
     } catch (error) {
-      // No retry: the pieces are used up.
+      // No retry: the pieces have already been read.
       throw isSessionError(error) ? error : notImported(headed.header.id, error);
     } finally {
       await headed.close();
@@ -258,7 +259,7 @@ class RemoteStore implements SessionStore {
 
   async close({ discard = false }: CloseStoreOptions = {}): Promise<void> {
     if (this.#closing.signal.aborted) return;
-    // Includes what is appended meanwhile.
+    // Includes appends meanwhile.
     while (!discard && this.#busy.size > 0) {
       const flushed = await Promise.allSettled(Array.from(this.#busy, (log) => log.flush()));
       const failed = flushed.find((result) => result.status === "rejected");

@@ -2,11 +2,11 @@ import { onAbort, refuseAborted, waitUnlessAborted } from "../../core/format/abo
 import { getErrorMessage, isSessionError, SessionError } from "../../core/format/errors.ts";
 import { makeNumberRule, type OptionRules } from "../../core/format/options.ts";
 
-/** How calls to a backend are retried. */
+/** Options for retrying calls to a backend. */
 export interface RetryOptions {
-  /** Milliseconds before the second attempt; each further one waits twice as long. Default 50. */
+  /** Milliseconds before the second attempt; doubled before each further one. Default 50. */
   readonly minRetryMs?: number;
-  /** The most milliseconds between attempts. Default 5,000. */
+  /** Maximum number of milliseconds between attempts. Default 5,000. */
   readonly maxRetryMs?: number;
   /** Milliseconds without any answer after which a waiting call fails. Default 15,000. */
   readonly giveUpAfterMs?: number;
@@ -15,13 +15,13 @@ export interface RetryOptions {
 /** `RetryOptions` with defaults applied. */
 export type RetryPace = Required<RetryOptions>;
 
-/** Applies the defaults. */
+/** Returns retry options with defaults applied. */
 export function retryPace(options: RetryOptions): RetryPace {
   const { minRetryMs = 50, maxRetryMs = 5_000, giveUpAfterMs = 15_000 } = options;
   return { minRetryMs, maxRetryMs, giveUpAfterMs };
 }
 
-/** Returns the milliseconds to wait after so many failed attempts: longer each time, with random jitter. */
+/** Returns the milliseconds to wait after a number of failed attempts: longer each time, with random jitter. */
 export function retryDelay({ minRetryMs, maxRetryMs }: RetryPace, attempts: number): number {
   const longest = Math.min(maxRetryMs, minRetryMs * 2 ** Math.min(attempts - 1, 30));
   return longest * (0.5 + Math.random() / 2);
@@ -30,8 +30,8 @@ export function retryDelay({ minRetryMs, maxRetryMs }: RetryPace, attempts: numb
 /**
  * Repeats a call until it is answered.
  *
- * @param call - Must be safe to repeat. Its signal aborts when nobody waits for its answer any longer.
- * @throws {SessionError} A `SessionError` of the call itself, `STORE_UNAVAILABLE` when the time is over, `ABORTED`.
+ * @param call - Must be safe to repeat. Its signal aborts when no caller waits for its answer any longer.
+ * @throws {SessionError} A `SessionError` of the call itself, `STORE_UNAVAILABLE` after `giveUpAfterMs`, `ABORTED`.
  */
 export async function repeatUntilAnswered<T>(
   call: (end: AbortSignal) => Promise<T>,
@@ -54,7 +54,7 @@ export async function repeatUntilAnswered<T>(
   }
 }
 
-/** What these options may be. */
+/** Rules for `RetryOptions`. */
 export const RETRY_RULES: OptionRules<RetryOptions> = {
   minRetryMs: makeNumberRule(0, "milliseconds"),
   maxRetryMs: makeNumberRule(0, "milliseconds"),
@@ -75,7 +75,7 @@ export async function pauseUnless(signal: AbortSignal | undefined, ms: number): 
   });
 }
 
-/** The error for a backend that does not answer. */
+/** Makes the error for a backend that does not answer. */
 function makeUnavailableError(cause: unknown): SessionError {
   return new SessionError(
     "STORE_UNAVAILABLE",
@@ -84,7 +84,7 @@ function makeUnavailableError(cause: unknown): SessionError {
   );
 }
 
-/** Returns the text of an error as part of a sentence. */
+/** Returns the message of an error as part of a sentence. */
 export function formatReason(cause: unknown): string {
   return getErrorMessage(cause).replace(/\.$/, "");
 }

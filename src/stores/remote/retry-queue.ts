@@ -2,17 +2,17 @@ import { getErrorMessage, isSessionError, SessionError } from "../../core/format
 import type { LogLine } from "../../session/log/session-log.ts";
 import { formatReason, type RetryPace, retryDelay } from "./retries.ts";
 
-/** Work that is done in its turn, and retried until it is answered. */
+/** Work that is done in order, and retried until it is answered. */
 export interface Job {
   /** Does the work; called again after an error. A `SessionError` is a final refusal. */
   run(): Promise<void>;
-  /** Whether to drop the job when it is refused or nobody waits for it; other jobs stay in the queue. */
+  /** Whether to drop the job when it is refused or no caller waits for it; other jobs remain in the queue. */
   readonly isOptional: boolean;
 }
 
 interface Waiter {
   readonly job: Job;
-  /** Whether the job is the waiter's own; otherwise it is only the last one before it could be done. */
+  /** Whether the waiter pushed this job; otherwise it waits for all jobs up to this one. */
   readonly isOwner: boolean;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
@@ -21,16 +21,16 @@ interface Waiter {
 
 /** Options of a queue. */
 interface QueueOptions extends RetryPace {
-  /** Called when work stops getting done, and when it is done again. */
+  /** Called when jobs stop succeeding, and when they succeed again. */
   readonly onState: (state: "ok" | "degraded", error?: Error) => void;
   /** Called when the queue gets its first job, and when it is empty again. */
   readonly onBusy: (isBusy: boolean) => void;
 }
 
 /**
- * Does jobs one after the other, in order, each until it is answered.
+ * Runs jobs one after the other, in order, each until it is answered.
  *
- * A refused job that must not get lost stays in front, and is tried again with the next job or wait.
+ * A refused job that must not get lost remains first, and is tried again with the next job or wait.
  */
 export class RetryQueue {
   readonly #options: QueueOptions;
@@ -48,29 +48,32 @@ export class RetryQueue {
     this.#options = options;
   }
 
-  /** Whether jobs are not answered at present. */
+  /** Whether jobs are currently not answered. */
   get isDegraded(): boolean {
     return this.#isDegraded;
   }
 
-  /** Whether there is nothing to do. */
+  /** Whether no jobs are queued. */
   get isEmpty(): boolean {
     return this.#jobs.length === 0;
   }
 
-  /** Adds a job at the end. Work on it begins after the current task. */
+  /** Adds a job at the end. It starts after the current task at the earliest. */
   push(job: Job): void {
     if (this.#jobs.push(job) === 1) this.#options.onBusy(true);
     this.#start();
   }
 
-  /** Waits until everything pushed so far is done, or fails as the job in front did, or if no answer came for too long. */
+  /**
+   * Waits until all jobs pushed so far are done; rejects with the error of a refused first job, or if no answer arrived for too
+   * long.
+   */
   drained(): Promise<void> {
     const last = this.#jobs.at(-1);
     return last === undefined ? Promise.resolve() : this.#waitFor(last, false);
   }
 
-  /** Waits until a queued job is done; rejects if it is refused, see `drained`. */
+  /** Waits until a queued job is done; rejects if it is refused; see `drained`. */
   wait(job: Job): Promise<void> {
     return this.#waitFor(job, true);
   }
@@ -86,7 +89,7 @@ export class RetryQueue {
     });
   }
 
-  /** Notes progress of a long job, so that callers keep waiting. */
+  /** Records progress of a long job, so that callers continue waiting. */
   noteAnswer(): void {
     this.#progressAt = performance.now();
   }
@@ -131,7 +134,7 @@ export class RetryQueue {
   #drop(job: Job, error: Error): void {
     this.#progress();
     this.#remove(job);
-    // A refusal is an answer as well.
+    // A refusal is an answer, too.
     this.#emitState("ok");
     for (const waiter of this.#take((one) => one.job === job)) {
       if (waiter.isOwner) waiter.reject(error);
@@ -139,7 +142,7 @@ export class RetryQueue {
     }
   }
 
-  /** The job in front stays there, and blocks the others until it is done. */
+  /** Keeps a refused job first, where it blocks the others until it is done. */
   #refuse(error: Error): void {
     this.#attempts = 0;
     this.#emitState("degraded", error);
@@ -181,7 +184,7 @@ export class RetryQueue {
     waiter.reject(notWritten(this.#lastError, this.#options.giveUpAfterMs));
   }
 
-  /** Removes a job that nobody waits for; those who waited for all jobs up to it wait for the ones before it. */
+  /** Removes a job that no caller waits for; callers that waited for all jobs up to it wait for the ones before it. */
   #abandon(job: Job): void {
     const at = this.#jobs.indexOf(job);
     this.#remove(job);
@@ -231,10 +234,10 @@ function makeGivenUpError(cause: Error | undefined): SessionError {
   );
 }
 
-/** The most lines that are written together. */
+/** Maximum number of lines that are written together. */
 const MAX_LINES = 500;
 
-/** The most characters of lines that are written together, unless one call appends more. */
+/** Maximum number of characters in lines that are written together, unless one call appends more. */
 const MAX_CHARACTERS = 1024 * 1024;
 
 /** Counts the characters of lines. */
@@ -242,13 +245,13 @@ export function countCharacters(lines: readonly LogLine[]): number {
   return lines.reduce((sum, { text }) => sum + text.length, 0);
 }
 
-/** Writes lines; `isRepeated` if they were sent before, and so may be stored already. */
+/** Writes lines; `isRepeated` if they were sent before, and so may already be stored. */
 type WriteLines = (lines: readonly LogLine[], isRepeated: boolean) => Promise<void>;
 
 /**
- * Lines on their way, written together.
+ * A batch of lines that are written together.
  *
- * It grows until it is first sent, and then stays the same, so that sending it again adds nothing.
+ * It grows until it is first sent, and then remains the same, so that sending it again adds nothing.
  */
 export class LineBatch implements Job {
   readonly isOptional = false;
@@ -263,7 +266,7 @@ export class LineBatch implements Job {
     this.#characters = countCharacters(lines);
   }
 
-  /** Adds the lines of one call; false if there is no room, and then none is added. */
+  /** Adds the lines of one call; false if they do not fit, and none is added. */
   add(lines: readonly LogLine[]): boolean {
     const characters = this.#characters + countCharacters(lines);
     const fits = this.#lines.length + lines.length <= MAX_LINES && characters <= MAX_CHARACTERS;

@@ -34,40 +34,40 @@ import { joinLines, toBytes } from "./line-codec.ts";
 import { PAGE_LINES } from "./remote-lines.ts";
 import { type RetryPace, repeatUntilAnswered } from "./retries.ts";
 
-/** What reads from a backend. */
+/** A backend, and how to read from it. */
 export interface BackendReader {
   readonly backend: SessionBackend;
   readonly pace: RetryPace;
   readonly signal: AbortSignal | undefined;
 }
 
-/** A hit in a backend, whose branch may be still to be found. */
+/** A hit in a backend; its branch may still have to be determined. */
 interface BackendHit extends EntryHit {
   readonly facts: SessionFacts;
   readonly branch: HitBranch | undefined;
 }
 
-/** Which sessions, and how many at a time. */
+/** Filter and page size of a list. */
 interface ListFilter {
   readonly limit: number;
   readonly cwd?: string;
 }
 
-/** Decides by its facts whether a session is read. */
+/** Returns from its facts whether a session is read. */
 type SessionTest = (facts: SessionFacts) => boolean;
 
-/** Sessions or lines requested at a time. */
+/** Number of sessions or lines requested at a time. */
 const PAGE = 100;
 
-/** Lines in which a session says where it was imported from. */
+/** Number of lines at the front of a session that contain its import origin. */
 const FRONT_LINES = 2;
 
 const WHITE = /\s+/;
 
-/** Words of a question that a backend is asked for: the longest, which are the rarest in general. */
+/** Maximum number of words of a question that a backend searches for: the longest ones, which are usually the rarest. */
 const MAX_ASKED_WORDS = 8;
 
-/** Lines with one word of a question that are read, those of the newest sessions. */
+/** Maximum number of lines read for one word of a question, from the newest sessions. */
 const MAX_LINES_OF_WORD = 2_000;
 
 /** A search through the sessions of a backend. */
@@ -84,7 +84,7 @@ export class BackendSearch {
     this.#searchPace = new Pace(reader.signal);
   }
 
-  /** Yields hits: in the lines that the backend finds, or in whole sessions if it cannot find what is looked for. */
+  /** Yields hits: in the lines that the backend finds, or in whole sessions if the backend cannot find them. */
   hits(cwd: string | undefined): AsyncGenerator<BackendHit, void, undefined> {
     const words = this.#getWords();
     const isIndexed = this.#isIndexed && words.length > 0;
@@ -94,10 +94,10 @@ export class BackendSearch {
   }
 
   /**
-   * Yields the entries that answer a question best, best first.
+   * Yields the entries that best answer a question, best first.
    *
-   * @remarks Cost: one search of the backend for each of at most 8 words, and each session with a hit is read; all sessions
-   *   are read if the backend finds no words, or if only a whole session shows which entries pass the filters.
+   * @remarks Cost: one search of the backend for each of at most 8 words, and each session with a hit is read; all sessions are
+   *   read if the backend finds no words, or if only a whole session shows which entries pass the filters.
    */
   async *answers(cwd: string | undefined, limit: number): AsyncGenerator<BackendHit, void, undefined> {
     const { query, filters } = this.#plan;
@@ -113,7 +113,7 @@ export class BackendSearch {
     yield* search.findHits(limit, (...asked) => this.#readHits(...asked, canFind), this.#searchPace);
   }
 
-  /** Adds the sessions in which the backend finds a word of the question, each with the lines that were found. */
+  /** Adds the sessions in which the backend finds a word of the question, each with the found lines. */
   async #addFoundLines(
     search: QuestionSearch<SessionFacts, BackendHit & FoundHit>,
     reader: TermTableReader,
@@ -176,7 +176,7 @@ export class BackendSearch {
     return this.#reader.backend.search !== undefined;
   }
 
-  /** Returns words that an entry must hold, or with `needsCalls` its session. */
+  /** Returns words that an entry must contain, or, with `needsCalls`, its session. */
   #getWords(): string[] {
     const { query } = this.#plan;
     if (query.regex !== undefined && !needsCalls(this.#plan))
@@ -185,7 +185,7 @@ export class BackendSearch {
     return getRequiredTexts(this.#plan).flatMap(({ text }) => text.split(WHITE).filter(Boolean));
   }
 
-  /** Reads which branch each entry of a hit's session is on; undefined if the session is gone. */
+  /** Reads the branch of each entry in a hit's session; undefined if the session no longer exists. */
   async readBranches({ facts: { id } }: BackendHit): Promise<((entryId: string) => HitBranch) | undefined> {
     const bytes = await this.#bytes(id);
     return bytes && makeBranchLookup(makeLineSource(bytes).index);
@@ -211,7 +211,7 @@ export class BackendSearch {
     }
   }
 
-  /** Yields the lines that the backend finds, those of one session together as far as one page has them. */
+  /** Yields the lines that the backend finds; lines of one session together if they are on one page. */
   async *#foundBySession(
     words: readonly string[],
     filter: ListFilter,
@@ -234,12 +234,12 @@ export class BackendSearch {
     } while (last !== undefined);
   }
 
-  /** Reads the sessions in which the backend finds each word, wherever in the session. */
+  /** Reads the sessions in which the backend finds each word, anywhere in the session. */
   async *#inSessionsWith(
     words: readonly string[],
     filter: ListFilter,
   ): AsyncGenerator<BackendHit, void, undefined> {
-    // A call leaves out the steps of a path that lead to the working directory.
+    // A call may omit the leading directories of a path, up to the working directory.
     const hasPath = this.#plan.filters.path !== undefined;
     const found: { word: string; ids: ReadonlySet<string> }[] = [];
     for (const word of words) {
@@ -252,7 +252,7 @@ export class BackendSearch {
     );
   }
 
-  /** Returns the ids of sessions with a word; undefined if it is in more lines than are worth reading. */
+  /** Returns the ids of sessions with a word; undefined if it is in too many lines. */
   async #findSessions(word: string, filter: ListFilter): Promise<Set<string> | undefined> {
     const ids = new Set<string>();
     let left = MAX_LINES_OF_WORD;
@@ -264,7 +264,7 @@ export class BackendSearch {
     return ids;
   }
 
-  /** Reads sessions whole, for what a backend cannot find. */
+  /** Reads whole sessions, for queries that a backend cannot answer. */
   async *#inSessions(
     filter: ListFilter,
     isWanted?: SessionTest,
@@ -282,7 +282,7 @@ export class BackendSearch {
     }
   }
 
-  /** Yields the wanted sessions with their bytes. */
+  /** Yields the matching sessions with their bytes. */
   async *#sessions(
     filter: ListFilter,
     isWanted: SessionTest = () => true,
@@ -300,7 +300,7 @@ export class BackendSearch {
     } while (last !== undefined);
   }
 
-  /** Whether a session was imported from the wanted program. */
+  /** Whether a session was imported from the requested program. */
   async #isFrom(id: string): Promise<boolean> {
     const { source } = this.#plan.filters;
     if (source === undefined) return true;
@@ -347,7 +347,7 @@ function readStoredEntry(line: StoredLine): AnySessionEntry | undefined {
   return { parentId: null, timestamp: "", ...record, id, type };
 }
 
-/** Returns what a backend is asked for to find words of a question in any form. */
+/** Returns the words that a backend searches for to find words of a question in any form. */
 function selectQuestionWords(words: readonly QuestionWord[]): string[] {
   const heaviest = Math.max(...words.map(({ weight }) => weight));
   const stems = words

@@ -26,13 +26,13 @@ const { sessions, lines, deletedSessions } = TABLES;
 
 const FIND_SESSION = `select ${STATE_COLUMNS}, ${SESSION_COLUMNS} from ${sessions} s where s.is_complete = 1 and s.id = ?`;
 
-/** Finds a complete session; undefined if there is none. */
+/** Finds a complete session; undefined if it does not exist. */
 export function findStoredSession(run: RunSql, id: string): StoredSession | undefined {
   const [row] = run(FIND_SESSION, id);
   return row && readStoredSession(row);
 }
 
-/** Finds a complete session. Throws `SESSION_NOT_FOUND` if there is none. */
+/** Finds a complete session. Throws `SESSION_NOT_FOUND` if it does not exist. */
 export function getStoredSession(run: RunSql, id: string): StoredSession {
   const session = findStoredSession(run, id);
   if (session === undefined) throw sessionNotFound(id);
@@ -48,7 +48,7 @@ export function isKnown(run: RunSql, session: number, seq: number, entryId: stri
 const UPDATE_SESSION = `update ${sessions} set next_seq = ?, last_seq = ?, leaf_seq = ?,
   ${FACT_COLUMNS.map((column) => `${column} = ?`).join(", ")} where key = ?`;
 
-/** Adds lines after all others, and after a gap; returns the session as it is then. */
+/** Adds lines after all others, and after a gap; returns the updated session. */
 export function addStoredLines(
   run: RunSql,
   session: StoredSession,
@@ -95,10 +95,10 @@ export function appendEntries(
   return { precedingSeq, lastSeq: seqs.at(-1) ?? after.lastSeq, revision: session.revision };
 }
 
-/** A line holds no line break, so the last one separates the two. */
+/** Returns the key of a line; a line contains no line break, so the last one separates the two. */
 const makeKey = ({ entry, text }: NewEntryLine) => `${entry.id}\n${text}`;
 
-/** Returns whether a missing session is one that the caller knows, and that was not deleted. */
+/** Returns whether a missing session was known to the caller and was not deleted. */
 function isLost(run: RunSql, id: string, afterSeq: number | undefined): boolean {
   return afterSeq !== undefined && run(`select 1 from ${deletedSessions} where id = ?`, id).length === 0;
 }

@@ -2,13 +2,16 @@ import { readNumber } from "../contract/rows.ts";
 import { isObjectStorage, type SqliteClient } from "./client.ts";
 import type { Database } from "./database.ts";
 
-/** Milliseconds between two looks for changes of other connections. */
+/** Milliseconds between two checks for changes of other connections. */
 const LOOK_MS = 100;
 
 /** Hubs of clients: stores over the same client share one, because a connection does not count its own changes. */
 const hubs = new WeakMap<SqliteClient, ChangeHub>();
 
-/** Reports changes of sessions: those of this client at once, and those of other connections by SQLite's counter of them. */
+/**
+ * Reports changes of sessions: those of this client immediately, and those of other connections when SQLite's change counter
+ * increases.
+ */
 export class ChangeHub {
   readonly #database: Database;
   readonly #listeners = new Map<string, Set<() => void>>();
@@ -38,7 +41,7 @@ export class ChangeHub {
     signal.addEventListener("abort", () => this.#remove(id, onMore), { once: true });
   }
 
-  /** Reports a change that this client has made. */
+  /** Reports a change made by this client. */
   notify(id: string): void {
     for (const onMore of [...(this.#listeners.get(id) ?? [])]) onMore();
   }
@@ -57,7 +60,7 @@ export class ChangeHub {
     try {
       version = this.#readVersion();
     } catch (_unreadable) {
-      // Readers get the error themselves when they look.
+      // Readers get the error themselves when they read.
     }
     if (version === this.#version) return;
     this.#version = version ?? this.#version;

@@ -1,18 +1,18 @@
-/** A value that a statement takes. */
+/** A value of a statement's parameter. */
 export type SqliteValue = string | number | null;
 
 /** A prepared statement. */
 export interface SqliteStatement {
   all(...values: SqliteValue[]): unknown[];
   run(...values: SqliteValue[]): unknown;
-  /** In `better-sqlite3`: whether it returns rows; `all` refuses others. */
+  /** In `better-sqlite3`: whether the statement returns rows; `all` refuses others. */
   readonly reader?: boolean | undefined;
 }
 
 /** A connection to a database: `DatabaseSync` of `node:sqlite`, or `Database` of `bun:sqlite` or `better-sqlite3`. */
 export interface SqliteConnection {
   prepare(sql: string): SqliteStatement;
-  /** In Bun: prepares a statement once, and refuses if the connection was closed. */
+  /** In Bun: prepares a statement once, and throws if the connection was closed. */
   query?(sql: string): SqliteStatement;
 }
 
@@ -31,7 +31,7 @@ export function isObjectStorage(client: SqliteClient): client is SqliteObjectSto
 }
 
 /**
- * Refuses what is no client.
+ * Throws if `client` is not a supported client.
  *
  * @throws {TypeError}
  */

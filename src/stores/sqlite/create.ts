@@ -12,7 +12,7 @@ const { sessions, deletedSessions } = TABLES;
 
 const INSERT_SESSION = `insert into ${sessions} (${FACT_COLUMNS.join(", ")}) values (${FACT_COLUMNS.map(() => "?").join(", ")}) returning key`;
 
-/** Removes incomplete sessions that were left by crashes. */
+/** Statement that removes incomplete sessions left by crashes. */
 const CLEAR = `delete from ${sessions} where is_complete = 0 and made_at < datetime('now', '-1 day')`;
 
 /**
@@ -47,7 +47,10 @@ function assertPossibleId(id: string): void {
   );
 }
 
-/** A session that is being created. Writes one piece late, so that the last piece and the session appear together. */
+/**
+ * A session that is being created. Each piece is written when the next arrives, so that the last piece and the session appear
+ * together.
+ */
 class Making {
   readonly #database: Database;
   readonly #facts: SessionFacts;
@@ -67,7 +70,7 @@ class Making {
     const before = this.#pending;
     this.#pending = piece;
     if (before.length === 0) return;
-    // Known only once it is committed: before, another session may get the same key.
+    // Set only after the commit: before, another session may get the same key.
     this.#key = this.#database.write((run) => {
       if (this.#key === undefined) run(CLEAR);
       return this.#add(run, before).key;
@@ -85,14 +88,14 @@ class Making {
     });
   }
 
-  /** Removes the incomplete session. If that fails, it stays invisible and is removed after a day. */
+  /** Removes the incomplete session. If that fails, it remains invisible and is removed after a day. */
   abandon(): void {
     const key = this.#key;
     if (key === undefined) return;
     try {
       this.#database.run(`delete from ${sessions} where key = ? and is_complete = 0`, key);
     } catch (_abandoned) {
-      // What has failed is reported; CLEAR removes the rest.
+      // The original error is reported; CLEAR removes the rest.
     }
   }
 

@@ -10,15 +10,15 @@ import {
 /** Runs a statement and returns its rows. */
 export type RunSql = (sql: string, ...values: SqliteValue[]) => Row[];
 
-/** Statements that stay prepared. */
+/** Maximum number of statements that remain prepared. */
 const MAX_STATEMENTS = 100;
 
 /**
- * One interface for all kinds of client. Everything is synchronous, so nothing else uses the client during a transaction.
+ * One interface for all kinds of client. Everything is synchronous, so no other code uses the client during a transaction.
  */
 export class Database {
   readonly client: SqliteClient;
-  /** Runs a statement that is a transaction of its own, or part of the one that is open. */
+  /** Runs a statement as its own transaction, or as part of the open one. */
   readonly run: RunSql;
 
   constructor(client: SqliteClient) {
@@ -34,7 +34,7 @@ export class Database {
     return isObjectStorage(this.client) ? work(this.run) : this.#transaction("begin", work);
   }
 
-  /** Runs statements, all or none. Waits as long as the client does for others that write. */
+  /** Runs statements, all or none. Waits for other writers as long as the client does. */
   write<T>(work: (run: RunSql) => T): T {
     return isObjectStorage(this.client)
       ? this.client.transactionSync(() => work(this.run))
@@ -58,7 +58,7 @@ function rollBack(run: RunSql): void {
   try {
     run("rollback");
   } catch (_rolledBack) {
-    // After some errors, such as a full disk, SQLite has done it already. The first error is the one to report.
+    // After some errors, such as a full disk, SQLite has already rolled back. The first error is reported.
   }
 }
 
@@ -74,7 +74,7 @@ function makeRunner(connection: SqliteConnection): RunSql {
 
 function makePreparer(connection: SqliteConnection): (sql: string) => SqliteStatement {
   const { query } = connection;
-  // Bun keeps statements itself; those that others keep outlive the connection there.
+  // Bun caches statements itself; statements cached elsewhere outlive the connection there.
   if (typeof query === "function") return (sql) => query.call(connection, sql);
   const statements = new Map<string, SqliteStatement>();
   return (sql) => {

@@ -15,13 +15,13 @@ import { TABLES } from "./tables.ts";
 
 const { sessions, lines, texts, search } = TABLES;
 
-/** Sessions that are looked up together. */
+/** Number of sessions queried together. */
 const SESSIONS_AT_ONCE = 100;
 
-/** So many lines that may hold the words are sorted; of more, sessions are searched one by one until the page is full. */
+/** Maximum number of candidate lines to sort; if there are more, sessions are searched one by one until the page is full. */
 const MAX_SORTED = 1_000;
 
-/** Trigrams of one word that are looked for: the texts with all of these are compared with the whole word. */
+/** Maximum number of trigrams of one word in a query: texts with all of these are compared with the whole word. */
 const MAX_TRIGRAMS = 16;
 
 /** A search through the lines of a database. */
@@ -45,7 +45,7 @@ export class LineSearch {
     return found ?? this.#scan(signal);
   }
 
-  /** Finds lines with the index; undefined if the words are frequent, so that sorting all lines would take longer than a scan. */
+  /** Finds lines with the index; undefined if the words are so frequent that sorting all lines would take longer than a scan. */
   #findInIndex(expression: string): FoundLine[] | undefined {
     const candidates = `select rowid as line from ${search} where ${search} match ?
       union all select line from ${texts} where text is null`;
@@ -106,7 +106,7 @@ export class LineSearch {
     }
   }
 
-  /** SQL: the text holds all words, or is too long to know. */
+  /** SQL condition: the text contains all words, or is too long to be stored for comparison. */
   get #inText(): string {
     const words = this.#words.map(() => "instr(t.text, ?) > 0").join(" and ");
     return words === "" ? "" : ` and (t.text is null or (${words}))`;
@@ -117,7 +117,7 @@ export class LineSearch {
   }
 }
 
-/** Returns the expression of FTS5 for texts that hold all trigrams of words; undefined if all words are shorter. */
+/** Returns the FTS5 expression for texts that contain all trigrams of words; undefined if all words are shorter. */
 function makeTrigramQuery(words: readonly string[]): string | undefined {
   const trigrams = words.flatMap((word) => {
     const characters = [...word];

@@ -46,7 +46,7 @@ export function hasSearchIndex(run: RunSql): boolean {
   return hasTable(run, TABLES.search);
 }
 
-/** Returns the names of tables, those of other programs included. */
+/** Returns the names of all tables, including those of other programs. */
 export function listTables(run: RunSql): string[] {
   const rows = run(
     "select name from sqlite_master where type = 'table' and name not like 'sqlite\\_%' escape '\\'",
@@ -61,7 +61,7 @@ function hasTable(run: RunStatement, name: string): boolean {
 /**
  * Creates the tables, migrates them to another version, or drops them, in one transaction.
  *
- * A database without any tables gets a write-ahead log, with which readers and a writer do not wait for each other.
+ * A database without any tables gets a write-ahead log, so that readers and a writer do not wait for each other.
  *
  * @param to - Target version; 0 drops all tables with all sessions. Default: that of this release.
  * @returns The versions before and after.
@@ -100,7 +100,7 @@ function assertTarget(to: number): void {
   );
 }
 
-/** Runs the statements that lead to a version. */
+/** Runs the statements that migrate to a version. */
 function applySteps(run: RunStatement, to: number): MigrationResult {
   const from = readTableVersion(run);
   if (from > SQLITE_SCHEMA_VERSION) throw makeNewerTablesError(from);
@@ -120,7 +120,7 @@ function applySteps(run: RunStatement, to: number): MigrationResult {
   return { from, to };
 }
 
-/** The error for tables that a newer release has made. */
+/** Makes the error for tables of a newer release. */
 export function makeNewerTablesError(version: number): SessionError {
   return new SessionError(
     "VERSION_TOO_NEW",
@@ -141,7 +141,10 @@ function createTables(run: RunStatement): void {
   for (const statement of triggers) run(statement);
 }
 
-/** Returns whether a statement was refused because the library of SQLite was built without FTS5, or is too old for an option of it. */
+/**
+ * Returns whether a statement was refused because the SQLite library was built without FTS5, or is too old for one of its
+ * options.
+ */
 function isMissingFeature(error: unknown): boolean {
   const said = translateError(error);
   return (

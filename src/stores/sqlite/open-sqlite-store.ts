@@ -21,7 +21,7 @@ import { translateError } from "./sqlite-errors.ts";
 /** Options of a store in SQLite, including retries. */
 export interface SqliteStoreOptions extends SqliteOptions, RemoteStoreOptions {}
 
-/** Options to open a store by the path of its file. */
+/** Options for opening a store by the path of its file. */
 export interface OpenSqliteOptions extends RemoteStoreOptions {
   /** Whether the file must exist and have the tables; otherwise they are created. Default false. */
   readonly mustExist?: boolean;
@@ -33,18 +33,18 @@ interface OwnConnection extends SqliteConnection {
 }
 
 /**
- * Milliseconds for which a call blocks while another process writes. After that the store waits without blocking, and
- * repeats the call.
+ * Milliseconds for which a call blocks while another process writes. After that the store waits without blocking, and repeats the
+ * call.
  */
 const BUSY_MS = 250;
 
 /**
- * Makes a store of sessions in a database of SQLite that the host has opened. The first call creates the tables, next to
- * those that are there.
+ * Creates a store of sessions in a SQLite database that the host has opened. The first call creates the tables, next to the
+ * existing ones.
  *
- * Leaves the settings of the connection as they are. A database without any tables gets a write-ahead log.
+ * Does not change the settings of the connection. A database without any tables gets a write-ahead log.
  *
- * @throws {TypeError} If `database` is no such database.
+ * @throws {TypeError} If `database` is not such a database.
  * @remarks Source: docs/sqlite.md
  */
 export function sqliteStore(options: SqliteStoreOptions): SessionStore {
@@ -57,7 +57,7 @@ export function sqliteStore(options: SqliteStoreOptions): SessionStore {
  *
  * @param path - Created if it is missing; its folder must exist.
  * @returns A store that closes the file when it is closed.
- * @throws {SessionError} `PACKAGE_MISSING` if nothing here can open databases; `STORE_UNAVAILABLE` if the file cannot be opened, is
+ * @throws {SessionError} `PACKAGE_MISSING` if no SQLite driver is available; `STORE_UNAVAILABLE` if the file cannot be opened, is
  *   damaged, or is a database of another program; `VERSION_TOO_NEW`; `READ_ONLY`.
  */
 export async function openSqliteStore(path: string, options: OpenSqliteOptions = {}): Promise<SessionStore> {
@@ -78,7 +78,7 @@ export async function openSqliteStore(path: string, options: OpenSqliteOptions =
   return remoteStore(new OwningBackend(connection, path), settings);
 }
 
-/** Creates, migrates or drops the tables in a file, which is created if it is missing; `to`: 0 drops all sessions. */
+/** Creates, migrates or drops the tables in a file, which is created if it is missing. With `to` 0, drops all sessions. */
 export async function migrateSqlite(
   path: string,
   { to, ...pace }: { readonly to?: number | undefined } & RetryOptions = {},
@@ -91,7 +91,7 @@ export async function sqliteMigrationSql(
   path: string,
   { to, ...pace }: { readonly to?: number | undefined } & RetryOptions = {},
 ): Promise<string[]> {
-  // Only to see what would be done, no file is created.
+  // No file is created just to list the statements.
   const opened = existsSync(path) ? path : ":memory:";
   return useDatabase(path, opened, pace, (database) => listMigrationSql(database, to));
 }
@@ -114,7 +114,7 @@ async function useDatabase<T>(
   }
 }
 
-/** Does work on a database, again while others are writing. */
+/** Runs work on a database; repeats it while other processes are writing. */
 function askDatabase<T>(
   connection: SqliteConnection,
   path: string,
@@ -131,7 +131,7 @@ function askDatabase<T>(
   }, retryPace(pace));
 }
 
-/** Reads the version of the tables; refuses a database that has only tables of another program. */
+/** Reads the version of the tables; throws for a database that only has tables of another program. */
 function readOwnVersion({ run }: Database, path: string): number {
   const version = readTableVersion(run);
   const others = version === 0 ? listTables(run) : [];
@@ -188,7 +188,7 @@ function openConnection(path: string): OwnConnection {
 
 type Driver = new (path: string) => OwnConnection;
 
-/** Finds a class that opens databases: none is imported before it is needed, and none is a dependency. */
+/** Finds a class that opens databases. Drivers are loaded only when needed, and none is a dependency. */
 function findDriver(): Driver {
   const require = createRequire(import.meta.url);
   // Not imports, because only Bun has the first, and older versions of Node lack the second.

@@ -17,7 +17,7 @@ import { TABLES } from "./tables.ts";
 
 const { sessions, lines } = TABLES;
 
-/** UTF-16 units of lines in one answer, beyond the first line. */
+/** Maximum UTF-16 units of lines in one answer, except for the first line. */
 const PAGE_UNITS = 4 * 1024 * 1024;
 
 /** A page of lines to read. */

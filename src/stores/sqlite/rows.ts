@@ -5,10 +5,10 @@ import type { SqliteValue } from "./client.ts";
 import type { RunSql } from "./database.ts";
 import { TABLES } from "./tables.ts";
 
-/** UTF-16 units of a text in one row: at most three bytes each, and a Durable Object's rows have at most 2 MB. */
+/** Maximum UTF-16 units of a string in one row: at most three bytes each, and a Durable Object's rows have at most 2 MB. */
 const MAX_ROW_UNITS = 500_000;
 
-/** A session's row, and what an append needs of it. */
+/** A session's row, as an append uses it. */
 export interface StoredSession {
   readonly key: number;
   readonly facts: SessionFacts;
@@ -74,7 +74,7 @@ export function readLineText(run: RunSql, row: Row): string {
   return text + rest.map((piece) => readRequiredText(piece, "text")).join("");
 }
 
-/** Where a line is stored. */
+/** Position of a stored line. */
 interface LinePlace {
   readonly session: number;
   readonly seq: number;
@@ -103,12 +103,12 @@ export function insertLine(run: RunSql, { session, seq }: LinePlace, line: NewLi
   run(`insert into ${TABLES.texts} (line, text) values (?, ?)`, key, fits ? searched : null);
 }
 
-/** Splits a text into pieces that each fit into a row, between characters. */
+/** Splits a string between characters into pieces that each fit into a row. */
 function splitText(text: string): string[] {
   const pieces: string[] = [];
   for (let from = 0; from < text.length; ) {
     const end = from + MAX_ROW_UNITS;
-    // A half of a pair could not be stored.
+    // Half of a surrogate pair could not be stored.
     const isInPair = end < text.length && (text.codePointAt(end - 1) ?? 0) > 0xffff;
     const to = isInPair ? end - 1 : end;
     pieces.push(text.slice(from, to));

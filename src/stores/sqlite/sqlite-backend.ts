@@ -35,8 +35,8 @@ import { TABLES } from "./tables.ts";
 /** Options of a store in SQLite. */
 export interface SqliteOptions {
   /**
-   * A `DatabaseSync` of `node:sqlite`, a `Database` of `bun:sqlite` or `better-sqlite3`, or the `ctx.storage` of a Durable Object. The
-   * caller closes it, after the store.
+   * A `DatabaseSync` of `node:sqlite`, a `Database` of `bun:sqlite` or `better-sqlite3`, or the `ctx.storage` of a Durable
+   * Object. The caller closes it, after the store.
    */
   readonly database: SqliteClient;
 }
@@ -46,7 +46,7 @@ const SQLITE_RULES: OptionRules<SqliteOptions> = { database: OBJECT };
 /**
  * Sessions in SQLite: a row for each session, a row for each line.
  *
- * Every call is one transaction, in which other processes cannot write. The first call makes the tables.
+ * Every call is one transaction, in which other processes cannot write. The first call creates the tables.
  */
 export class SqliteBackend implements SessionBackend {
   readonly supports = { rewrite: true, search: true, watch: true, conditionalAppend: true };
@@ -59,7 +59,7 @@ export class SqliteBackend implements SessionBackend {
   #isIndexed = false;
 
   /**
-   * @param path - Named in errors.
+   * @param path - Path of the database, for errors.
    * @throws {TypeError} If an option is invalid.
    */
   constructor(options: SqliteOptions, path?: string) {

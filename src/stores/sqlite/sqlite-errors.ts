@@ -6,7 +6,7 @@ import {
 } from "../../core/format/errors.ts";
 import { isJsonRecord } from "../../core/format/json.ts";
 
-/** Primary result codes by their numbers, for clients that report only those: of the names below. */
+/** Primary result codes by their numbers, for clients that report only those; limited to the names below. */
 const NAMES: { readonly [number: number]: string } = {
   1: "SQLITE_ERROR",
   5: "SQLITE_BUSY",
@@ -21,7 +21,7 @@ const NAMES: { readonly [number: number]: string } = {
   26: "SQLITE_NOTADB",
 };
 
-/** An answer that a repeated call would get again, and what to do. */
+/** A final error that a repeated call would get again, and the advice for its message. */
 interface FinalAnswer {
   readonly code: SessionErrorCode;
   readonly what: string;
@@ -43,7 +43,7 @@ const FINAL: { readonly [name: string]: FinalAnswer } = {
   SQLITE_CORRUPT: DAMAGED,
   SQLITE_NOTADB: {
     code: "STORE_UNAVAILABLE",
-    what: "The file is no database of SQLite",
+    what: "The file is not a SQLite database",
     advice: "choose another file; session files are opened with SessionManager.open, or listed with --dir",
   },
   SQLITE_ERROR: {
@@ -63,7 +63,7 @@ const FINAL: { readonly [name: string]: FinalAnswer } = {
   },
 };
 
-/** What to do about failures that pass: the call is repeated meanwhile. */
+/** Advice about transient failures: the call is repeated meanwhile. */
 const TRANSIENT: { readonly [name: string]: string } = {
   SQLITE_FULL: "the disk is full; free space",
   SQLITE_IOERR: "the disk cannot be read or written; check it, and the space that is left",
@@ -75,20 +75,20 @@ const TRANSIENT: { readonly [name: string]: string } = {
 /** Messages of `node:sqlite`, `better-sqlite3` and Bun, without a result code. */
 const CLOSED = /database (?:connection )?is not open|closed database|statement has been finalized/i;
 
-/** A connection on which the host has begun a transaction, which it will end. */
+/** Message of an error while the host has an open transaction on the connection. */
 const IN_TRANSACTION = /within a transaction/;
 
 /** Returns the name of SQLite's primary result code; undefined if an error has none. */
 function getSqliteCode(error: unknown): string | undefined {
   const { errcode, code } = isJsonRecord(error) ? error : {};
   if (typeof errcode === "number") return NAMES[errcode & 0xff];
-  // A Durable Object has it in the message, after what happened.
+  // A Durable Object reports the code in the message, after the description.
   const text = typeof code === "string" && code.startsWith("SQLITE_") ? code : getErrorMessage(error);
   return /\bSQLITE_[A-Z]+/.exec(text)?.[0];
 }
 
 /**
- * Makes a final error if the call will always be refused, and otherwise one for a retry, whose message says what to do.
+ * Makes a final error if the call will always be refused, and otherwise one for a retry, whose message contains advice.
  *
  * @param place - Path of the database, if it is known.
  */

@@ -45,20 +45,20 @@ async function readLines(backend: SessionBackend, id: string, limit = 1_000): Pr
     assert.ok(page.lines.length <= limit, "a page holds no more lines than asked for");
     assert.ok(page.isEnd || page.lines.length > 0, "a page that is not the end holds a line");
     const [first] = page.lines;
-    assert.ok((first?.seq ?? Infinity) > (lines.at(-1)?.seq ?? 0), "a page begins behind the one before");
+    assert.ok((first?.seq ?? Infinity) > (lines.at(-1)?.seq ?? 0), "a page begins after the one before");
     lines.push(...page.lines);
     if (page.isEnd) return lines;
   }
 }
 
-/** Reads the texts of all lines behind the header. */
+/** Reads the texts of all lines after the header. */
 const readTexts = async (backend: SessionBackend, id: string) =>
   (await readLines(backend, id)).slice(1).map(({ text }) => text);
 
 const test = testWith("backend");
 const testOfTwo = testWith("backend", "another");
 
-/** What a backend does, whatever the store above it makes of it. */
+/** Tests of a backend, independent of the store on top of it. */
 export const BACKEND_CONTRACT: readonly SuiteTest[] = [
   test("keeps lines as they are, numbered in order, and gives them in pages", async ({ backend }) => {
     const odd: NewLine[] = [
@@ -97,7 +97,7 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
     await expectError("SESSION_EXISTS", () => make(backend, "there", line("000000a2")));
     assert.deepEqual(await readTexts(backend, "there"), [line("000000a1").text]);
   }),
-  test("appends a batch once, however often it is sent, and says where it stands", async ({ backend }) => {
+  test("appends a batch once, however often it is sent, and returns its position", async ({ backend }) => {
     const { lastSeq } = await make(backend, "one");
     const batch = [line("000000a1"), line("000000a2", "000000a1")];
     const receipt = await backend.append("one", batch);
@@ -150,7 +150,7 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
     assert.equal((await readTexts(backend, "one")).length, 5);
     await expectError("SESSION_NOT_FOUND", () => backend.append("none", [line("000000a1")]));
   }),
-  test("changes lines if nobody else has, and counts how often", async ({ backend }) => {
+  test("changes lines if no other process has, and counts how often", async ({ backend }) => {
     const { amend } = backend;
     assert.equal(amend !== undefined, backend.supports.rewrite);
     if (amend === undefined) return;
@@ -209,7 +209,7 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
     assert.equal(await count(["needle"], "/projects/none"), 0);
   }),
   testOfTwo(
-    "signals when a session grows or is changed, whoever did it, for as long as signals are wanted",
+    "signals when a session grows or is changed, by any process, until the signal is aborted",
     async ({ backend, another }) => {
       const { subscribe } = backend;
       assert.equal(subscribe !== undefined, backend.supports.watch);
@@ -233,7 +233,7 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
         return theirs.flush();
       };
       await waitForHint(() => grow("of another"));
-      await waitForHint(() => grow("of another once more"));
+      await waitForHint(() => grow("of another again"));
       if (backend.supports.rewrite) {
         await waitForHint(() => {
           theirs.redactEntry("000000a1");
@@ -244,11 +244,11 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
       early.abort();
       const before = earlyCalls;
       await waitForHint(() => backend.append("one", [line("000000a3")]));
-      assert.equal(earlyCalls, before, "after the signal nobody is told");
+      assert.equal(earlyCalls, before, "after the signal no listener is called");
       end.abort();
     },
   ),
-  test("says of a batch that is partly there where its first line stands, and adds the rest behind all others", async ({
+  test("returns the position of the first line of a batch that is partly there, and adds the rest after all others", async ({
     backend,
   }) => {
     const { lastSeq } = await make(backend, "one");
@@ -265,7 +265,7 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
     assert.equal(receipt.lastSeq, last, "lastSeq is the line that was added");
     assert.ok(receipt.lastSeq > foreign.lastSeq);
   }),
-  test("shows nobody a session that is being made, and lets one of two win who make the same", async ({
+  test("hides a session that is being created, and lets one of two win that create the same", async ({
     backend,
   }) => {
     let meanwhile: () => Promise<unknown> = async () => undefined;
@@ -317,11 +317,11 @@ export const BACKEND_CONTRACT: readonly SuiteTest[] = [
       backend.append("one", [line(id)], { expectedLeafId });
     await expectError("STALE_LEAF", () => append("000000a3", "000000a2"));
     await append("000000a3", "000000a1");
-    // A line that was taken out is not there: it is added when it is sent again.
+    // A removed line is not stored: it is added when it is sent again.
     await backend.append("one", [line("000000a2", "000000a1")]);
     assert.equal((await readTexts(backend, "one")).length, 3);
   }),
-  test("adds and gives nothing behind a line that it does not have", async ({ backend }) => {
+  test("adds and returns nothing after a line that it does not have", async ({ backend }) => {
     const first = line("000000a1");
     const { lastSeq } = await make(backend, "one", first);
     const next = line("000000a2", "000000a1");

@@ -1,16 +1,16 @@
 import type { AppendReceipt, SessionBackend } from "../contract/session-backend.ts";
 import type { StoreFaults } from "./kit.ts";
 
-/** A backend whose calls go wrong when they are told to. */
+/** A backend whose calls fail on request. */
 export interface FaultyBackend {
   readonly backend: SessionBackend;
   readonly faults: StoreFaults;
 }
 
 /**
- * Puts a network that fails in front of a backend, for the fault tests of `sessionStoreSuite`.
+ * Wraps a backend in a simulated network that fails, for the fault tests of `sessionStoreSuite`.
  *
- * @param inner - Left as it is.
+ * @param inner - Not modified.
  */
 export function faultyBackend(inner: SessionBackend): FaultyBackend {
   let failing = 0;
@@ -59,7 +59,7 @@ export function faultyBackend(inner: SessionBackend): FaultyBackend {
   return { backend, faults };
 }
 
-/** Answers as if lines were appended, behind those that were not either. */
+/** Answers as if lines were appended, after earlier ones that were not appended either. */
 async function pretendToAppend(
   inner: SessionBackend,
   id: string,

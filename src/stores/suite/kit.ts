@@ -5,41 +5,41 @@ import type { SessionManager } from "../../session/manager/session-manager.ts";
 import type { SessionBackend } from "../contract/session-backend.ts";
 import type { SessionStore } from "../contract/session-store.ts";
 
-/** Lets calls to the place behind a store go wrong, as a network does. */
+/** Simulates failures of calls to the backend of a store, as a network causes them. */
 export interface StoreFaults {
-  /** Lets the next calls fail before anything is done. */
+  /** Makes the next calls fail before anything is done. */
   failNext(count: number): void;
-  /** Lets the next calls be carried out, and their answers get lost. */
+  /** Executes the next calls, but loses their answers. */
   loseAnswers(count: number): void;
-  /** Lets the next appends be acknowledged and then lost, as by a failover to a standby that was behind. */
+  /** Acknowledges the next appends and then loses them, like a failover to a standby with an outdated copy. */
   loseWrites(count: number): void;
 }
 
-/** A store together with what it takes to try it. */
+/** A store to test, with the parts that tests need. */
 export interface StoreUnderTest {
   /** A store without sessions. */
   readonly store: SessionStore;
-  /** Makes another store over the same place, as another process has it. */
+  /** Creates another store for the same sessions, as another process would have it. */
   readonly another?: () => SessionStore | Promise<SessionStore>;
-  /** What the store is made of, if it is made of a backend. */
+  /** The backend of the store, if it has one. */
   readonly backend?: SessionBackend;
   readonly faults?: StoreFaults;
-  /** Takes everything away after the test. */
+  /** Releases all resources after the test. */
   readonly dispose?: () => void | Promise<void>;
 }
 
-/** What a store under test may be without. */
+/** Parts that a store under test may lack. */
 export type StorePart = "another" | "backend" | "faults";
 
 /** One test of the suite. */
 export interface SuiteTest {
   readonly name: string;
-  /** What the test cannot do without. */
+  /** Parts that the test requires. */
   readonly needs: readonly StorePart[];
   readonly run: (under: PartsUnderTest) => Promise<void>;
 }
 
-/** Returns what makes a test, with what its tests cannot do without. */
+/** Returns a function that creates tests that require some parts. */
 export function testWith(...needs: StorePart[]) {
   return (name: string, run: SuiteTest["run"]): SuiteTest => ({ name, needs, run });
 }
@@ -58,12 +58,12 @@ export function user(content: string, timestamp = START_MS): UserMessage {
   return { role: "user", content, timestamp };
 }
 
-/** Appends messages, and gives their ids. */
+/** Appends messages, and returns their ids. */
 export function say(session: SessionManager, ...texts: readonly string[]): string[] {
   return texts.map((text) => session.appendMessage(user(text)));
 }
 
-/** Makes a session with messages that is there. */
+/** Creates a session with messages, and waits until it is stored. */
 export async function makeStored(store: SessionStore, ...texts: readonly string[]): Promise<SessionManager> {
   const session = store.create({ cwd: CWD });
   say(session, ...texts);
@@ -83,7 +83,7 @@ export async function all<T>(source: AsyncIterable<T>): Promise<T[]> {
   return items;
 }
 
-/** Returns the bytes of a session, as a text with a character for each byte. */
+/** Returns the bytes of a session, as a string with a character for each byte. */
 export async function exportText(store: SessionStore, id: string): Promise<string> {
   let text = "";
   for await (const piece of store.exportBytes(id)) text += Buffer.from(piece).toString("latin1");
@@ -95,19 +95,19 @@ export async function* cut(bytes: Uint8Array, size: number): AsyncGenerator<Uint
   for (let at = 0; at < bytes.length; at += size) yield bytes.slice(at, at + size);
 }
 
-/** The line of a header, without line break. */
+/** Returns a header's line, without line break. */
 export function makeHeaderLine(id: string, version = 3): string {
   const timestamp = new Date(START_MS).toISOString();
   return JSON.stringify({ type: "session", version, id, timestamp, cwd: CWD });
 }
 
-/** The line of a message's entry, without line break. */
+/** Returns the line of a message's entry, without line break. */
 export function makeEntryText(id: string, parentId: string | null, text: string, ms = START_MS): string {
   const timestamp = new Date(ms).toISOString();
   return JSON.stringify({ type: "message", id, parentId, timestamp, message: user(text, ms) });
 }
 
-/** Checks that something fails with one of our errors. */
+/** Checks that a call fails with a `SessionError` of a given code. */
 export async function expectError(code: SessionErrorCode, work: () => unknown): Promise<void> {
   try {
     await work();
@@ -119,18 +119,20 @@ export async function expectError(code: SessionErrorCode, work: () => unknown): 
   assert.fail(`${code} was expected, and nothing was thrown`);
 }
 
-/** Checks that each path of a session is whole: every parent is there, and stands before its child. */
+/** Checks that each path of a session is complete: every parent exists, and precedes its child. */
 export function assertWhole(session: SessionManager): void {
   const seen = new Set<string>();
   for (const { id, parentId } of session.getEntries()) {
-    assert.ok(parentId === null || seen.has(parentId), `${id} stands before its parent ${parentId}`);
+    assert.ok(parentId === null || seen.has(parentId), `${id} comes before its parent ${parentId}`);
     assert.ok(!seen.has(id), `${id} is there twice`);
     seen.add(id);
   }
   assert.deepEqual(session.issues, []);
 }
 
-/** Opens a session anew, and checks that it is whole, and that those who have it open have the same entries in the same order. */
+/**
+ * Opens a session again, and checks that it is complete and that all sessions in `open` have the same entries in the same order.
+ */
 export async function reopen(
   store: SessionStore,
   ...open: readonly [SessionManager, ...SessionManager[]]
@@ -144,10 +146,10 @@ export async function reopen(
   return fresh;
 }
 
-/** Milliseconds in which something must come that is not waited for by looking from time to time. */
+/** Maximum milliseconds for an event that must arrive without polling. */
 const SOON_MS = 10_000;
 
-/** Waits for something that must come soon. */
+/** Waits for an event that must arrive soon. */
 export async function waitSoon<T>(promise: Promise<T>, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -21,7 +21,7 @@ import {
 
 const test = testWith();
 
-/** Makes sessions, each a second later than the one before. */
+/** Creates sessions, each a second later than the one before. */
 async function makeMany(store: SessionStore, count: number): Promise<string[]> {
   const ids: string[] = [];
   for (let i = 0; i < count; i++) {
@@ -51,7 +51,7 @@ const formatHit = ({
   match: { start: number; length: number };
 }) => `${entryId} ${role} ${snippet.slice(match.start, match.start + match.length).toLowerCase()}`;
 
-/** What a store does with many sessions. */
+/** Tests of a store with many sessions. */
 export const MANY_SESSIONS: readonly SuiteTest[] = [
   test("lists nothing where nothing is, and finds nothing there", async ({ store }) => {
     assert.deepEqual(await all(store.list()), []);
@@ -61,7 +61,7 @@ export const MANY_SESSIONS: readonly SuiteTest[] = [
     const session = store.create({ cwd: CWD });
     session.appendMessage(user("kept"));
     await store[Symbol.asyncDispose]();
-    // Written before the store closed, and closing again does nothing.
+    // Written before the store closed; closing again does nothing.
     await session.flush();
     await store.close();
   }),
@@ -72,7 +72,7 @@ export const MANY_SESSIONS: readonly SuiteTest[] = [
       sessions.map(({ id }) => id),
       ids,
     );
-    // Whoever keeps files adds their paths.
+    // A store of files adds their paths.
     const { path: _, ...latest } = sessions[0] ?? {};
     const expected: SessionRow = {
       id: ids[0] ?? "",
@@ -123,7 +123,7 @@ export const MANY_SESSIONS: readonly SuiteTest[] = [
     assert.deepEqual(await listed(store, { limit: 0 }), []);
   }),
   test("lists sessions of the same time in the order of their ids, page by page, too", async ({ store }) => {
-    // No two differ only in case, which some file systems take for one file.
+    // No two ids differ only in case, because some file systems treat them as the same file.
     for (const id of ["d", "B", "c", "a", "a.1", "a-1"]) {
       const session = store.create({ cwd: CWD, id, now: () => START_MS });
       say(session, "hello");
@@ -208,10 +208,10 @@ const result = message("000000a4", 9_000, { role: "toolResult" });
 const timed = message("000000a5", 9_000, { role: "user", timestamp: START_MS + 0.5 });
 const [old, name, none] = ["Old", "Name", " "].map((text, i) => named(`000000b${i}`, text));
 
-/** Rows, each with the lines of its session: name, seconds from header to latest message, messages, how they begin. */
+/** Rows, each with the lines of its session: name, seconds from header to latest message, number of messages, their beginning. */
 const ROWS: readonly (readonly (string | undefined)[])[] = [
   ["- 0 0 -", HEADER],
-  // The latest message counts, wherever it stands, and no other entry.
+  // The latest message counts, wherever it is, and no other entry.
   ["- 2 2 000000a2", HEADER, two, one, label],
   ["- 1 2 000000a1", HEADER, one, result],
   ["- -5 1 000000a6", HEADER, said("000000a6", -5_000)],
@@ -248,14 +248,14 @@ const summary = entry("compaction", "000000c6", 4_000, { summary: "s", usage: { 
 const headed = (id: string, parentSession?: string) =>
   JSON.stringify({ ...JSON.parse(makeHeaderLine(id)), parentSession });
 
-/** Sessions by what they used. */
+/** Sessions by their usage. */
 const USED: readonly (readonly string[])[] = [
   [headed("main"), one, answer, other, free, summary],
-  // A fork has what it inherited, and a call of its own.
+  // A fork has its inherited calls, and a call of its own.
   [headed("fork", "main"), one, answer, used("000000c7", 5_000, { usage: { input: 100 } })],
   [headed("sub", "main"), link, used("000000c8", 6_000, { usage: { input: 1_000 } })],
   [headed("import"), origin, used("000000c9", 7_000, { usage: { input: 10_000 } })],
-  // A repeated line, one that is damaged, and an old one without an id.
+  // A repeated line, a damaged one, and an old one without an id.
   [headed("odd"), used("000000d1", 8_000, { usage: { input: 100_000 } }), "{", other, other],
   [
     makeHeaderLine("old", 1),
@@ -271,7 +271,7 @@ async function readUsageRows(store: SessionStore) {
   return { lines: lines.sort(), calls: total.calls, damaged: [...damaged].sort() };
 }
 
-/** What a list says of sessions, the same in every store. */
+/** Tests of a list's rows, which are the same in every store. */
 export const SESSION_ROWS: readonly SuiteTest[] = [
   test("says the same of a session as a file's list: latest message, name, and each line once", async ({
     store,
@@ -284,7 +284,7 @@ export const SESSION_ROWS: readonly SuiteTest[] = [
       await store.delete("row");
     }
   }),
-  test("adds up usage as the lines tell it, each call once", async ({ store }) => {
+  test("adds up usage as the lines state it, each call once", async ({ store }) => {
     for (const lines of USED) await store.importBytes(cut(Buffer.from(`${lines.join("\n")}\n`), 64));
     const { lines, calls, damaged } = await readUsageRows(store);
     assert.deepEqual(lines, [

@@ -21,7 +21,7 @@ import {
 
 const test = testWith();
 
-/** What a session of a store does. */
+/** Tests of a session in a store. */
 export const ONE_SESSION: readonly SuiteTest[] = [
   test("keeps what was appended, in order, as the lines of a file", async ({ store }) => {
     const session = store.create({ cwd: CWD });
@@ -114,7 +114,7 @@ export const ONE_SESSION: readonly SuiteTest[] = [
     assert.deepEqual(copy?.buildSessionContext().messages, [user("one")]);
     assert.notEqual(copy?.getHeader()?.parentSession, undefined);
   }),
-  test("takes the content of an entry out of the place for good", async ({ store }) => {
+  test("removes the content of an entry permanently", async ({ store }) => {
     const session = await makeStored(store, "the secret", "an answer");
     if (!store.supports.rewrite) {
       assert.throws(() => session.redactEntry(getIds(session)[0] ?? ""), { code: "WRITE_FAILED" });
@@ -134,7 +134,7 @@ export const ONE_SESSION: readonly SuiteTest[] = [
 const ONE = makeEntryText("000000a1", null, "one");
 const TWO = makeEntryText("000000a2", "000000a1", "two");
 
-/** Sessions as they occur, and as nobody would write them; a character is a byte. */
+/** Valid sessions, and sessions that no program would write; a character is a byte. */
 function oddSessions(id: string): string[] {
   const header = makeHeaderLine(id);
   const inBytes = (text: string) => Buffer.from(text).toString("latin1");
@@ -166,7 +166,7 @@ async function imported(store: SessionStore, session: string, size = 1 << 16): P
   return store.importBytes(cut(Buffer.from(session, "latin1"), size));
 }
 
-/** What a store does with bytes. */
+/** Tests of a store's bytes. */
 export const BYTES: readonly SuiteTest[] = [
   test("gives back the very bytes of a session, whatever they are", async ({ store }) => {
     for (const [i, session] of oddSessions("odd").entries()) {
@@ -204,7 +204,7 @@ export const BYTES: readonly SuiteTest[] = [
     }
     await expectError("SESSION_NOT_FOUND", () => copySession(store, "travels", other));
   }),
-  test("refuses bytes that are no session, and adds nothing", async ({ store }) => {
+  test("refuses bytes that are not a session, and adds nothing", async ({ store }) => {
     const wrong = ["", "\n", `${ONE}\n`, '{"type":"session","version":3}\n', "not json"];
     for (const bytes of wrong) await expectError("NOT_A_SESSION", () => imported(store, bytes));
     await expectError("INVALID_SESSION_ID", () => imported(store, `${makeHeaderLine("../up")}\n`));
@@ -216,7 +216,7 @@ export const BYTES: readonly SuiteTest[] = [
     await expectError("SESSION_NOT_FOUND", () => store.open("half"));
     assert.deepEqual(await all(store.list()), []);
   }),
-  test("goes on with a session whose last line has no end, and with a torn one", async ({ store }) => {
+  test("continues a session whose last line has no end, and one with a torn line", async ({ store }) => {
     for (const tail of [TWO, TWO.slice(0, 60)]) {
       const session = `${makeHeaderLine("open")}\n${ONE}\n${tail}`;
       await imported(store, session);
@@ -224,7 +224,7 @@ export const BYTES: readonly SuiteTest[] = [
       const [added] = say(opened, "behind");
       await opened.close();
       const bytes = await exportText(store, "open");
-      assert.ok(bytes.startsWith(`${session}\n`), "the old bytes stay, with a line break behind them");
+      assert.ok(bytes.startsWith(`${session}\n`), "the old bytes stay, with a line break after them");
       assert.ok(bytes.endsWith("\n"));
       const again = await store.open("open");
       assert.equal(again.getLeafId(), added);

@@ -7,7 +7,7 @@ const test = testWith();
 
 const at = (seconds: number) => new Date(START_MS + seconds * 1_000);
 
-/** The line of an entry that is known by one letter. */
+/** Returns the line of an entry that is identified by one letter. */
 function line(letter: string, parent: string | null, seconds: number, fields: object): string {
   const [id, parentId] = [makeEntryId(letter), parent === null ? null : makeEntryId(parent)];
   return JSON.stringify({ type: "message", id, parentId, timestamp: at(seconds).toISOString(), ...fields });
@@ -22,7 +22,7 @@ const said = (role: string, ...texts: string[]) => ({
 
 const call = { type: "toolCall", id: "c1", name: "Shell", arguments: { command: "cat src/deep/a.ts" } };
 
-/** A session in which a branch was left, a call failed, and one that was imported. */
+/** A session with an abandoned branch and a failed call. */
 const SEARCHED = [
   makeHeaderLine("searched"),
   line("a", null, 0, said("user", "The Quick brown fox", "jumps over the dog")),
@@ -48,6 +48,7 @@ const SEARCHED = [
   }),
 ];
 
+/** A session that was imported. */
 const IMPORTED = [
   makeHeaderLine("imported"),
   line("i", null, 0, {
@@ -68,21 +69,21 @@ const ORPHAN = [
 
 type Case = readonly [query: string, options: SearchInStoreOptions, expected: string];
 
-/** What is found: the letters of the entries, in capitals if they are on a branch that was left. */
+/** Queries and what they find: the letters of the entries, in capitals if they are on an abandoned branch. */
 const CASES: readonly Case[] = [
-  // Words stand in any order and in any text of the entry, and are parts of texts.
+  // Words may be in any order and in any text of the entry, and may be parts of words.
   ["fox quick", {}, "a"],
   ["dog QUICK jumps", {}, "a"],
   ["quick", {}, "abcDf"],
   ["quick absent", {}, ""],
   ["ick own", {}, "a"],
   ["quick", { caseSensitive: true }, "bcDf"],
-  // A phrase is in one text, and its white space stands for any other.
+  // A phrase is in one text, and its white space matches any other.
   ['"brown fox"', {}, "a"],
   ['"fox jumps"', {}, ""],
   ['"a phrase broken  over"', {}, "e"],
   ['"brown fox" dog', {}, "a"],
-  // Short words, other scripts, and characters that mean something elsewhere.
+  // Short words, other scripts, and characters with special meanings.
   ["x", {}, "aej"],
   ["日本", {}, "D"],
   ["本 été", {}, "D"],
@@ -94,7 +95,7 @@ const CASES: readonly Case[] = [
   ["qu.ck\\s", { regex: true }, "aDf"],
   ["^QUICK", { regex: true }, "bcf"],
   ["^quick(?!l)", { regex: true, caseSensitive: true }, "cf"],
-  // Filters, alone where they name entries.
+  // Filters, also without words if they select entries.
   ["quick", { roles: ["toolResult", "compactionSummary"] }, "cf"],
   ["quick", { roles: [] }, ""],
   ["quick", { tools: ["shell"] }, "c"],
@@ -136,7 +137,7 @@ async function put(store: SessionStore, lines: readonly string[]): Promise<void>
   await store.importBytes(cut(Buffer.from(`${lines.join("\n")}\n`), 1_000));
 }
 
-/** What a search finds, the same in every store. */
+/** Tests of a search, which finds the same in every store. */
 export const SEARCHES: readonly SuiteTest[] = [
   test("finds by words, phrases, expressions and filters what a search in files finds", async ({ store }) => {
     await put(store, SEARCHED);

@@ -5,13 +5,13 @@ import { BYTES, ONE_SESSION } from "./one-session.ts";
 import { SEARCHES } from "./searches.ts";
 import { BEGINNINGS, FAULTS, WRITERS } from "./writers.ts";
 
-/** What the suite is run with. */
+/** Options of the suite. */
 export interface SessionStoreSuiteOptions {
-  /** Registers a test with whatever runs tests: `test` of node:test, vitest, jest, mocha, … */
+  /** Registers a test with the test runner: `test` of node:test, vitest, jest, mocha, … */
   readonly test: (name: string, run: () => Promise<void>) => unknown;
-  /** Makes an empty store; called for each test. */
+  /** Creates an empty store; called for each test. */
   readonly factory: () => StoreUnderTest | Promise<StoreUnderTest>;
-  /** What the factory cannot give: the tests that need it are left out. Otherwise they fail without it. */
+  /** Parts that the factory does not provide: tests that require them are omitted. Otherwise they fail without them. */
   readonly without?: readonly StorePart[];
 }
 
@@ -30,8 +30,8 @@ const TESTS: readonly SuiteTest[] = [
 /**
  * Registers the tests that every session store passes.
  *
- * The contract of `SessionStore`, and of `SessionBackend` if the store is made of one, to be run: order, bytes, lists,
- * search, several writers, conditions, and calls that fail. Needs no test runner of its own.
+ * Tests the contract of `SessionStore`, and of `SessionBackend` if the store has one: order, bytes, lists, search, several
+ * writers, conditions, and calls that fail. Works with any test runner.
  *
  * @remarks Source: docs/stores.md
  */
@@ -50,7 +50,7 @@ export function sessionStoreSuite({ test, factory, without = [] }: SessionStoreS
   }
 }
 
-/** Returns what the factory returned; reading a part that is missing is an error. */
+/** Returns the parts that the factory returned; reading a missing part throws. */
 function getSuiteParts(under: StoreUnderTest): PartsUnderTest {
   return {
     store: under.store,

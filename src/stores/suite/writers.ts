@@ -20,7 +20,7 @@ import {
 
 const test = testWith("another");
 
-/** What holds when several processes write to one session. */
+/** Tests of several processes that write to one session. */
 export const WRITERS: readonly SuiteTest[] = [
   test("merges what two write, keeps the leaf of each, and gives both one order", async ({
     store,
@@ -41,7 +41,7 @@ export const WRITERS: readonly SuiteTest[] = [
     const [a2 = ""] = say(mine, "mine 2");
     await mine.flush();
     const pulled = (await theirs.refreshAsync()).map(({ id }) => id);
-    assert.ok(pulled.includes(a2), "what came last is told by the pull that brought it");
+    assert.ok(pulled.includes(a2), "the last entries are reported by the pull that brought them");
     assert.deepEqual(heard, [a1, a2]);
     await mine.refreshAsync();
     assert.equal(mine.getLeafId(), a2);
@@ -77,7 +77,7 @@ export const WRITERS: readonly SuiteTest[] = [
       await writer.close();
     }
   }),
-  test("tells a watcher of others' entries, who does nothing himself", async ({ store, another }) => {
+  test("reports other processes' entries to a watcher that makes no calls", async ({ store, another }) => {
     const mine = await makeStored(store, "one");
     const theirs = await (await another()).open(mine.getSessionId());
     const end = new AbortController();
@@ -96,7 +96,7 @@ export const WRITERS: readonly SuiteTest[] = [
     assert.equal(
       (await waitSoon(seen, "a watcher sees an entry")).value?.id,
       last,
-      "what is own is not told",
+      "a process's own entries are not reported",
     );
     end.abort();
     await waitSoon(watching.next(), "a watch ends");
@@ -119,7 +119,10 @@ export const WRITERS: readonly SuiteTest[] = [
     assert.equal((await waitSoon(never.next(), "a watch ends")).done, true);
     await Promise.all([mine.close(), theirs.close()]);
   }),
-  test("appends on the condition that nobody has gone on, or nothing", async ({ store, another }) => {
+  test("appends on the condition that no other process has appended, or nothing", async ({
+    store,
+    another,
+  }) => {
     const mine = await makeStored(store, "one");
     const theirs = await (await another()).open(mine.getSessionId());
     const [one = ""] = getIds(mine);
@@ -160,7 +163,7 @@ export const WRITERS: readonly SuiteTest[] = [
     assert.equal(fresh.getEntryCount(), 2);
     for (const rival of rivals) assert.equal(rival.getEntryCount(), 2);
   }),
-  test("shows another's redaction to whoever looks, without moving the leaf", async ({ store, another }) => {
+  test("shows another process's redaction, without moving the leaf", async ({ store, another }) => {
     if (!store.supports.rewrite) return;
     const mine = await makeStored(store, "the secret", "two");
     const theirs = await (await another()).open(mine.getSessionId());
@@ -200,10 +203,10 @@ export const WRITERS: readonly SuiteTest[] = [
 const testFaults = testWith("faults");
 const testFaultsOfTwo = testWith("faults", "another");
 
-/** What holds when calls fail and answers get lost. */
+/** Tests of calls that fail and answers that get lost. */
 export const FAULTS: readonly SuiteTest[] = [
   testFaults(
-    "writes everything once the connection is back, and tells how it stands",
+    "writes everything once the connection is back, and reports its state",
     async ({ store, faults }) => {
       const session = await makeStored(store, "one");
       const states: string[] = [];
@@ -261,7 +264,7 @@ export const FAULTS: readonly SuiteTest[] = [
     },
   ),
   testFaults(
-    "opens, lists, searches and exports although calls fail now and then",
+    "opens, lists, searches and exports although calls fail occasionally",
     async ({ store, faults }) => {
       const session = await makeStored(store, "findable");
       const id = session.getSessionId();
@@ -275,7 +278,7 @@ export const FAULTS: readonly SuiteTest[] = [
       assert.ok((await exportText(store, id)).includes("findable"));
     },
   ),
-  testFaults("gives up at once what is not written, if it is told to", async ({ store, faults }) => {
+  testFaults("discards what is not written, if requested", async ({ store, faults }) => {
     if (!store.supports.queued) return;
     const session = await makeStored(store, "one");
     faults.failNext(Number.POSITIVE_INFINITY);
@@ -316,7 +319,7 @@ export const FAULTS: readonly SuiteTest[] = [
     },
   ),
   testFaults(
-    "restores what it lost beside what others have appended since, whoever notices first",
+    "restores what it lost next to what others have appended since, whichever process notices first",
     async ({ store, faults }) => {
       const mine = await makeStored(store, "one");
       const id = mine.getSessionId();
@@ -354,7 +357,7 @@ export const FAULTS: readonly SuiteTest[] = [
     },
   ),
   testFaultsOfTwo(
-    "does not bring back what was lost once lines were redacted, and says what is gone",
+    "does not bring back what was lost once lines were redacted, and reports what is lost",
     async ({ store, faults, another }) => {
       if (!store.supports.rewrite) return;
       const session = await makeStored(store, "the secret");
@@ -399,7 +402,7 @@ export const FAULTS: readonly SuiteTest[] = [
   ),
 ];
 
-/** How several processes begin one session. The last tests, since wrong backends fail others first. */
+/** Tests of several processes that create one session. They run last, because faulty backends fail other tests first. */
 export const BEGINNINGS: readonly SuiteTest[] = [
   test("opens the session with an id, or begins it, once for all who do so at once", async ({
     store,

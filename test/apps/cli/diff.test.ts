@@ -41,6 +41,25 @@ describe("diff", () => {
     expect((await cli(["diff", path, "zzzz", "@leaf"])).stderr).toContain("Entry zzzz not found");
   });
 
+  test("hides records of state, usage, and imports", async () => {
+    const scribe = new Scribe(temporaryFolder());
+    const root = scribe.user("build a wall");
+    const left = scribe.assistant("left");
+    scribe.session.branch(root);
+    scribe.session.appendCustomEntry("state", { n: 1 });
+    scribe.session.appendModelChange("anthropic", "claude");
+    const right = scribe.assistant("right");
+    const { lines } = await cli(["diff", scribe.path, left, right]);
+    expect(lines.slice(-3)).toEqual([
+      `+ 1 entry only on the branch to ${right}`,
+      `+ ${right} assistant       right`,
+      "  2 records hidden; --records shows them",
+    ]);
+    const all = await cli(["diff", scribe.path, left, right, "--records"]);
+    expect(all.stdout).toContain(`+ 3 entries only on the branch to ${right}`);
+    expect(all.stdout).not.toContain("hidden");
+  });
+
   test("says so when one branch goes on from the other", async () => {
     const { path, root, right } = branched();
     const { stdout } = await cli(["diff", path, root, right]);

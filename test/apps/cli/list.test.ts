@@ -86,12 +86,24 @@ test("shows what each session cost, with a ~ where a part is estimated, and sort
 
 test("a wide terminal also shows the program and the model that made most calls", async () => {
   const { dir } = twoCosts();
-  const imported = new Scribe(dir, "imported", "/till", undefined, Date.parse("2026-02-09T10:00:00.000Z"));
-  imported.session.appendCustomEntry("sessiontree.import", { source: "codex", sourceId: "1" });
-  imported.user("Count the coins");
-  imported.assistant("Three.", { model: "gpt-5" });
-  imported.assistant("Four.", { model: "gpt-5.5" });
-  imported.assistant("Five.", { model: "gpt-5" });
+  const timestamp = "2026-02-09T10:00:00.000Z";
+  const answer = (id: string, model: string) => {
+    const message = { role: "assistant", content: "Three.", provider: "openai", model, usage: { input: 5 } };
+    return { type: "message", id, parentId: null, timestamp, message };
+  };
+  const lines = [
+    { type: "session", version: 3, id: "imported", timestamp, cwd: "/till" },
+    {
+      type: "custom",
+      id: "i",
+      timestamp,
+      customType: "sessiontree.import",
+      data: { source: "codex", sourceId: "1" },
+    },
+    { type: "message", id: "u", timestamp, message: { role: "user", content: "Count the coins" } },
+    ...[answer("a", "gpt-5"), answer("b", "gpt-5.5"), answer("c", "gpt-5")],
+  ];
+  writeFileSync(join(dir, "imported.jsonl"), lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
   const parse = async (columns: number) => {
     const { lines } = await cli(["list", "--dir", dir], { columns, env: { NO_COLOR: "1" } });
     return lines.map((line) => line.trim().split(/ {2,}/));
@@ -99,7 +111,7 @@ test("a wide terminal also shows the program and the model that made most calls"
   const rows = await parse(120);
   expect(rows[0]?.slice(4)).toEqual(["project", "program", "model", "name"]);
   expect(rows.find(([id]) => id === "imported")?.slice(1)).toEqual([
-    ...["Yesterday", "3", "–", "till", "codex", "gpt-5", "Count the coins"],
+    ...["Yesterday", "4", expect.stringContaining("$"), "till", "codex", "gpt-5", "Count the coins"],
   ]);
   expect(rows.find(([id]) => id === "cheap")?.slice(4, 6)).toEqual(["till", "claude-sonnet-4-5"]);
   expect((await parse(80))[0]).not.toContain("model");

@@ -99,7 +99,7 @@ describe("merge", () => {
     const out = join(folder, "out.jsonl");
     const { code, stderr } = await cli(["merge", a, b, "-o", out]);
     expect(code).toBe(1);
-    expect(stderr).toContain("no copies of one session");
+    expect(stderr).toContain("not copies of one session");
     expect(existsSync(out)).toBe(false);
     expect((await cli(["merge", a, b, "-o", out, "--allow-different-ids"])).stdout).toContain(
       "The headers differ",

@@ -213,7 +213,7 @@ describe("- is the session on stdin", () => {
 
   test("that is no session is told as such", async () => {
     const { code, stderr } = await cli(["tree", "-"], { stdin: pieces("hello\n") });
-    expect([code, stderr]).toEqual([1, expect.stringContaining("is no session")]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("is not a session")]);
     expect(stderr).toContain("Check where its bytes come from.");
     expect(stderr).not.toContain("repair");
   });

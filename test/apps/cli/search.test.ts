@@ -28,9 +28,9 @@ test("shows each entry that holds the text, under its session", async () => {
   const { code, stdout } = await cli(["search", "--pretty", "TULIP", "--sort", "latest", "--dir", sessions]);
   expect(code).toBe(0);
   // So much of an id as tells the sessions apart.
-  const ofSecond = `${ID(2)}  6 days ago  Flowers\n  ${third} user            A tulip, please\n`;
+  const ofSecond = `${ID(2)}  2026-02-03  Flowers\n  ${third} user            A tulip, please\n`;
   const ofFirst = [
-    `${ID(1)}  6 days ago  Where do tulips grow?`,
+    `${ID(1)}  2026-02-03  Where do tulips grow?`,
     `  ${asked} user            Where do tulips grow?`,
     `  ${answered} assistant       Tulips grow in gardens.\n`,
   ].join("\n");
@@ -368,7 +368,7 @@ test("where nothing is found, it says so", async () => {
 test("what is no regular expression is wrong usage", async () => {
   const { code, stderr } = await cli(["search", "--pretty", "(a", "--regex"], { cwd: temporaryFolder() });
   expect(code).toBe(2);
-  expect(stderr).toMatch(/^sessiontree: "\(a" is no regular expression[^\n]+\n$/);
+  expect(stderr).toMatch(/^sessiontree: "\(a" is not a regular expression[^\n]+\n$/);
 });
 
 test("a file on which an expression takes too long is named, and the others are searched", async () => {
@@ -468,7 +468,7 @@ describe("--sessions", () => {
     expect((await list("--limit", "1")).lines).toHaveLength(1);
     expect((await list("--sort", "latest")).lines).toHaveLength(2);
     expect((await list("--pretty")).stdout).toBe(
-      `${ID(2)}  6 days ago  1 entry    Flowers\n${ID(1)}  6 days ago  2 entries\n    Where do tulips grow?\n`,
+      `${ID(2)}  2026-02-03   1 entry    Flowers\n${ID(1)}  2026-02-03   2 entries\n    Where do tulips grow?\n`,
     );
     expect(jsonLines(await cli(["search", "tulip", "--sessions", "--json", "--dir", sessions]))).toEqual([
       {

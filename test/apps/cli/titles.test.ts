@@ -61,7 +61,7 @@ describe("the title is the first prompt that was answered", () => {
     const { folder } = makeSession();
     const terminal = new FakeTerminal();
     const result = cli(["resume", "--dir", folder], { terminal });
-    await terminal.shows(TITLE);
+    await terminal.shows(new RegExp(`❯ .* ${TITLE}$`));
     terminal.press("\u0003");
     await result;
   });

@@ -38,3 +38,21 @@ test("--json gives the entries themselves", async () => {
   const result = await watchWhileWriting(scribe, ["one", "two"], ["--json"]);
   expect(jsonLines(result)).toEqual(JSON.parse(JSON.stringify(scribe.session.getEntries().slice(1))));
 });
+
+test("passes over records, unless they are asked for", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  scribe.user("before");
+  const watch = (...args: string[]) => {
+    const interruption = new AbortController();
+    return cli(["tree", scribe.path, "--follow", ...args], {
+      onOutput: () => interruption.abort(),
+      untilInterrupted: () => {
+        scribe.session.appendCustomEntry("state", { n: 1 });
+        scribe.user("after");
+        return interruption.signal;
+      },
+    });
+  };
+  expect((await watch()).stdout).not.toContain("program record");
+  expect((await watch("--records")).stdout).toContain("program record");
+});

@@ -38,9 +38,10 @@ test("the path to the leaf stays at the left edge, and what was left hangs to it
   ]);
 });
 
-test("in a short session, runs of program records are one line, but not those that are seen anyway", async () => {
+test("records of state, usage, and imports are hidden, but not those that are seen anyway", async () => {
   const scribe = new Scribe(temporaryFolder());
   const { session } = scribe;
+  session.appendModelChange("anthropic", "claude");
   const question = scribe.user("start");
   const states = Array.from({ length: 4 }, (_, n) => session.appendCustomEntry("claude-code.note", { n }));
   const [, marked = ""] = states;
@@ -51,14 +52,39 @@ test("in a short session, runs of program records are one line, but not those th
     const { lines } = await cli(["tree", "--pretty", scribe.path, ...args]);
     return lines.slice(lines.indexOf("") + 1);
   };
-  const [first, folded, second, told, last, , hint] = await drawn();
+  const [first, second, last, , hint, ...more] = await drawn();
   expect([first, second, last].map((line) => line?.slice(2, 10))).toEqual([question, answer, next]);
-  expect(folded).toBe("… 4 entries: 4 program records");
-  expect(told).toContain("claude-code.away_summary: The leak was found.");
-  expect(hint).toContain("--all draws every entry");
-  expect(await drawn("--all")).toHaveLength(8);
+  expect([hint, more]).toEqual(["6 records of state, usage, or imports hidden; --records shows them.", []]);
+  const records = await drawn("--records");
+  expect(records).toContain("… 4 entries: 4 program records");
+  expect(records.join("\n")).toContain("claude-code.away_summary: The leak was found.");
+  expect(await drawn("--all")).toHaveLength(9);
+  expect((await cli(["tree", scribe.path])).lines).toHaveLength(9);
   session.appendLabelChange(marked, "seen");
-  expect((await drawn()).slice(0, 5).join("\n")).toContain("[seen] claude-code.note");
+  const labeled = await drawn();
+  expect(labeled.join("\n")).toContain("[seen] claude-code.note");
+  expect(labeled.at(-3)).toMatch(/label .*← leaf$/);
+});
+
+test("a record is drawn where the tree parts, and --tail counts entries of the conversation", async () => {
+  const scribe = new Scribe(temporaryFolder());
+  const { session } = scribe;
+  const question = scribe.user("start");
+  const state = session.appendCustomEntry("state", { n: 1 });
+  scribe.assistant("one");
+  session.branch(state);
+  const [kept, other] = [session.appendCustomEntry("state", { n: 2 }), scribe.assistant("two")];
+  session.appendCustomEntry("state", { n: 3 });
+  const end = scribe.user("end");
+  const { lines } = await cli(["tree", "--pretty", scribe.path]);
+  lineOf(lines, state);
+  expect(lines.join("\n")).not.toContain(kept);
+  const tail = async (...args: string[]) => {
+    const result = await cli(["tree", "--pretty", scribe.path, "--tail", "3", ...args]);
+    return result.lines.map((line) => line.slice(2, 10));
+  };
+  expect(await tail()).toEqual([question, other, end]);
+  expect((await tail("--records"))[0]).toBe(other);
 });
 
 test("labels, compactions, branch summaries, failures and the leaf are seen", async () => {

@@ -53,7 +53,7 @@ test("what an import did fits into 40 columns", async () => {
   );
   const settings: CliSettings = { columns: 40, cwd: home, env: { HOME: home, NO_COLOR: "1" } };
   const { stdout } = await cli(["import", "--all"], settings);
-  expect(stdout.replace(/\s+/g, " ")).toContain("LINE_UNREADABLE: The line is no JSON object.");
+  expect(stdout.replace(/\s+/g, " ")).toContain("LINE_UNREADABLE: The line is not a JSON object.");
   expect(stdout.split("\n").filter((line) => measureWidth(line) > 40 && !WHOLE.test(line))).toEqual([]);
 });
 

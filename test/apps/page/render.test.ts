@@ -1,5 +1,10 @@
 import { expect, test } from "vitest";
-import { findLanguage, guessLanguage, highlightCode } from "../../../src/apps/page/render/highlight.ts";
+import {
+  findLanguage,
+  guessLanguage,
+  highlightCode,
+  highlightLines,
+} from "../../../src/apps/page/render/highlight.ts";
 import { renderMarkdown } from "../../../src/apps/page/render/markdown.ts";
 import fc from "../../support/fast-check.ts";
 
@@ -121,4 +126,15 @@ test("ordinary code has its colors, however much there is of it", () => {
   );
   expect(highlightCode(code, "typescript")?.__html).toContain("hljs-keyword");
   expect(highlightCode("[section]\na.b = 1\n".repeat(300), "ini")?.__html).toContain("hljs-attr");
+});
+
+test("lines that are colored one by one hold the same text, each with all of its marks", () => {
+  const text = "/* one\ntwo */\nconst a = `x\n`;\n<script>";
+  const lines = highlightLines(text, "typescript")?.map(({ __html }) => __html) ?? [];
+  expect(lines).toHaveLength(5);
+  const plain = lines.map((line) => line.replace(/<[^>]*>/g, ""));
+  expect(plain.join("\n").replaceAll("&lt;", "<").replaceAll("&gt;", ">")).toBe(text);
+  for (const line of lines)
+    expect(line.match(/<span/g)?.length ?? 0).toBe(line.match(/<\/span>/g)?.length ?? 0);
+  expect(lines[1]).toContain("hljs-comment");
 });

@@ -226,7 +226,7 @@ test("a pattern that never ends makes the answer an error", async () => {
   });
   const { text, isError } = await ask(recall, "search_sessions", { query: "tulips" });
   expect([isError, text]).toEqual([true, "The expression takes too long on some text; make it simpler."]);
-  expect(() => secretPatterns("(")).toThrow("is no regular expression");
+  expect(() => secretPatterns("(")).toThrow("is not a regular expression");
 });
 
 test("an expression of a search that never ends is reported", async () => {

@@ -10,9 +10,7 @@ export async function findingsOn(page: Page): Promise<string[]> {
   // As an expression of the debugger, which no policy of the page stops.
   await page.evaluate(AXE);
   const results: AxeResults = await page.evaluate("axe.run()");
-  // Of many entries only a part is in the document, and a text begins with whatever level it likes.
-  const others = results.violations.filter(({ id }) => id !== "heading-order");
-  return others.flatMap(({ id, impact, nodes }) =>
+  return results.violations.flatMap(({ id, impact, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id} (${impact}): ${html.slice(0, 160)}\n${failureSummary}`),
   );
 }

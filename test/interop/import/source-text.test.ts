@@ -24,9 +24,9 @@ test.each([
         line.join(""),
       ).toEqual([...records, records[0]]);
       expect(issues).toMatchObject([{ code: "RECORDS_GLUED", line: 1 }]);
-      expect(issues[0]?.message).toContain("a damaged one beside them was left out");
+      expect(issues[0]?.message).toContain("a damaged one next to them was left out");
     }
   }
   const { issues } = readSourceText(`${one}${two} ${three}\n`);
-  expect(issues[0]?.message).toBe("3 records stand on one line; all were imported.");
+  expect(issues[0]?.message).toBe("3 records are on one line; all were imported.");
 });

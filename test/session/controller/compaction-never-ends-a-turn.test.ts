@@ -204,7 +204,7 @@ describe("the size of a context", () => {
     expect(result.compacted && result.summary.match(/[会话]/g)?.length).toBeLessThan(2048);
   });
 
-  test("includes what is sent beside the messages, unless the provider counted it", async () => {
+  test("includes what is sent in addition to the messages, unless the provider counted it", async () => {
     const { session, controller } = stage();
     talk(session, 3);
     const options = { contextWindow: 400, overheadTokens: 61 };
@@ -218,7 +218,7 @@ describe("the size of a context", () => {
     expect(await controller.compactIfNeeded(options)).toMatchObject({ compacted: true, tokensBefore: 301 });
   });
 
-  test("leaves room for what is sent beside the messages", async () => {
+  test("leaves room for what is sent in addition to the messages", async () => {
     const { session, controller } = stage({ settings: undefined });
     session.appendMessage(user("Read the log."));
     callTool(session, 20_000);

@@ -58,7 +58,7 @@ describe("repair", () => {
     const before = onDisk(path);
     const report = repairSession(path);
     expect(told(report).sort()).toEqual([
-      [3, "BODY_DAMAGED", "kept as text in a custom entry at its place"],
+      [3, "BODY_DAMAGED", "kept as text in a custom entry in its place"],
       [5, "LINE_UNREADABLE", "moved to the side file"],
       [6, "RECORDS_GLUED", "split; incomplete records moved to the side file"],
       [7, "PARENT_MISSING", "rewritten as a root"],

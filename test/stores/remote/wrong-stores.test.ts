@@ -511,11 +511,11 @@ const REASONS: Readonly<Record<string, string>> = {
   "does not look at the line that must be there":
     "appends again what the store took and lost, once, says so, and nothing else",
   "looks at the place of the line that must be there, and not at its entry":
-    "does not bring back what was lost once lines were redacted, and says what is gone",
+    "does not bring back what was lost once lines were redacted, and reports what is lost",
   "leaves no positions free":
     "leaves positions free before added lines as the caller asks, and takes none of them for a line",
   "reads behind a line that it does not have":
-    "restores what it lost beside what others have appended since, whoever notices first",
+    "restores what it lost next to what others have appended since, whichever process notices first",
   "adds lines before it looks at the line that must be there":
     "appends again what the store took and lost, once, says so, and nothing else",
   "leaves marks of what it has taken when a session is deleted":
@@ -524,9 +524,9 @@ const REASONS: Readonly<Record<string, string>> = {
   "compares the leaf with one that was taken out":
     "compares the leaf with lines that are there, after others were taken out",
   "shows a session while it is being made":
-    "shows nobody a session that is being made, and lets one of two win who make the same",
+    "hides a session that is being created, and lets one of two win that create the same",
   "says of a batch of which a part is there that it stands behind all others":
-    "says of a batch that is partly there where its first line stands, and adds the rest behind all others",
+    "returns the position of the first line of a batch that is partly there, and adds the rest after all others",
 };
 
 /** Places that are far from each other. */
@@ -587,10 +587,10 @@ describe("the suite", () => {
 // Side by side: each is refused after five seconds in which no hint came.
 describe.concurrent.each(Object.entries(WITHOUT_HINTS))("a store that %s", (_, wrong) => {
   test("is refused by the suite", async () => {
-    expect(await refusedBy(over(wrong))).toMatch(/^tells a watcher of others/);
+    expect(await refusedBy(over(wrong))).toMatch(/^reports other processes/);
   });
 
   test("is refused also if the suite gets no backend to look at", async () => {
-    expect(await refusedBy(over(wrong), ["backend", "faults"])).toMatch(/^tells a watcher of others/);
+    expect(await refusedBy(over(wrong), ["backend", "faults"])).toMatch(/^reports other processes/);
   });
 });

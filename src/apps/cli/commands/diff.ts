@@ -6,10 +6,10 @@ import { getShortIdLength } from "../../../core/facts/short-id-length.ts";
 import { isSessionError } from "../../../core/format/errors.ts";
 import { openOverLog } from "../../../session/manager/session-manager.ts";
 import type { SessionView } from "../../../session/manager/session-view.ts";
-import { getEntryKind } from "../../text/entry-kind.ts";
+import { getEntryKind, isConversation } from "../../text/entry-kind.ts";
 import { quoteForShell } from "../../text/shell-quoting.ts";
 import type { Command, CommandCall } from "../command.ts";
-import { argument, optionalArgument } from "../parameters.ts";
+import { argument, flag, optionalArgument } from "../parameters.ts";
 import { isLikePath } from "../session-argument.ts";
 import { fitColumn, truncateStart } from "../text/width.ts";
 import { UsageError } from "../usage-error.ts";
@@ -25,10 +25,12 @@ const SESSION = argument("<session>", "the session");
 const X = argument("<entry-x>", "the end of one branch: an id or the beginning of it, a label, or @leaf");
 const Y = optionalArgument("[entry-y]", "the end of the other; default: @leaf");
 
+const RECORDS = flag("--records", "also records of state, usage, and imports, which only programs read");
+
 /** `sessiontree diff`: shows what two branches of a session do not share. */
 export const command: Command = {
-  details: `Prints the last entry that both share, what each branch has since, and which files its tool calls read and modified.`,
-  parameters: [SESSION, X, Y],
+  details: `Prints the last entry that both share, what each branch has since, and which files its tool calls read and modified. Records of state, usage, and imports are hidden unless --records is given; --json has all.`,
+  parameters: [SESSION, X, Y, RECORDS],
   examples: [
     ["diff @last @leaf works", "where the session stands, and the entry that is labeled so"],
     ["diff session.jsonl 1a2b3c4d 5e6f --json", "as JSON, with the entries whole"],
@@ -96,13 +98,18 @@ function makeTwoSessionsError(...names: readonly string[]): UsageError {
 }
 
 function writeSide(call: CommandCall, id: string, side: BranchSide, mark: "-" | "+", length: number): void {
-  const { out } = call;
+  const { get, out } = call;
   out.line();
-  const number =
-    side.entries.length === 0 ? "nothing" : formatCounted(side.entries.length, "entry", "entries");
+  const shown = get(RECORDS)
+    ? side.entries
+    : side.entries.filter((entry) => isConversation(getEntryKind(entry)));
+  const hidden = side.entries.length - shown.length;
+  const number = shown.length === 0 ? "nothing" : formatCounted(shown.length, "entry", "entries");
   const heading = `${mark} ${number} only on the branch to ${takeShortId(id, length)}`;
   out.prose(heading, out.colors.bold);
-  writeEntries(call, side.entries, mark, length);
+  writeEntries(call, shown, mark, length);
+  if (hidden > 0)
+    out.prose(`  ${formatCounted(hidden, "record")} hidden; --records shows them`, out.colors.dim);
   writeFiles(call, "read", side.readFiles);
   writeFiles(call, "modified", side.modifiedFiles);
 }

@@ -10,10 +10,10 @@ import { SessionView } from "../../../session/manager/session-view.ts";
 import type { Command, CommandCall } from "../command.ts";
 import { makeTrajectory } from "../export/atif.ts";
 import { EXPORT_FORMATS, type ExportFormat } from "../export/formats.ts";
-import type { AtifChoices, ExportSource } from "../export/source.ts";
+import { type AtifChoices, type ExportSource, RESULT_DETAILS } from "../export/source.ts";
 import { findSubagents } from "../export/subagents.ts";
 import type { NamedSession } from "../named-session.ts";
-import { flag, optionalArgument, rare, textOption } from "../parameters.ts";
+import { choiceOption, flag, optionalArgument, rare, textOption } from "../parameters.ts";
 import { getScope, makeFilePath } from "../session-argument.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -24,6 +24,11 @@ const LEAF = textOption(
 );
 const FULL = flag("--full", "everything: all branches; in a drawing, every entry");
 const IMAGES = rare(flag("--images", "embed images in the Markdown instead of a note"));
+const RESULTS = choiceOption(
+  "--results <how>",
+  "results of tools in the Markdown: none, folded and shortened, or full; default: folded",
+  RESULT_DETAILS,
+);
 const CONTEXT = rare(flag("--context", "what the model sees in the trajectory, instead of the whole branch"));
 const LOSSLESS = rare(
   flag("--lossless", "store the session in the trajectory, so that it comes back byte for byte"),
@@ -33,12 +38,13 @@ const FILE = textOption("-o, --output <file>", "write to this new file instead o
 
 /** `sessiontree export`: writes a session in another form. */
 export const command: Command = {
-  details: `Prints to stdout, or writes a new file. JSONL, Markdown, and ATIF hold the branch that ends at the leaf. The page and the drawing show the whole tree; the drawing joins entries in a straight line into one box unless --full is given.`,
+  details: `Prints to stdout, or writes a new file. JSONL, Markdown, and ATIF hold the branch that ends at the leaf. In Markdown, results of tools are folded and shortened, and so are long calls; --results leaves the results out, or shows all of it. The page and the drawing show the whole tree; the drawing joins entries in a straight line into one box unless --full is given.`,
   parameters: [
     SESSION,
     ...EXPORT_FORMATS.map(({ option }) => option),
     LEAF,
     FULL,
+    RESULTS,
     IMAGES,
     CONTEXT,
     LOSSLESS,
@@ -47,6 +53,7 @@ export const command: Command = {
   ],
   examples: [
     ["export @last --markdown | less", "a transcript of the active branch"],
+    ["export @last --markdown notes.md --results none", "what was said and called, without results"],
     ["export @last --html page.html", "all branches as a page, to a new file"],
     ["export @last --jsonl branch.jsonl", "the branch as a session of the same id"],
     ["export session.jsonl --jsonl --full -o copy.jsonl", "the whole session"],
@@ -88,6 +95,8 @@ function getFormat({ get }: CommandCall): { format: ExportFormat; file: string |
   const output = get(FILE);
   if (typeof given === "string" && output !== undefined)
     throw new UsageError(`Name one file, after --${format.name} or -o.`);
+  if (format.name !== "markdown" && get(RESULTS) !== undefined)
+    throw new UsageError("--results belongs to --markdown; add it, or leave it out.");
   return { format, file: output ?? (typeof given === "string" ? given : undefined) };
 }
 
@@ -144,6 +153,7 @@ async function readExportSource(
     leaf: leaf === undefined ? session.leaf : session.tree.find(session.findEntry(leaf)),
     isFull,
     withImages: get(IMAGES),
+    results: get(RESULTS) ?? "folded",
   };
 }
 

@@ -8,13 +8,14 @@ import { hasAllWords } from "../../../catalog/list/resolve-session.ts";
 import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
 import { joinTabs, toPlainLine } from "../../../core/facts/plain-text.ts";
 import { findTitleText, getFolderName } from "../../../core/facts/session-title.ts";
-import { formatIsoTime, formatRelativeDay, formatTimeOfDay } from "../../../core/facts/times.ts";
+import { formatIsoTime, formatLastUse } from "../../../core/facts/times.ts";
 import { formatCost, getDollars, makeEmptySpent, type Spent } from "../../../core/facts/usage-tally.ts";
 import { SOURCE_NAMES } from "../../../interop/import/imported-session.ts";
 import { compareRows, type FileRow } from "../../../session/files/session-row.ts";
 import type { SkippedFile } from "../../../session/files/skipped-files.ts";
 import { quoteForShell } from "../../text/shell-quoting.ts";
 import { type Command, type CommandCall, PRETTY } from "../command.ts";
+import { countImportable } from "../importable-sessions.ts";
 import { choiceOption, flag, numberOption, optionalArgument, rare, textOption } from "../parameters.ts";
 import { makeTablePrices } from "../price-table.ts";
 import { withProgress } from "../progress.ts";
@@ -229,17 +230,12 @@ async function writeNothing(call: CommandCall, isAll: boolean): Promise<void> {
   if (stored === undefined && call.dir === undefined && words === undefined) await noteOthers(call);
 }
 
-/** Says which sessions of other programs are there and not imported, so that a new user sees what there is to look at. */
+/** Says which sessions of other programs can be imported. */
 async function noteOthers({ io, note }: CommandCall): Promise<void> {
-  const { previewImport } = await import("../../../interop/history/import-sessions.ts");
-  const numbers = new Map<string, number>();
-  // What cannot be read is told by the import.
-  const options = { env: io.env, now: io.now, onSkipped: () => undefined };
-  for (const { source, changed } of await previewImport(options))
-    if (changed > 0) numbers.set(source, (numbers.get(source) ?? 0) + changed);
-  if (numbers.size === 0) return;
-  const all = [...numbers.values()].reduce((sum, number) => sum + number, 0);
-  const each = [...numbers].map(([source, number]) => `${source} ${formatCount(number)}`).join(", ");
+  const found = await countImportable(io);
+  if (found.length === 0) return;
+  const all = found.reduce((sum, { sessions }) => sum + sessions, 0);
+  const each = found.map(({ source, sessions }) => `${source} ${formatCount(sessions)}`).join(", ");
   note(
     `Other programs have ${formatCounted(all, "session")} that can be imported, with those of their subagents: ${each}.`,
   );
@@ -321,7 +317,7 @@ function writeTable(
     const { id, modified, name, issueCount = 0, source, sourceGone = false } = session;
     const facts = [
       colors.dim(fitColumn(takeShortId(id, idLength), idLength)),
-      fitColumn(formatDay(modified.getTime(), now), DAY_WIDTH),
+      fitColumn(formatLastUse(modified.getTime(), now), DAY_WIDTH),
       colors.dim((numbers[i] ?? "").padStart(numberWidth)),
       (prices[i] ?? "").padStart(priceWidth),
       colors.cyan(fitColumn(projects[i] ?? "", projectWidth)),
@@ -347,12 +343,6 @@ function writeTable(
 function measureColumn(title: string, texts: readonly string[]): number {
   const longest = Math.max(0, ...texts.map(measureWidth));
   return longest === 0 ? 0 : Math.max(title.length, longest);
-}
-
-/** Writes when a session was used last: the day, and of today the time. */
-function formatDay(timeMs: number, nowMs: number): string {
-  const day = formatRelativeDay(timeMs, nowMs);
-  return day === "Today" ? `${day} ${formatTimeOfDay(timeMs)}` : day;
 }
 
 /**

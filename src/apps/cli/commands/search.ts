@@ -9,7 +9,7 @@ import {
 } from "../../../catalog/search/search.ts";
 import { formatCounted } from "../../../core/facts/number-text.ts";
 import { joinTabs, toPlainLine } from "../../../core/facts/plain-text.ts";
-import { formatAgo } from "../../../core/facts/times.ts";
+import { formatLastUse } from "../../../core/facts/times.ts";
 import { isSessionError } from "../../../core/format/errors.ts";
 import { addTo } from "../../../core/format/group-by.ts";
 import { SOURCE_NAMES } from "../../../interop/import/imported-session.ts";
@@ -417,7 +417,7 @@ function writeSession(
   const { colors } = out;
   const { id, modified } = session;
   if (isFurther) out.line();
-  const front = `${takeShortId(id, idLength)}  ${formatAgo(modified.getTime(), io.now())}`;
+  const front = `${takeShortId(id, idLength)}  ${formatLastUse(modified.getTime(), io.now())}`;
   out.line(formatTextAfter(colors.dim(front), session.title, out, colors.bold));
 }
 

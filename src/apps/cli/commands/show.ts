@@ -22,7 +22,7 @@ import { getLocationFact, type SessionLocation } from "../named-session.ts";
 import { numberOption, optionalArgument } from "../parameters.ts";
 import { makeFailuresCommand, SESSION_OR_LATEST as SESSION } from "../session-argument.ts";
 import { UsageError } from "../usage-error.ts";
-import { getEntryDetails, writeBlocks } from "../view/entry-blocks.ts";
+import { getEntryDetails, getTextBlocks, writeBlocks } from "../view/entry-blocks.ts";
 import { choosePaint } from "../view/entry-line.ts";
 import { type Facts, writeFacts } from "../view/facts.ts";
 
@@ -39,7 +39,7 @@ const MAX_CHILDREN = 8;
 
 /** `sessiontree show`: shows a session as a whole, or one entry in full. */
 export const command: Command = {
-  details: `--after and --before show the entry in full, and shorten long texts of those around it. They pass over records of state, usage, and imports. After an entry comes what leads to the leaf; on another branch, what leads to its newest end.
+  details: `--after and --before show the entry in full, and say in short what those around it say. They pass over records of state, usage, and imports. After an entry comes what leads to the leaf; on another branch, what leads to its newest end.
 
 An answer comes with its tokens, its cost and the results of its calls; a tool's result with its call and what that answer cost. After a result, a command or a failed answer, "next answer" names what the model said to it.`,
   parameters: [SESSION, ENTRY, TAIL, AFTER, BEFORE],
@@ -104,7 +104,8 @@ function showEntries(
 ): ExitCode {
   const codes = ordinals.map((ordinal, i) => {
     if (i > 0 && !call.json) call.out.line("\n");
-    return showEntry(call, session, ordinal, asked !== undefined && ordinal !== asked);
+    const isNeighbor = asked !== undefined && ordinal !== asked && !call.json;
+    return isNeighbor ? showNeighbor(call, session, ordinal) : showEntry(call, session, ordinal);
   });
   return codes.find((code) => code !== EXIT_CODES.ok) ?? EXIT_CODES.ok;
 }
@@ -166,13 +167,7 @@ function showSession(
   return EXIT_CODES.ok;
 }
 
-/** @param isShort - Whether long texts are shortened. */
-function showEntry(
-  { get, out, json }: CommandCall,
-  session: SessionView,
-  ordinal: number,
-  isShort: boolean,
-): ExitCode {
+function showEntry({ out, json }: CommandCall, session: SessionView, ordinal: number): ExitCode {
   const { tree, labels, places } = session;
   const id = tree.idAt(ordinal);
   const entry = session.entryAt(ordinal);
@@ -197,11 +192,22 @@ function showEntry(
     ...(entry === undefined ? [] : formatCostFacts(session, { ordinal, entry })),
   ];
   writeFacts(facts, out);
-  const isCut = writeBlocks(out, details.blocks, isShort);
-  if (isCut)
-    out.line(
-      colors.dim(`In full: sessiontree show ${quoteForShell(toPlainLine(get(SESSION)))} ${toPlainLine(id)}`),
-    );
+  writeBlocks(out, details.blocks);
+  return entry === undefined ? EXIT_CODES.failed : EXIT_CODES.ok;
+}
+
+/** Shows what an entry says, shortened, without what else is stored in it. */
+function showNeighbor({ get, out }: CommandCall, session: SessionView, ordinal: number): ExitCode {
+  const { colors } = out;
+  const entry = session.entryAt(ordinal);
+  const id = toPlainLine(session.tree.idAt(ordinal));
+  const { word, tone } = getEntryKind(entry);
+  const cost = entry === undefined ? "" : formatUsage(entry).cost;
+  const facts = [id, formatDateAndTime(session.tree.timeAt(ordinal)), cost].filter(Boolean).join("  ");
+  out.line(`${choosePaint(colors, tone)(word)}  ${colors.dim(facts)}`);
+  const name = quoteForShell(toPlainLine(get(SESSION)));
+  if (writeBlocks(out, getTextBlocks(entry), true))
+    out.line(colors.dim(`In full: sessiontree show ${name} ${id}`));
   return entry === undefined ? EXIT_CODES.failed : EXIT_CODES.ok;
 }
 

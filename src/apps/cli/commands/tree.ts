@@ -15,6 +15,7 @@ import {
   countKinds,
   type EntryKind,
   getEntryKind,
+  isConversation,
   isFailure,
   type KindCount,
   readKinds,
@@ -25,6 +26,7 @@ import {
   chooseRows,
   DRAWN_WHOLE,
   type DrawnTree,
+  findHiddenRecords,
   findSides,
   findTrunk,
   layOutRows,
@@ -43,6 +45,7 @@ import { UsageError } from "../usage-error.ts";
 import { formatExcerptLine, formatKindColumn, takeShortId } from "../view/entry-line.ts";
 
 const ALL = flag("--all", "draw every entry, fold nothing");
+const RECORDS = flag("--records", "also records of state, usage, and imports, which only programs read");
 const TAIL = numberOption("--tail <number>", "only this many entries, the last ones on the path to the leaf");
 const FOLLOW = flag("--follow", "show entries as they are appended, until interrupted");
 
@@ -54,12 +57,12 @@ const ON_PATH: RowPosition = { depth: 0, start: undefined, passing: [] };
 
 /** `sessiontree tree`: draws a session's tree. */
 export const command: Command = {
-  details: `The straight line at the left is the path to the leaf; other branches hang to its side. Folds long runs of entries, in short sessions only those of program records; branch points, labels, compactions, summaries and some user messages stay.
+  details: `The straight line at the left is the path to the leaf; other branches hang to its side. Folds long runs of entries; branch points, labels, compactions, summaries and some user messages stay. Records of state, usage, and imports are hidden where the tree does not part, unless --records or --all is given.
 
-In a pipe: one line per entry, in the order of the file, with tabs between id, parent, kind, time, label, "leaf" at the leaf, and text.
+In a pipe: one line per entry, records included, in the order of the file, with tabs between id, parent, kind, time, label, "leaf" at the leaf, and text.
 
 With --follow: one line per entry that another process appends from now on; with --json, the entries themselves.`,
-  parameters: [SESSION, ALL, TAIL, FOLLOW, PRETTY],
+  parameters: [SESSION, ALL, RECORDS, TAIL, FOLLOW, PRETTY],
   examples: [
     ["tree @last", "the latest session of this project"],
     ["tree @last --tail 20", "how it ended: the last 20 entries before the leaf"],
@@ -75,7 +78,8 @@ With --follow: one line per entry that another process appends from now on; with
     if (other !== undefined) throw new UsageError(`Give ${one} or ${other}, not both.`);
     if (call.get(FOLLOW)) return followSession(call);
     const session = await (await call.findSession(call.get(SESSION))).read();
-    const ordinals = tail === undefined ? session.tree.ordinals() : session.pathTo(session.leaf, tail);
+    const isWhole = call.json || !call.out.isLaidOut || call.get(RECORDS);
+    const ordinals = tail === undefined ? session.tree.ordinals() : listTail(session, tail, isWhole);
     if (call.json) return writeEntries(call, session, ordinals);
     if (!call.out.isLaidOut) return writeLines(call, session, ordinals);
     return tail === undefined ? drawTree(call, session) : drawTail(call, session, ordinals);
@@ -88,23 +92,45 @@ function drawTree({ out, get }: CommandCall, session: SessionView): void {
   const { tree, leaf } = session;
   const trunk = findTrunk(tree, leaf);
   const marks = { tree, leaf, kinds: read.kinds, labeled: session.labeled() };
-  const landmarks = get(ALL) ? { isDrawn: chooseAll(tree) } : chooseLandmarks(marks, trunk);
+  const isPassed = get(ALL) || get(RECORDS) ? undefined : findHiddenRecords(marks, trunk);
+  const hidden = isPassed?.reduce((sum, one) => sum + one, 0) ?? 0;
+  const landmarks = get(ALL) ? { isDrawn: chooseAll(tree) } : chooseLandmarks(marks, trunk, hidden);
   const roots = [...tree.children(NONE)].length;
   if (roots > 1) out.line(out.colors.dim(`○ ${formatCount(roots)} beginnings`));
   let isFolded = false;
   const noted = function* () {
-    for (const row of layOutRows({ tree, trunk, ...landmarks, rootDepth: 1 })) {
+    for (const row of layOutRows({
+      tree,
+      trunk,
+      ...landmarks,
+      ...(isPassed && { isPassed }),
+      rootDepth: 1,
+    })) {
       isFolded ||= row.kind !== "entry";
       yield row;
     }
   };
   new TreeWriter(session, read, out).write(noted());
+  if (isFolded || hidden > 0) out.line();
   if (isFolded) {
-    out.line();
     out.prose("Folded to be readable; --all draws every entry.", out.colors.dim);
   }
+  if (hidden > 0)
+    out.prose(
+      `${formatCounted(hidden, "record")} of state, usage, or imports hidden; --records shows them.`,
+      out.colors.dim,
+    );
   if (isFolded && read.failures.size > 0)
     out.prose(`To list the failures: ${makeFailuresCommand(get(SESSION))}`, out.colors.dim);
+}
+
+/** Returns the last entries of the path to the leaf: so many of the conversation, or of any kind. */
+function listTail(session: SessionView, max: number, isWhole: boolean): number[] {
+  if (isWhole) return session.pathTo(session.leaf, max);
+  const found: number[] = [];
+  for (let at = session.leaf; at !== NONE && found.length < max; at = session.tree.parentAt(at))
+    if (at === session.leaf || isConversation(getEntryKind(session.entryAt(at)))) found.push(at);
+  return found.reverse();
 }
 
 /** Shows entries as others append them. */
@@ -116,6 +142,7 @@ async function followSession({ findKeptSession, get, io, json, out, warn }: Comm
   warn(`Following ${toPlainLine(named.location.text)}; an interrupt (Ctrl-C) ends it.`);
   for await (const entry of session.watch(signal && { signal })) {
     if (json) out.json(entry);
+    else if (!get(RECORDS) && !isConversation(getEntryKind(entry))) continue;
     else writeAppended(entry, out);
     out.flush();
   }
@@ -227,11 +254,12 @@ export type Landmarks = Pick<DrawnTree, "isDrawn" | "isHidden">;
  * Chooses the entries that get a row of their own: those that always do, and a choice of user messages; of very many
  * branches not all, so that long sessions stay readable.
  *
+ * @param hidden - How many entries have no row.
  * @remarks Cost: O(entries), and O(n log n) for the branches.
  */
-export function chooseLandmarks(marks: TreeMarks, trunk: Trunk): Landmarks {
+export function chooseLandmarks(marks: TreeMarks, trunk: Trunk, hidden = 0): Landmarks {
   const { tree, kinds, leaf } = marks;
-  if (tree.size <= DRAWN_WHOLE) return { isDrawn: chooseConversation(marks, trunk) };
+  if (tree.size - hidden <= DRAWN_WHOLE) return { isDrawn: chooseConversation(marks, trunk) };
   const holdsLabel = new Uint8Array(tree.size);
   for (const ordinal of marks.labeled) holdsLabel[ordinal] = 1;
   carryUp(tree, trunk, holdsLabel);

@@ -5,6 +5,7 @@ import { NONE } from "../../../core/tree/entry-tree.ts";
 import { makePagePath } from "../../../session/files/page-files.ts";
 import { writeNewFile } from "../../../session/log/new-file.ts";
 import type { Command, CommandCall } from "../command.ts";
+import { countImportable } from "../importable-sessions.ts";
 import { PageServer, type ServedIndex } from "../page/page-server.ts";
 import { makeSessionPage } from "../page/session-page.ts";
 import { flag, optionalArgument, textOption } from "../parameters.ts";
@@ -61,7 +62,12 @@ function makeServedIndex(call: CommandCall): ServedIndex | undefined {
   if (get(LEAF) !== undefined) throw new UsageError("--leaf needs one session; name it.");
   if (isFolder) return { scope: { sessionDir: folder }, name: folder, prices: getPrices(call) };
   const scope = { ...getScope(call, true), otherDirs: listOtherFolders(call) };
-  return { scope, name: scope.sessionDir ?? "all projects", prices: getPrices(call) };
+  return {
+    scope,
+    name: scope.sessionDir ?? "all projects",
+    prices: getPrices(call),
+    countImportable: scope.sessionDir === undefined ? () => countImportable(call.io) : undefined,
+  };
 }
 
 async function serveSession(call: CommandCall): Promise<void> {

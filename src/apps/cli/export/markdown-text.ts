@@ -82,6 +82,12 @@ export function adoptMarkdown(text: string): string {
   return [...result, ...(fence === "" ? [] : [fence])].join("\n");
 }
 
+/** Writes a short text as code of HTML, for where Markdown is not read. */
+export function formatHtmlCode(text: string): string {
+  const escapes: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
+  return `<code>${toPlainLine(text).replace(/[&<>]/g, (found) => escapes[found] ?? found)}</code>`;
+}
+
 /** Puts text into a part that a viewer shows folded. */
 export function foldText(summary: string, text: string): string {
   return `<details>\n<summary>${summary}</summary>\n\n${text}\n\n</details>`;

@@ -1,18 +1,37 @@
-import { toRecord } from "../../../core/context/entry-fields.ts";
+import { getMessageFields, toRecord } from "../../../core/context/entry-fields.ts";
 import { takeStart, toText } from "../../../core/context/message-parts.ts";
 import { type ContentPart, getEntryContent, type OutputPart } from "../../../core/facts/entry-content.ts";
 import { getExcerpt } from "../../../core/facts/excerpt.ts";
 import { toImageAddress } from "../../../core/facts/images.ts";
 import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
+import { type LineBounds, shortenLines } from "../../../core/facts/shorten-lines.ts";
 import { formatDateAndTime, formatSpan, getMessageTimeRange } from "../../../core/facts/times.ts";
+import { findCallEdits, findCallFiles } from "../../../core/facts/touched-files.ts";
 import type { AnySessionEntry } from "../../../core/format/entry.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { getEntryKind } from "../../text/entry-kind.ts";
-import { formatImage, formatJson } from "../../text/stored-values.ts";
-import { adoptMarkdown, escapeMarkdown, fenceText, foldText, formatCode } from "./markdown-text.ts";
-import { type ExportSource, readNumberedEntries } from "./source.ts";
+import { formatImage } from "../../text/stored-values.ts";
+import { findLanguage, layOutCall } from "./markdown-call.ts";
+import {
+  adoptMarkdown,
+  escapeMarkdown,
+  fenceText,
+  foldText,
+  formatCode,
+  formatHtmlCode,
+} from "./markdown-text.ts";
+import { type ExportSource, type ResultDetail, readNumberedEntries } from "./source.ts";
 
 const LONGEST_FAILURE = 1000;
+
+/** To how much calls, results, thinking and instructions are shortened, unless everything is wanted. */
+const CALL_BOUNDS: LineBounds = { maxLines: 8, maxLineLength: 200 };
+const RESULT_BOUNDS: LineBounds = { maxLines: 4, maxLineLength: 120 };
+const THINKING_BOUNDS: LineBounds = { maxLines: 4, maxLineLength: 160 };
+const INSTRUCTION_BOUNDS: LineBounds = { maxLines: 20, maxLineLength: 400 };
+
+/** Lines of a result that is not worth folding. */
+const SHORT_RESULT = 3;
 
 /** Entry types of which a transcript says something in one line. */
 const MENTIONED: ReadonlyMap<string, string> = new Map([
@@ -23,20 +42,60 @@ const MENTIONED: ReadonlyMap<string, string> = new Map([
 
 /**
  * Writes a branch as a transcript in Markdown: what session it is, then a heading for each turn with what was said,
- * called and returned. State of extensions, labels as entries and usage records are left out.
+ * called and returned. State of extensions, labels as entries and usage records are left out; of changes of the model and the
+ * like before something is said, the last.
  */
 export function* writeMarkdown(source: ExportSource): Generator<string, void> {
-  const { session, leaf, withImages } = source;
+  const { session, leaf, withImages, results } = source;
   const path = session.tree.path(leaf);
   yield `${makeTranscriptHeading(source, path)}\n`;
+  const calls = new Map<string, ContentPart & { kind: "call" }>();
+  const mentions = new Mentions();
   let turn = 0;
+  let isAnswering = false;
   for (const { ordinal, entry } of readNumberedEntries(session, path)) {
     const label = session.labels.get(session.tree.idAt(ordinal))?.label;
     const mark = label === undefined ? "" : ` \\[${escapeMarkdown(label)}\\]`;
+    if (entry !== undefined && MENTIONED.has(entry.type)) {
+      mentions.add(entry, mark);
+      continue;
+    }
     const time = formatDateAndTime(session.tree.timeAt(ordinal));
     if (getEntryKind(entry).tone === "user") turn++;
-    const blocks = makeEntryBlocks(entry, { turn, mark, time, withImages });
-    for (const block of blocks) yield `\n${block}\n`;
+    const { parts } = getEntryContent(entry);
+    const { role } = getMessageFields(entry);
+    for (const part of parts) if (part.kind === "call") calls.set(part.id, part);
+    const call = calls.get(toText(getMessageFields(entry).toolCallId));
+    const blocks = makeEntryBlocks(entry, parts, {
+      turn,
+      mark,
+      time,
+      isAnswering,
+      withImages,
+      results,
+      call,
+    });
+    if (role === "user" || role === "assistant") isAnswering = role === "assistant";
+    if (blocks.length > 0) for (const block of [...mentions.take(), ...blocks]) yield `\n${block}\n`;
+  }
+  for (const block of mentions.take()) yield `\n${block}\n`;
+}
+
+/** Changes of settings that are still to be mentioned: of each kind the last, if it is another than the one that was mentioned. */
+class Mentions {
+  readonly #told = new Map<string, string>();
+  readonly #open = new Map<string, string>();
+
+  add(entry: AnySessionEntry, mark: string): void {
+    const what = MENTIONED.get(entry.type) ?? "";
+    this.#open.set(what, `*${what}: ${escapeMarkdown(getExcerpt(entry).text)}*${mark}`);
+  }
+
+  take(): string[] {
+    const open = [...this.#open].filter(([what, text]) => this.#told.get(what) !== text);
+    for (const [what, text] of open) this.#told.set(what, text);
+    this.#open.clear();
+    return open.map(([, text]) => text);
   }
 }
 
@@ -60,18 +119,74 @@ interface Around {
   /** The label in force, ready for a heading. */
   readonly mark: string;
   readonly time: string;
+  /** Whether the heading of an answer is above, and nobody has spoken since. */
+  readonly isAnswering: boolean;
   readonly withImages: boolean;
+  readonly results: ResultDetail;
+  /** The call of which the entry is the result, if it is known. */
+  readonly call: (ContentPart & { kind: "call" }) | undefined;
 }
 
 /** Returns the paragraphs that an entry becomes; none if it has no position in a transcript. */
-function makeEntryBlocks(entry: AnySessionEntry | undefined, around: Around): string[] {
-  const { parts } = getEntryContent(entry);
-  const mention = MENTIONED.get(entry?.type ?? "");
-  if (mention !== undefined) return [`*${mention}: ${escapeMarkdown(getExcerpt(entry).text)}*${around.mark}`];
+function makeEntryBlocks(
+  entry: AnySessionEntry | undefined,
+  parts: readonly ContentPart[],
+  around: Around,
+): string[] {
+  const { role } = getMessageFields(entry);
+  if (role === "toolResult") return makeResultBlocks(parts, around);
   const heading = makeHeading(entry, parts, around);
-  const said = parts.flatMap((part) => layOutPart(part, around.withImages)).filter((text) => text !== "");
+  const isSystem = heading === SYSTEM;
+  const said = parts
+    .flatMap((part) => layOutPart(isSystem ? shortenPart(part, around) : part, around))
+    .filter((text) => text !== "");
   if (heading === undefined) return entry === undefined ? said : [];
-  return heading === SYSTEM ? [foldText(heading, said.join("\n\n"))] : [heading, ...said];
+  if (isSystem) return [foldText(heading, said.join("\n\n"))];
+  // Calls without a word go on with what was said before.
+  const isSilent =
+    role === "assistant" &&
+    around.isAnswering &&
+    around.mark === "" &&
+    parts.every(({ kind }) => kind === "call");
+  return isSilent && parts.length > 0 ? said : [heading, ...said];
+}
+
+/** Lays out what a tool returned: a few lines as they are, more of them folded. */
+function makeResultBlocks(parts: readonly ContentPart[], around: Around): string[] {
+  const { call, mark, results } = around;
+  const output = parts.find((part) => part.kind === "output");
+  const others = parts.filter((part) => part !== output).flatMap((part) => layOutPart(part, around));
+  const [name, text, failed] = [output?.title ?? "result", output?.text ?? "", output?.isError === true];
+  const title = `**Result of** ${formatCode(name)}${failed ? ", **failed**" : ""}${mark}`;
+  if (results === "none") return failed || mark !== "" ? [title] : [];
+  const isObvious = results === "folded" && !failed && mark === "" && isEcho(text, call);
+  if (isObvious && others.length === 0) return [];
+  const isRead = call !== undefined && !failed && findCallFiles(call).every(({ isChanged }) => !isChanged);
+  const language = isRead ? findLanguage(call) : "";
+  if (results === "full") return [title, ...(output ? [fenceText(text, language)] : []), ...others];
+  const fence = fenceText(shortenLines(text, RESULT_BOUNDS), language);
+  const lines = countLines(text);
+  if (output === undefined || (lines <= SHORT_RESULT && text.length <= RESULT_BOUNDS.maxLineLength))
+    return [title, ...(output ? [fence] : []), ...others];
+  const summary = `Result of ${formatHtmlCode(name)}${failed ? ", <b>failed</b>" : ""}: ${formatCounted(lines, "line")}`;
+  return [...(mark === "" ? [] : [title]), foldText(summary, fence), ...others];
+}
+
+/** Tells whether a result says in a line that an edit was made which the transcript shows. */
+function isEcho(text: string, call: Around["call"]): boolean {
+  return countLines(text) <= 1 && call !== undefined && findCallEdits(call.input).length > 0;
+}
+
+function countLines(text: string): number {
+  return text.trimEnd().split("\n").length;
+}
+
+function shortenPart(part: ContentPart, { results }: Around): ContentPart {
+  return "text" in part ? { ...part, text: shorten(part.text, INSTRUCTION_BOUNDS, results) } : part;
+}
+
+function shorten(text: string, bounds: LineBounds, results: ResultDetail): string {
+  return results === "full" ? text : shortenLines(text, bounds);
 }
 
 const SYSTEM = "System";
@@ -104,8 +219,6 @@ function makeMessageHeading(message: JsonRecord, parts: readonly ContentPart[], 
       return formatTitle(2, `${around.turn}. User`, around);
     case "assistant":
       return formatTitle(3, "Assistant", around, text("model"));
-    case "toolResult":
-      return `**Result of** ${formatCode(text("toolName"))}${message["isError"] === true ? ", **failed**" : ""}${around.mark}`;
     case "bashExecution": {
       const notes = parts.flatMap((part) => (part.kind === "output" ? part.notes : []));
       return [formatTitle(3, "Command", around), ...notes.map((note) => `**${note}**`)].join(", ");
@@ -125,20 +238,22 @@ function formatTitle(level: number, text: string, { mark, time }: Around, by = "
 }
 
 /** Lays out a part of what an entry says. What programs stored is left out. */
-function layOutPart(part: ContentPart, withImages: boolean): string | string[] {
+function layOutPart(part: ContentPart, { results, withImages }: Around): string | string[] {
   switch (part.kind) {
     case "text":
       return adoptMarkdown(part.text);
     case "thinking":
-      return part.isRedacted ? [] : foldText("Thinking", adoptMarkdown(part.text));
+      return part.isRedacted
+        ? []
+        : foldText("Thinking", adoptMarkdown(shorten(part.text, THINKING_BOUNDS, results)));
     case "image": {
       const address = withImages ? toImageAddress(part) : undefined;
       return address === undefined ? `*Image: ${escapeMarkdown(formatImage(part))}*` : `![image](${address})`;
     }
     case "call":
-      return [`**Call of** ${formatCode(part.name)}`, fenceText(formatJson(part.input ?? null), "json")];
+      return layOutCall(part, results === "full" ? undefined : CALL_BOUNDS);
     case "output":
-      return layOutOutput(part);
+      return layOutOutput(part, results);
     case "data":
       return [];
     case "note":
@@ -150,10 +265,16 @@ function layOutPart(part: ContentPart, withImages: boolean): string | string[] {
   }
 }
 
-function layOutOutput({ of, title: name, text }: OutputPart): string[] {
-  if (of === "tool") return [fenceText(text)];
-  const front = of === "command" ? fenceText(name, "sh") : `**${escapeMarkdown(name)}**`;
-  return text === "" ? [front] : [front, fenceText(text)];
+function layOutOutput({ of, title: name, text }: OutputPart, results: ResultDetail): string[] {
+  const front = of === "command" ? fenceText(name, "bash") : `**${escapeMarkdown(name)}**`;
+  if (text === "" || (of === "command" && results === "none")) return [front];
+  if (of === "section" || results === "full" || countLines(text) <= SHORT_RESULT)
+    return [front, fenceText(text)];
+  const output = foldText(
+    `Output: ${formatCounted(countLines(text), "line")}`,
+    fenceText(shortenLines(text, RESULT_BOUNDS)),
+  );
+  return [front, output];
 }
 
 function formatStoredTokens(tokens: unknown): string {

@@ -10,10 +10,18 @@ export interface ExportSource {
   /** Whether everything is wanted: all branches, or every entry of a drawing. */
   readonly isFull: boolean;
   readonly withImages: boolean;
+  /** How much of what tools and commands wrote is in the Markdown. */
+  readonly results: ResultDetail;
   readonly atif?: AtifChoices;
   /** The document of ATIF, once it is made. */
   readonly exported?: ExportedTrajectory;
 }
+
+/** No results, results folded and shortened, or results and calls in full. */
+export const RESULT_DETAILS = ["none", "folded", "full"] as const;
+
+/** One of these. */
+export type ResultDetail = (typeof RESULT_DETAILS)[number];
 
 /** What the caller wants of a document of ATIF. */
 export interface AtifChoices {

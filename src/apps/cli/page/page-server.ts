@@ -20,6 +20,7 @@ import {
   readRange,
   realFileSystem,
 } from "../../../session/fs/file-system.ts";
+import type { ImportableSessions } from "../importable-sessions.ts";
 import {
   FailureCounter,
   makeIndexPage,
@@ -44,6 +45,8 @@ export interface ServedIndex {
   readonly name: string;
   /** Prices calls whose records state no cost. */
   readonly prices?: PriceFunction;
+  /** Counts the sessions of other programs that can be imported; undefined for a folder, to which nothing is imported. */
+  readonly countImportable?: (() => Promise<readonly ImportableSessions[]>) | undefined;
 }
 
 type Answer = (request: IncomingMessage, response: ServerResponse, url: URL) => void | Promise<void>;
@@ -146,6 +149,9 @@ export class PageServer {
     if (what === "usage")
       return async (request, response) =>
         writeJson(response, await sumIndexUsage(index.scope, makeCounting(request, index), this.#makeHref));
+    const { countImportable } = index;
+    if (what === "importable" && countImportable !== undefined)
+      return async (_, response) => writeJson(response, await countImportable());
     return what === "search"
       ? (request, response, url) => this.#search(request, response, url, index)
       : undefined;
@@ -178,9 +184,10 @@ export class PageServer {
     await pipeline(Readable.from(readFollowed(follower, first)), response);
   }
 
-  async #writeIndex(response: ServerResponse, { scope, name }: ServedIndex): Promise<void> {
+  async #writeIndex(response: ServerResponse, { scope, name, countImportable }: ServedIndex): Promise<void> {
     const [searchUrl, usageUrl] = [`/${this.#token}/search`, `/${this.#token}/usage`];
-    const addresses = { makeHref: this.#makeHref, searchUrl, usageUrl };
+    const importableUrl = countImportable && `/${this.#token}/importable`;
+    const addresses = { makeHref: this.#makeHref, searchUrl, usageUrl, importableUrl };
     writeBody(response, 200, "text/html", await makeIndexPage(scope, name, addresses));
   }
 
@@ -202,7 +209,11 @@ export class PageServer {
     const follower = new FileFollower(path, offset, url.searchParams.get("file") ?? "");
     response.writeHead(200, { ...HEADERS, "Content-Type": "text/event-stream" });
     response.write(": following\n\n");
+    let wasWriting: boolean | undefined;
     const look = () => {
+      const isWriting = isBeingWritten(path);
+      if (isWriting !== wasWriting) response.write(`event: writing\ndata: ${isWriting}\n\n`);
+      wasWriting = isWriting;
       // What a browser has not fetched yet would be kept here.
       let isFree = !response.writableNeedDrain;
       try {
@@ -295,6 +306,15 @@ function parseIdentity(text: string): FileIdentity | undefined {
   if (dev === undefined || ino === undefined || birthtimeNs === undefined || ctimeNs === undefined)
     return undefined;
   return { dev, ino, birthtimeNs, ctimeNs };
+}
+
+/** A program counts as writing to a file for so long after its last write: calls of models and tools take their time. */
+const WRITING_MS = 60_000;
+
+/** Tells whether a program is writing to a file, by the time of its last change. */
+function isBeingWritten(path: string): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats !== undefined && Date.now() - stats.mtimeMs < WRITING_MS;
 }
 
 /** Reads what is appended to a file. */

@@ -4,6 +4,7 @@ import { listSessions } from "../../../catalog/list/list-sessions.ts";
 import type { TextMatch } from "../../../catalog/query/text-matcher.ts";
 import { type FileHit, searchSessions } from "../../../catalog/search/search.ts";
 import { collectCalls } from "../../../catalog/usage/collect-usage.ts";
+import { findMainModel } from "../../../catalog/usage/main-model.ts";
 import {
   estimateCalls,
   findStarters,
@@ -46,6 +47,8 @@ interface IndexAddresses {
   readonly makeHref: (path: string) => string;
   readonly searchUrl: string;
   readonly usageUrl: string;
+  /** Undefined where nothing is imported to. */
+  readonly importableUrl: string | undefined;
 }
 
 /** What one model's calls in a session used on a day, those of its subagents included. */
@@ -59,7 +62,11 @@ export interface IndexUsageGroup extends Omit<UsageGroup, "by" | "subagentOf" | 
 export interface IndexUsage {
   /** By address of the session's page. */
   readonly sessions: {
-    readonly [href: string]: { readonly source: string | null; readonly startedBy?: string };
+    readonly [href: string]: {
+      readonly source: string | null;
+      readonly model: string | null;
+      readonly startedBy?: string;
+    };
   };
   readonly groups: readonly IndexUsageGroup[];
 }
@@ -79,9 +86,10 @@ export async function sumIndexUsage(
   const hrefAt = (row: SessionRow | undefined) => (row === undefined ? undefined : hrefs.get(row));
   return {
     sessions: Object.fromEntries(
-      listed.map(({ row, recorded: { source } }) => {
+      listed.map(({ row, recorded }) => {
+        const [{ source }, model] = [recorded, findMainModel(recorded)];
         const startedBy = hrefAt(starters.get(row));
-        return [hrefAt(row), { source, ...(startedBy !== undefined && { startedBy }) }];
+        return [hrefAt(row), { source, model, ...(startedBy !== undefined && { startedBy }) }];
       }),
     ),
     groups: groups.map(({ by, subagentOf: _, sessions: __, ...sums }) => {

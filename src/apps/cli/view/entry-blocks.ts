@@ -44,6 +44,15 @@ export function getEntryDetails(entry: AnySessionEntry | undefined): EntryDetail
   };
 }
 
+/** Lays out what an entry says, without data that programs keep with it. */
+export function getTextBlocks(entry: AnySessionEntry | undefined): DetailBlock[] {
+  const { parts } = getEntryContent(entry);
+  return parts
+    .filter(({ kind }) => kind !== "data")
+    .map(toDetailBlock)
+    .map(toHarmless);
+}
+
 /** Lays out what a message says to a model. */
 export function getMessageBlocks(message: unknown): DetailBlock[] {
   return getMessageContent(message).map(toDetailBlock).map(toHarmless);

@@ -41,7 +41,7 @@ export function chooseContext(session: SessionModel, path: IndexedPath): Context
   const ordinals = selected?.indices.map((index) => path.ordinals[index] ?? NONE) ?? path.ordinals;
   const compaction = path.ordinals[selected?.compactionIndex ?? NONE] ?? NONE;
   const edits = tree.hasType("context_edit")
-    ? findEdits(session, ordinals)
+    ? findContextEdits(session, ordinals)
     : new Map<number, ContextEditEntry>();
   const project = (ordinal: number) => {
     const entry = session.entryAt(ordinal);
@@ -54,7 +54,7 @@ export function chooseContext(session: SessionModel, path: IndexedPath): Context
 }
 
 /** Finds the context edits among some entries; of several that change the same entry, the last one counts. */
-function findEdits(session: SessionModel, ordinals: readonly number[]): Map<number, ContextEditEntry> {
+function findContextEdits(session: SessionModel, ordinals: readonly number[]): Map<number, ContextEditEntry> {
   const { tree } = session;
   const edits = new Map<number, ContextEditEntry>();
   for (const ordinal of ordinals) {

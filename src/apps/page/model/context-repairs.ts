@@ -62,7 +62,7 @@ function outlineMessages(facts: EntryFacts | undefined, item: ContextEntry): rea
   return [facts.calls.length > 0 ? makeAnswer(facts) : OTHER];
 }
 
-/** Tells whether facts say all that counts: not of calls that are dropped, since what else their message holds counts then. */
+/** Returns whether facts hold all that counts: not of calls that are dropped, since what else their message holds counts then. */
 function isOutlinedByFacts(
   { kind, calls, callId, isUnfinished }: EntryFacts,
   { state }: ContextEntry,

@@ -91,8 +91,14 @@ export function makeHeading(entry: AnySessionEntry, kind: EntryKind, used?: Read
     text: formatHeadingText(entry, kind),
     facts: formatFacts(entry, used),
     outcome: kind === KINDS.assistant ? outcomeOf(entry) : undefined,
-    level: kind.tone === "quiet" ? undefined : kind === KINDS.user ? 2 : 3,
+    level: getHeadingLevel(kind),
   };
+}
+
+/** Returns the level of the heading of an entry: 2 for what begins a turn, 3 for what belongs to one; undefined for a line. */
+export function getHeadingLevel(kind: EntryKind): EntryHeading["level"] {
+  if (kind.tone === "quiet") return undefined;
+  return kind === KINDS.user ? 2 : 3;
 }
 
 function formatHeadingText(entry: AnySessionEntry, kind: EntryKind): string {

@@ -1,9 +1,12 @@
 import { diffLines } from "diff";
-import { toRecord } from "../../../core/context/entry-fields.ts";
+import { getTexts } from "../../../core/context/content-text.ts";
+import { getMessageFields, toNumber, toRecord } from "../../../core/context/entry-fields.ts";
 import { toText } from "../../../core/context/message-parts.ts";
 import { getToolCalls } from "../../../core/facts/tool-calls.ts";
 import { findCallEdits, findCallFiles } from "../../../core/facts/touched-files.ts";
 import { groupBy } from "../../../core/format/group-by.ts";
+import { NONE } from "../../../core/tree/entry-tree.ts";
+import { type DiffLine, FileTexts } from "./line-numbers.ts";
 import { hasFailedAt, type SessionModel } from "./session-model.ts";
 
 /** A change that a call of a tool made to a file. */
@@ -34,13 +37,25 @@ export function findChangedFiles(session: SessionModel, path: readonly number[])
   const { facts } = session;
   const results = new Map(path.map((ordinal) => [facts[ordinal]?.callId, ordinal]));
   const calling = path.filter((ordinal) => facts[ordinal]?.calls.length !== 0);
+  const texts = new FileTexts();
   const changes = calling.flatMap((ordinal) =>
     getToolCalls(session.entryAt(ordinal)).flatMap(({ id, name, input }): FileChange[] => {
-      const files = findCallFiles({ name, input }).filter(({ isChanged }) => isChanged);
+      const files = findCallFiles({ name, input });
       const result = id === "" ? undefined : results.get(id);
       const hasFailed = result !== undefined && hasFailedAt(session, result);
+      const message = getMessageFields(session.entryAt(result ?? NONE));
+      const [read] = files;
+      if (read !== undefined && !hasFailed && isWholeRead(name, input))
+        texts.addRead(read.path, getTexts(message["content"]).join("\n"));
       const common = { ordinal, result, tool: name, hasFailed };
-      return files.map((file) => ({ ...common, path: file.path, edits: getEdits(input, file.path) }));
+      const place = (path: string, lines: readonly DiffLine[]) =>
+        hasFailed ? lines : texts.makeEdit(path, lines, message["details"]);
+      return files
+        .filter(({ isChanged }) => isChanged)
+        .map(({ path: file }) => {
+          const edits = getEdits(input, file).map((lines) => place(file, lines));
+          return { ...common, path: file, edits };
+        });
     }),
   );
   return Array.from(
@@ -49,18 +64,26 @@ export function findChangedFiles(session: SessionModel, path: readonly number[])
   );
 }
 
+/** Tools that return a file as it is; others write prose about a file. */
+const READS_FILE = /(?:^|[^a-z])(?:read|view|cat|open)/i;
+
+/** Tells whether a tool returns a file as it is, by its name. */
+export function isReadingTool(name: string): boolean {
+  return READS_FILE.test(name);
+}
+
+/** Tells whether a call reads a file from its first line on. */
+function isWholeRead(name: string, input: unknown): boolean {
+  const { offset, view_range } = toRecord(input);
+  return isReadingTool(name) && view_range === undefined && toNumber(offset) <= 1;
+}
+
 /** What a call says of its change to a file. */
 function getEdits(input: unknown, path: string): DiffLine[][] {
   const edits = findEdits(input, path);
   const { content, file_text } = toRecord(input);
   const written = toText(content) || toText(file_text);
   return edits.length > 0 || written === "" ? edits : [makeWrittenLines(written)];
-}
-
-/** A line of a comparison. */
-export interface DiffLine {
-  readonly sign: "+" | "-" | " ";
-  readonly text: string;
 }
 
 /** Longer texts are not compared: that can take long. */

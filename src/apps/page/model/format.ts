@@ -55,3 +55,8 @@ export function roundValues(max: number): number[] {
   const step = power * (STEPS.find((one) => one * power >= rough) ?? 10);
   return Array.from({ length: Math.ceil(max / step - 1e-9) + 1 }, (_, index) => index * step);
 }
+
+/** Writes the first letter large. */
+export function capitalize(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}

@@ -18,6 +18,8 @@ export interface SpentGroup extends Readonly<Spent> {
 export interface IndexUsage {
   /** The program that each session was imported from, by its address; empty for one that was not imported. */
   readonly sources: ReadonlyMap<string, string>;
+  /** The model that made most calls of each session, by its address. */
+  readonly models: ReadonlyMap<string, string>;
   /** The sessions that started each subagent's, by its address. */
   readonly starters: ReadonlyMap<string, string>;
   readonly groups: readonly SpentGroup[];
@@ -30,6 +32,7 @@ export function readIndexUsage(json: unknown): IndexUsage {
   const starters = known.map(([href, { startedBy }]) => [href, toText(startedBy)] as const);
   return {
     sources: new Map(known.map(([href, { source }]) => [href, toText(source)])),
+    models: new Map(known.map(([href, { model }]) => [href, toText(model)])),
     starters: new Map(starters.filter(([, starter]) => starter !== "")),
     groups: toArray(groups).map((one) => {
       const { session, day, model } = toRecord(one);

@@ -138,11 +138,11 @@ class StoredPath implements PathView {
   }
 
   #listModelItems(): ContextItem[] {
-    const messagesOf = makeMessagesReader(this.#session, this.#choice);
+    const readMessages = makeMessagesReader(this.#session, this.#choice);
     return this.#choice.ordinals.flatMap((ordinal) => {
       const state = this.items[this.indices.get(ordinal) ?? -1]?.state;
       if (state !== "seen" && state !== "edited") return [];
-      return new ContextItem(this.#session, ordinal, state, messagesOf);
+      return new ContextItem(this.#session, ordinal, state, readMessages);
     });
   }
 }
@@ -246,20 +246,20 @@ class StoredItem<State extends ItemState = ItemState> implements PathItem {
 }
 
 class ContextItem extends StoredItem<"seen" | "edited"> implements ModelItem {
-  readonly #messagesOf: (ordinal: number) => readonly Message[];
+  readonly #readMessages: (ordinal: number) => readonly Message[];
 
   constructor(
     session: SessionModel,
     ordinal: number,
     state: "seen" | "edited",
-    messagesOf: (ordinal: number) => readonly Message[],
+    readMessages: (ordinal: number) => readonly Message[],
   ) {
     super(session, ordinal, state);
-    this.#messagesOf = messagesOf;
+    this.#readMessages = readMessages;
   }
 
   get messages(): readonly Message[] {
-    return this.#messagesOf(this.ordinal);
+    return this.#readMessages(this.ordinal);
   }
 
   /** Number of messages: of what is stored as it is sent always one. */

@@ -13,7 +13,7 @@ interface IndexedValue<T> {
 /**
  * Finds the last of some entries that has a value.
  *
- * @param mayHave - Tells by what is known without the body whether an entry may have it.
+ * @param mayHave - Returns whether an entry may have it, by what is known without the body.
  * @param read - Returns the value that an entry has; undefined for none.
  * @returns Undefined if none has it, or the last 500 that might have it do not.
  * @remarks Cost: O(entries), and at most 500 bodies.

@@ -32,6 +32,8 @@ export interface SessionList {
   readonly searchUrl: string;
   /** Address that tells what the sessions used. */
   readonly usageUrl: string;
+  /** Address that tells which sessions of other programs can be imported; undefined for the list of a folder. */
+  readonly importableUrl: string | undefined;
   /** Latest first. */
   readonly sessions: readonly ListedSession[];
 }
@@ -51,11 +53,12 @@ export interface ListHit {
 
 /** Reads the list that a server put into the page. */
 export function readSessionList(json: string): SessionList {
-  const { name, searchUrl, usageUrl, sessions } = toRecord(JSON.parse(json));
+  const { name, searchUrl, usageUrl, importableUrl, sessions } = toRecord(JSON.parse(json));
   return {
     name: toText(name),
     searchUrl: toText(searchUrl),
     usageUrl: toText(usageUrl),
+    importableUrl: toText(importableUrl) || undefined,
     sessions: toArray(sessions).map((one) => {
       const { href, path, id, cwd, title, created, modified, messageCount, issueCount, isFork, startedBy } =
         toRecord(one);

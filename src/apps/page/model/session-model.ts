@@ -153,10 +153,17 @@ export function getSiblings({ tree }: Pick<SessionModel, "tree">, ordinal: numbe
   return [...tree.children(tree.parentAt(ordinal))];
 }
 
-/** Names the end of a path in words: `the leaf`, `entry 4f338a15`, or `the start` before the first entry. */
-export function formatEndName({ tree, leaf }: Pick<SessionModel, "tree" | "leaf">, end: number): string {
-  if (end === leaf) return "the leaf";
-  return end === NONE ? "the start" : `entry ${tree.idAt(end)}`;
+/** Names the branch that ends at an entry: the current one, on which the session continues, or one by its last entry. */
+export function formatBranchName({ tree, leaf }: Pick<SessionModel, "tree" | "leaf">, end: number): string {
+  if (end === leaf) return "current branch";
+  return end === NONE ? "start of the session" : `branch to entry ${tree.idAt(end)}`;
+}
+
+/** Returns where something is, if it is on a branch: `on the current branch`, `on the branch to entry 4f338a15`. */
+export function formatPlace(session: Pick<SessionModel, "tree" | "leaf">, end: number): string {
+  return end === NONE && end !== session.leaf
+    ? "before the first entry"
+    : `on the ${formatBranchName(session, end)}`;
 }
 
 /** Bytes of a damaged line that are shown. */

@@ -111,6 +111,23 @@ export function highlightCode(text: string, language: string): SafeHtml | undefi
   return vouchFor(hljs.highlight(text, { language, ignoreIllegals: true }).value);
 }
 
+/**
+ * Colors a text line by line, so that each line can stand alone; see `highlightCode`.
+ *
+ * @returns As many pieces as the text has lines.
+ */
+export function highlightLines(text: string, language: string): SafeHtml[] | undefined {
+  const html = highlightCode(text, language)?.__html;
+  if (html === undefined) return undefined;
+  let open: string[] = [];
+  return html.split("\n").map((line) => {
+    const start = open.join("");
+    for (const [tag] of line.matchAll(/<span [^>]*>|<\/span>/g))
+      open = tag === "</span>" ? open.slice(0, -1) : [...open, tag];
+    return vouchFor(start + line + "</span>".repeat(open.length));
+  });
+}
+
 function isSlow(text: string): boolean {
   let squares = 0;
   for (const [run] of text.matchAll(/\s+|\S+/g)) {

@@ -1,12 +1,13 @@
 import MarkdownIt from "markdown-it";
+import { toRecord } from "../../../core/context/entry-fields.ts";
 import { findLanguage, highlightCode, type SafeHtml, vouchFor } from "./highlight.ts";
 
 /** Longer texts are shown as they are: laying them out is not worth the wait. */
 const LONGEST = 300_000;
 
-/** Levels of headings that the page uses above those of a text. */
-const PAGE_HEADINGS = 3;
-const DEEPEST_HEADING = 6;
+/** Level of the first heading of a text, if the page has the three above. */
+const FIRST_LEVEL = 4;
+const DEEPEST_LEVEL = 6;
 
 /** Addresses that a link may lead to. */
 const ALLOWED_LINK = /^(?:https?:\/\/|mailto:)/i;
@@ -41,13 +42,21 @@ for (const name of ["bullet_list_open", "ordered_list_open", "blockquote_open"])
   };
 }
 
-// The page has the first three levels of headings for itself.
-for (const name of ["heading_open", "heading_close"]) {
-  parser.renderer.rules[name] = (tokens, index) => {
-    const level = Math.min(DEEPEST_HEADING, Number(tokens[index]?.tag.slice(1)) + PAGE_HEADINGS);
-    return name === "heading_open" ? `<h${level}>` : `</h${level}>\n`;
-  };
-}
+// A text may skip levels: on the page each heading is one level below the one that it belongs to.
+parser.core.ruler.push("heading_levels", ({ tokens, env }) => {
+  const { firstLevel } = toRecord(env);
+  const first = typeof firstLevel === "number" ? firstLevel : FIRST_LEVEL;
+  const above: string[] = [];
+  let tag = "";
+  for (const token of tokens) {
+    if (token.type === "heading_open") {
+      while (above.length > 0 && (above.at(-1) ?? "") >= token.tag) above.pop();
+      tag = `h${Math.min(DEEPEST_LEVEL, first + above.length)}`;
+      above.push(token.tag);
+    }
+    if (token.type === "heading_open" || token.type === "heading_close") token.tag = tag;
+  }
+});
 
 // An image would be loaded from somewhere: its address becomes a link that one may follow or not.
 parser.renderer.rules["image"] = (tokens, index) => {
@@ -89,8 +98,9 @@ for (const name of ["th_open", "td_open"]) {
  * Safe by construction: with `html: false` markdown-it escapes all markup in the text and writes only its own elements;
  * addresses that are not http, https or mailto are no links; images become links.
  *
+ * @param firstLevel - Level of its first heading, from 2.
  * @returns Undefined if the text is too long: show it as it is.
  */
-export function renderMarkdown(text: string): SafeHtml | undefined {
-  return text.length > LONGEST ? undefined : vouchFor(parser.render(text));
+export function renderMarkdown(text: string, firstLevel = FIRST_LEVEL): SafeHtml | undefined {
+  return text.length > LONGEST ? undefined : vouchFor(parser.render(text, { firstLevel }));
 }

@@ -22,6 +22,7 @@ import { Help, SIGNS } from "./help.tsx";
 import { IssuesView } from "./issues-view.tsx";
 import { KEY_HELP, useKeys } from "./keys.ts";
 import type { LiveSession } from "./live-session.ts";
+import { NewEntries } from "./new-entries.tsx";
 import { PageContext, type PageContextValue, useCopy } from "./page-context.ts";
 import { PathBar, TimeLine } from "./path-bar.tsx";
 import { FilterBar, SearchPanel } from "./search-panel.tsx";
@@ -102,7 +103,7 @@ export function App({ live, path: file, opening, indexUrl }: AppProps) {
   const toggleEntry = () => {
     const ordinal = focus === NONE ? sight.ordinal : focus;
     if (focus === NONE) go({ go: "mark", ordinal });
-    if (!folds.toggleEntry(ordinal)) say("There is nothing to open here");
+    if (!folds.toggleEntry(ordinal)) say("Nothing to open here");
   };
   const step = (direction: 1 | -1, only?: "user") =>
     go({ go: "by", direction, from: sight.ordinal, ...(only !== undefined && { only }) });
@@ -199,12 +200,19 @@ export function App({ live, path: file, opening, indexUrl }: AppProps) {
           <main>
             {isConversation && (
               <>
+                <h2 class="sr-only">{view === "model" ? "What the model sees" : "Conversation"}</h2>
                 <PathBar path={path} position={position} onFailure={toFailure} />
                 <TimeLine path={path} focus={focus} />
                 <Conversation path={path} position={position} sight={sight} />
+                <NewEntries end={position.end} wasAtEnd={wasAtEnd} />
               </>
             )}
-            {view === "beside" && <BesideView path={path} position={position} />}
+            {view === "beside" && (
+              <>
+                <h2 class="sr-only">Two branches</h2>
+                <BesideView path={path} position={position} />
+              </>
+            )}
             {view === "changes" && <ChangesView path={path} />}
             {view === "usage" && <UsageView path={path} />}
             {view === "issues" && <IssuesView />}
@@ -280,8 +288,8 @@ function Printed({ page, path }: { page: PageContextValue; path: PathView }) {
           {before !== undefined && (
             <p class="notice">
               These are the last {formatCount(items.length)} of {formatCount(shown.length)} entries on this
-              path. For what comes before, end the path at entry {before.entry.id} and print again, or run
-              “sessiontree export --markdown”, which writes all of it.
+              branch. For earlier ones, hide what follows entry {before.entry.id} and print again, or run
+              “sessiontree export --markdown”, which writes all of them.
             </p>
           )}
           {makeEntryRows(items).rows.map((row) => (

@@ -1,17 +1,21 @@
-import { useMemo } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { formatCounted, joinNonempty } from "../../../core/facts/number-text.ts";
 import { type ChangedFile, type FileChange, findChangedFiles } from "../model/file-changes.ts";
 import { formatTime } from "../model/format.ts";
+import type { DiffLine } from "../model/line-numbers.ts";
 import type { PathView } from "../model/path-items.ts";
-import { formatEndName } from "../model/session-model.ts";
+import { formatPlace } from "../model/session-model.ts";
 import { Diff, DiffCounts } from "./code.tsx";
 import { LinkButton } from "./controls.tsx";
 import { usePage } from "./page-context.ts";
-import { VirtualList } from "./virtual-list.tsx";
+import { type Jump, VirtualList } from "./virtual-list.tsx";
 
-/** The files that were changed on the path, each with its edits in order, as a pull request shows them. */
+/** The files that were changed on a branch, each with its edits in order, as a pull request shows them, and a list of them. */
 export function ChangesView({ path }: { path: PathView }) {
   const { session } = usePage();
+  const [jump, jumpTo] = useState<Jump>();
+  const [[first, last], setRange] = useState([0, 0]);
+  const isChosenSeen = jump !== undefined && jump.index >= first && jump.index <= last;
   const files = useMemo(
     () =>
       findChangedFiles(
@@ -20,35 +24,81 @@ export function ChangesView({ path }: { path: PathView }) {
       ),
     [session, path],
   );
-  const where = `on the path to ${formatEndName(session, path.end)}`;
-  if (files.length === 0) return <div class="empty">No tool says that it changed a file {where}.</div>;
+  const where = formatPlace(session, path.end);
+  if (files.length === 0) return <div class="empty">No tool call changed a file {where}.</div>;
   return (
-    <div class="issues-page">
-      <p class="issues-head">
-        {formatCounted(files.length, "file", "files")} changed {where}, as the calls of tools say. What
-        commands changed is not known.
-      </p>
-      <VirtualList
-        class="changes"
-        label="Changed files"
-        items={files}
-        getKey={(file) => file.path}
-        estimate={() => 90}
-        render={(file) => <FileChanges file={file} />}
+    <div class="changes-page">
+      <FileList
+        files={files}
+        current={isChosenSeen ? jump.index : first}
+        onChoose={(index) => jumpTo({ index, align: "start" })}
       />
+      <div class="issues-page">
+        <p class="issues-head">
+          {formatCounted(files.length, "file", "files")} changed {where}, according to the tool calls. Changes
+          by commands are unknown.
+        </p>
+        <VirtualList
+          class="changes"
+          label="Changed files"
+          items={files}
+          getKey={(file) => file.path}
+          estimate={() => 90}
+          render={(file) => <FileChanges file={file} />}
+          jump={jump}
+          onRange={(from, to) => {
+            if (from !== first || to !== last) setRange([from, to]);
+          }}
+        />
+      </div>
     </div>
   );
 }
 
-function FileChanges({ file: { path, changes } }: { file: ChangedFile }) {
-  const all = changes.filter(({ hasFailed }) => !hasFailed).flatMap(({ edits }) => edits);
+interface FileListProps {
+  readonly files: readonly ChangedFile[];
+  /** Index of the file that is in sight. */
+  readonly current: number;
+  readonly onChoose: (index: number) => void;
+}
+
+/** The names of the files, each of which leads to its changes. */
+function FileList({ files, current, onChoose }: FileListProps) {
+  return (
+    <nav class="file-list" aria-label="Files">
+      {files.map((file, index) => {
+        const [, folder = "", name = file.path] = /^(.*[/\\])?([^/\\]+)$/.exec(file.path) ?? [];
+        return (
+          <button
+            key={file.path}
+            type="button"
+            title={file.path}
+            aria-current={index === current}
+            onClick={() => onChoose(index)}
+          >
+            <span class="file-name">{name}</span>
+            <DiffCounts edits={listEdits(file)} />
+            {folder !== "" && <span class="file-folder">{folder}</span>}
+          </button>
+        );
+      })}
+    </nav>
+  );
+}
+
+/** Returns the edits of a file that were made. */
+function listEdits({ changes }: ChangedFile): (readonly DiffLine[])[] {
+  return changes.filter(({ hasFailed }) => !hasFailed).flatMap(({ edits }) => edits);
+}
+
+function FileChanges({ file }: { file: ChangedFile }) {
   return (
     <article class="file-changes">
       <h2>
-        <code>{path}</code>
-        <DiffCounts edits={all} />
+        <code>{file.path}</code>
+        <DiffCounts edits={listEdits(file)} />
       </h2>
-      {changes.map((change, index) => (
+      {file.changes.map((change, index) => (
         <Change key={index} change={change} />
       ))}
     </article>
@@ -58,20 +108,20 @@ function FileChanges({ file: { path, changes } }: { file: ChangedFile }) {
 /** One call that changed a file, and what it says of the change. */
 function Change({ change }: { change: FileChange }) {
   const { session, go } = usePage();
-  const { ordinal, result = ordinal, tool, hasFailed, edits } = change;
+  const { path, ordinal, result = ordinal, tool, hasFailed, edits } = change;
   const entry = session.entryAt(result);
   return (
-    <section class="file-change" aria-label={tool}>
+    <div class="file-change">
       <p>
         <LinkButton onClick={() => go({ go: "entry", ordinal: result })}>
           {joinNonempty(", ", tool, formatTime(entry?.timestamp))}
         </LinkButton>
         {hasFailed && <span class="chip is-failed">failed</span>}
-        {edits.length === 0 && <span class="muted">the call does not say what it changed</span>}
+        {edits.length === 0 && <span class="muted">the call does not state what it changed</span>}
       </p>
       {edits.map((lines, index) => (
-        <Diff key={index} lines={lines} />
+        <Diff key={index} lines={lines} path={path} />
       ))}
-    </section>
+    </div>
   );
 }

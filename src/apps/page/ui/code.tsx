@@ -1,9 +1,9 @@
 import { createContext, Fragment } from "preact";
 import { useContext, useMemo, useState } from "preact/hooks";
 import { formatCount } from "../../../core/facts/number-text.ts";
-import type { DiffLine } from "../model/file-changes.ts";
+import type { DiffLine } from "../model/line-numbers.ts";
 import { type ColoredText, readColors } from "../model/terminal-colors.ts";
-import { highlightCode, type SafeHtml } from "../render/highlight.ts";
+import { guessLanguage, highlightCode, highlightLines, type SafeHtml } from "../render/highlight.ts";
 import { usePage } from "./page-context.ts";
 
 /** Whether this is for paper, where no reader can ask for more. */
@@ -111,13 +111,20 @@ const AROUND = 4;
 /** More lines are shown on demand. */
 const MAX_DIFF_LINES = 400;
 
-/** A comparison of two texts. */
-export function Diff({ lines }: { lines: readonly DiffLine[] }) {
+interface DiffProps {
+  readonly lines: readonly DiffLine[];
+  /** The file, whose name tells the language. */
+  readonly path?: string | undefined;
+}
+
+/** A comparison of two texts, with the numbers of its lines if they are known. */
+export function Diff({ lines, path = "" }: DiffProps) {
   const [isWhole, showWhole] = useState(false);
   const isPrinted = useContext(PrintContext);
-  const shown = chooseShownLines(lines);
+  const shown = useMemo(() => chooseShownLines(colorLines(lines, guessLanguage(path))), [lines, path]);
+  const isNumbered = lines.some(({ number }) => number !== undefined);
   return (
-    <figure class="diff" aria-label="Changes">
+    <figure class={isNumbered ? "diff is-numbered" : "diff"} aria-label="Changes">
       {shown.slice(0, isWhole || isPrinted ? undefined : MAX_DIFF_LINES).map((line, index) =>
         line === undefined ? (
           <div key={index} class="diff-gap">
@@ -125,8 +132,13 @@ export function Diff({ lines }: { lines: readonly DiffLine[] }) {
           </div>
         ) : (
           <div key={index} class={`diff-line ${CLASS_OF[line.sign]}`}>
+            {isNumbered && <span class="diff-number">{line.number}</span>}
             <span class="diff-sign">{line.sign}</span>
-            <span class="diff-text">{line.text}</span>
+            {line.html === undefined ? (
+              <span class="diff-text">{line.text}</span>
+            ) : (
+              <Html class="diff-text" html={line.html} />
+            )}
           </div>
         ),
       )}
@@ -141,8 +153,27 @@ export function Diff({ lines }: { lines: readonly DiffLine[] }) {
 
 const CLASS_OF = { "+": "is-added", "-": "is-removed", " ": "is-same" };
 
+/** A line of a comparison, colored if its language is known. */
+interface ColoredLine extends DiffLine {
+  readonly html?: SafeHtml;
+}
+
+/** Colors the lines as they stand in the text before, and in the one after. */
+function colorLines(lines: readonly DiffLine[], language: string | undefined): readonly ColoredLine[] {
+  if (language === undefined) return lines;
+  const [before, after] = (["+", "-"] as const).map((without) => {
+    const text = lines.flatMap(({ sign, text: line }) => (sign === without ? [] : line)).join("\n");
+    return highlightLines(text, language)?.values();
+  });
+  return lines.map((line) => {
+    const old = line.sign === "+" ? undefined : before?.next().value;
+    const html = line.sign === "-" ? old : after?.next().value;
+    return html === undefined ? line : { ...line, html };
+  });
+}
+
 /** The changed lines and what is around them; undefined stands for what is left out. */
-function chooseShownLines(lines: readonly DiffLine[]): (DiffLine | undefined)[] {
+function chooseShownLines<T extends DiffLine>(lines: readonly T[]): (T | undefined)[] {
   const isNear = new Uint8Array(lines.length);
   lines.forEach(({ sign }, at) => {
     if (sign !== " ") isNear.fill(1, Math.max(0, at - AROUND), at + AROUND + 1);

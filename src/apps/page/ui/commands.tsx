@@ -1,24 +1,21 @@
 import { toPlainLine } from "../../../core/facts/plain-text.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import { quoteForShell } from "../../text/shell-quoting.ts";
+import { findOriginCommand } from "../model/origin-command.ts";
 import { Dialog } from "./help.tsx";
 import { CopyIcon, IconButton } from "./icons.tsx";
 import { usePage } from "./page-context.ts";
 
 interface CommandLineProps {
-  /** What stands before the path of the session. */
-  readonly front: string;
-  /** The entry that stands behind it, if the command takes one. */
-  readonly id?: string;
+  /** The words of the command. */
+  readonly words: readonly string[];
   readonly onCopy?: () => void;
 }
 
-/** A command about the session, as the command line takes it, and a button that copies it. */
-export function CommandLine({ front, id = "", onCopy }: CommandLineProps) {
-  const { copy, path } = usePage();
-  const command = [front, ...[path, id].filter(Boolean).map((word) => quoteForShell(toPlainLine(word)))].join(
-    " ",
-  );
+/** A command about the session, as a terminal takes it, and a button that copies it. */
+export function CommandLine({ words, onCopy }: CommandLineProps) {
+  const { copy } = usePage();
+  const command = words.map((word) => quoteForShell(toPlainLine(word))).join(" ");
   return (
     <span class="terminal-line">
       <code>{command}</code>
@@ -35,25 +32,31 @@ export function CommandLine({ front, id = "", onCopy }: CommandLineProps) {
   );
 }
 
-/** What to type in a terminal to go on with the session: the page only shows it. */
+/** Commands that continue or change the session in a terminal; the page only shows them. */
 export function Commands({ ordinal, onClose }: { ordinal: number; onClose: () => void }) {
-  const { session } = usePage();
-  const id = ordinal === NONE ? "" : session.tree.idAt(ordinal);
-  const rows = [
-    ["Go on with it: your agent opens its file", "my-agent --session"],
-    [`Go on from entry ${id} in a copy of its own`, "sessiontree fork", id],
-    [`Take what entry ${id} says out of it for good`, "sessiontree redact", id],
-  ] as const;
+  const { session, path } = usePage();
+  const id = ordinal === NONE ? undefined : session.tree.idAt(ordinal);
+  const origin = findOriginCommand(session, path);
+  const rows: (readonly [purpose: string, words: readonly string[]])[] = [
+    ["Continue it in another program", ["sessiontree", "continue", path, "--in", "codex"]],
+  ];
+  if (origin !== undefined) rows.unshift([`Continue it in ${origin.program}`, origin.words]);
+  if (id !== undefined)
+    rows.push(
+      [`Continue from entry ${id} in a copy`, ["sessiontree", "fork", path, id]],
+      [`Remove the text of entry ${id} for good`, ["sessiontree", "redact", path, id]],
+    );
   return (
     <Dialog name="Commands" heading="In a terminal" onClose={onClose}>
-      {rows.map(([purpose, front, of = ""]) => (
-        <div key={front} class="command">
+      {rows.map(([purpose, words]) => (
+        <div key={purpose} class="command">
           <p>{purpose}:</p>
-          <CommandLine front={front} id={of} onCopy={onClose} />
+          <CommandLine words={words} onCopy={onClose} />
         </div>
       ))}
       <p class="command muted">
-        <code>sessiontree resume</code> lets you choose a session, and starts a program with it.
+        <code>--in</code> also takes claude-code, gemini, opencode, and pi. <code>sessiontree resume</code>{" "}
+        lists sessions to choose from.
       </p>
     </Dialog>
   );

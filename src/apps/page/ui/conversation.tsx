@@ -201,10 +201,10 @@ function FoldedLine({ row, onToggle }: { row: FoldedRow; onToggle: () => void })
     <button type="button" class={`folded-line is-${kind}`} aria-expanded={isOpen} onClick={onToggle}>
       <ChevronIcon />
       <span>
-        {formatCounted(size, "entry", "entries")} compacted: {COMPACTED_HINT}
+        {formatCounted(size, "entry", "entries")} summarized: {COMPACTED_HINT}
         {failed > 0 && <span class="chip is-failed">{formatCount(failed)} failed</span>}
       </span>
-      <span class="folded-action">{isOpen ? "Fold" : "Show"}</span>
+      <span class="folded-action">{isOpen ? "Hide" : "Show"}</span>
     </button>
   );
 }

@@ -51,7 +51,11 @@ export function EntryHead({ entry, ordinal, state, isEnd, excerpt, getText }: En
       {label !== undefined && <span class="chip is-label">{label}</span>}
       {outcome !== undefined && <span class={`chip is-${outcome}`}>{outcome}</span>}
       {stateWord !== "" && <span class={`chip is-${state}`}>{stateWord}</span>}
-      {ordinal === shownLeaf && <span class="chip is-leaf">leaf</span>}
+      {ordinal === shownLeaf && (
+        <span class="chip is-leaf" title="The session continues here">
+          now
+        </span>
+      )}
       <BranchSwitch ordinal={ordinal} />
       <NestedLinks ordinal={ordinal} />
       <EntryId id={entry.id} />

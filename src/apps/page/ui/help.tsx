@@ -5,17 +5,18 @@ import { TOUCH } from "./viewport.ts";
 
 /** What the signs of the page of a session mean. */
 export const SIGNS: HelpRows = [
-  [<span class="chip is-leaf">leaf</span>, "where the session goes on; a green ring in the tree"],
+  [<span class="chip is-leaf">now</span>, "where the session continues; a green ring in the tree"],
   [<EyeIcon />, "shows what the model saw at an entry"],
-  [<EndHereIcon />, "ends the path at an entry"],
-  [<LinkIcon />, "the address of an entry, to be copied from the browser"],
-  ["Blue line", "the path that is shown; entries in grey are on other branches"],
+  [<EndHereIcon />, "hides what follows an entry"],
+  [<LinkIcon />, "copies the address of an entry"],
+  ["Blue line", "the branch that is shown; entries in gray are on other branches"],
   ["Diamond", "a summary, of a compaction or of a branch that was left"],
-  [<span class="tree-run">+12</span>, "so many entries follow that are folded; dots stand for them"],
+  ["Cross", "a failure"],
+  [<span class="tree-run">+12</span>, "so many more entries follow, which are not listed"],
   [<span class="tree-run is-failed">+12</span>, "some of those failed"],
-  ["Grey text", "what the model does not see: compacted, or kept for people and programs"],
-  ["Faded bars", "calls that are not on the path that is shown"],
-  ["3 of 19", "the entry that is looked at, of those that were found or failed"],
+  ["Gray text", "what the model does not see: summarized, or kept for people and programs"],
+  ["Faded bars", "calls on other branches"],
+  ["3 of 19", "position among the entries that were found or failed"],
 ];
 
 /** What the signs of a list of sessions mean. */

@@ -1,3 +1,5 @@
+import type { RefObject } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { formatCount, formatCounted, roundDollars } from "../../../core/facts/number-text.ts";
 import {
   explainCost,
@@ -22,17 +24,20 @@ const HEIGHT = 90;
 interface IndexSummaryProps {
   readonly groups: readonly SpentGroup[];
   readonly sessions: number;
+  /** Whether there are calls in other sessions or at other times, so that it keeps its place. */
+  readonly isKept: boolean;
   /** Asks for a day or a month alone. */
   readonly onSpan: (name: string) => void;
 }
 
 /** What the sessions that are listed used, in all and by day and model. */
-export function IndexSummary({ groups, sessions, onSpan }: IndexSummaryProps) {
+export function IndexSummary({ groups, sessions, isKept, onSpan }: IndexSummaryProps) {
   const all = sumSpent(groups);
   const { input, cacheRead, cacheWrite, output, calls } = all;
-  if (calls === 0) return null;
+  const section = useKeptHeight();
+  if (calls === 0 && !isKept) return null;
   return (
-    <section class="index-summary" aria-label="Usage">
+    <section class="index-summary" aria-label="Usage" ref={section}>
       <div class="tiles">
         <Tile name="Cost" value={formatCost(all)} note={explainCost(all)} />
         <Tile
@@ -48,12 +53,28 @@ export function IndexSummary({ groups, sessions, onSpan }: IndexSummaryProps) {
         <Tile
           name="Tokens out"
           value={formatTokens(output)}
-          note={`${formatTokens(output / calls)} a call`}
+          note={`${formatTokens(output / Math.max(1, calls))} a call`}
         />
       </div>
       <SpentChart groups={groups} all={all} onSpan={onSpan} />
     </section>
   );
+}
+
+/** Keeps an element as high as it was, so that what stands below does not jump as its content changes. */
+function useKeptHeight(): RefObject<HTMLElement | null> {
+  const element = useRef<HTMLElement>(null);
+  const kept = useRef({ width: 0, height: 0 });
+  useLayoutEffect(() => {
+    const { current } = element;
+    if (current === null) return;
+    const { offsetWidth: width, offsetHeight: height } = current;
+    if (height === 0) return;
+    const before = kept.current.width === width ? kept.current.height : 0;
+    kept.current = { width, height: Math.max(before, height) };
+    current.style.minHeight = `${kept.current.height}px`;
+  });
+  return element;
 }
 
 /** What was spent each day, in parts by model, estimates faded; tokens where no cost is known. */

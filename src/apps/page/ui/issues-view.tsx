@@ -9,7 +9,7 @@ import { VirtualList } from "./virtual-list.tsx";
 
 /** What is wrong with the file, and where: nothing is hidden, and nothing is mended in silence. */
 export function IssuesView() {
-  const { session, go } = usePage();
+  const { session, go, path } = usePage();
   const { issues, bytes, tree } = session;
   if (issues.length === 0) return <div class="empty">Nothing is wrong with this file.</div>;
   return (
@@ -18,8 +18,8 @@ export function IssuesView() {
         {formatCounted(issues.length, "issue", "issues")} in {session.fileName}. What could be read is shown
         where it belongs; the file is as it was. To check it again, and to repair it, which keeps the
         original:
-        <CommandLine front="sessiontree verify" />
-        <CommandLine front="sessiontree repair" />
+        <CommandLine words={["sessiontree", "verify", path]} />
+        <CommandLine words={["sessiontree", "repair", path]} />
       </p>
       <VirtualList
         class="issues"

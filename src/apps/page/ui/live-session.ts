@@ -7,8 +7,11 @@ import { makeSessionModel, type SessionModel } from "../model/session-model.ts";
 import { listModelCalls } from "../model/usage.ts";
 import { useAnswer } from "./use-server.ts";
 
-/** Whether the page follows its session: not at all, at the moment, or no longer, since the command has ended. */
-export type Following = "never" | "now" | "ended";
+/**
+ * Whether the page follows its session: not at all; while a program is writing, or while none is; or no longer, since the
+ * command has ended.
+ */
+export type Following = "never" | "now" | "quiet" | "ended";
 
 /** A session as it is by now. */
 export interface LiveSession {
@@ -43,7 +46,12 @@ export function useLiveSession(
   const { fileName, server } = embedded;
   const [live, setLive] = useState<LiveSession>(() => {
     const session = makeSessionModel(entries, fileName);
-    return { session, listed: undefined, following: server === undefined ? "never" : "now", wasAtEnd: false };
+    return {
+      session,
+      listed: undefined,
+      following: server === undefined ? "never" : "quiet",
+      wasAtEnd: false,
+    };
   });
   useEffect(() => {
     const growing = new GrowingSession(entries, () => {
@@ -60,7 +68,9 @@ export function useLiveSession(
         events.close();
         end();
       });
-      events.onopen = () => setLive((before) => ({ ...before, following: "now" }));
+      events.addEventListener("writing", ({ data }: MessageEvent<string>) =>
+        setLive((before) => ({ ...before, following: data === "true" ? "now" : "quiet" })),
+      );
       events.onerror = end;
     };
     void areLinksKnown.finally(() => {
@@ -139,7 +149,8 @@ class GrowingSession {
   }
 }
 
-function isAtEnd(): boolean {
+/** Tells whether the end of the conversation is in sight, or no conversation is shown. */
+export function isAtEnd(): boolean {
   const list = document.querySelector(".conversation");
   return list === null || list.scrollHeight - list.clientHeight - list.scrollTop < NEAR_END;
 }

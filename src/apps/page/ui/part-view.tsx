@@ -11,9 +11,10 @@ import { findCallFiles } from "../../../core/facts/touched-files.ts";
 import { isFailure } from "../../text/entry-kind.ts";
 import { formatImage, formatJson } from "../../text/stored-values.ts";
 import { type ConversationItem, type EntryRow, getItemParts } from "../model/conversation-rows.ts";
-import { failureLine, findErrorLine, getTextToCopy } from "../model/entry-text.ts";
-import { findEdits } from "../model/file-changes.ts";
+import { failureLine, findErrorLine, getHeadingLevel, getTextToCopy } from "../model/entry-text.ts";
+import { findEdits, isReadingTool } from "../model/file-changes.ts";
 import { STATE_WORDS } from "../model/path-items.ts";
+import { getKindAt } from "../model/session-model.ts";
 import { getTookMs } from "../model/turns.ts";
 import { guessLanguage } from "../render/highlight.ts";
 import { renderMarkdown } from "../render/markdown.ts";
@@ -37,11 +38,13 @@ interface PartViewProps {
 /** A part of what an entry says. */
 export function PartView({ row, name, part, focus, end }: PartViewProps) {
   const { ordinal } = row;
+  // Below the heading of the entry, or of its turn.
+  const level = (getHeadingLevel(getKindAt(usePage().session, ordinal)) ?? 2) + 1;
   switch (part.kind) {
     case "text":
-      return <Markdown text={part.text} />;
+      return <Markdown text={part.text} level={level} />;
     case "thinking":
-      return <Thinking ordinal={ordinal} name={name} part={part} />;
+      return <Thinking ordinal={ordinal} name={name} part={part} level={level} />;
     case "call":
       return <ToolUse row={row} name={name} call={part} focus={focus} end={end} />;
     case "output": {
@@ -55,9 +58,9 @@ export function PartView({ row, name, part, focus, end }: PartViewProps) {
 }
 
 /** Text with Markdown in it. */
-function Markdown({ text }: { text: string }) {
+function Markdown({ text, level }: { text: string; level: number }) {
   const { copy } = usePage();
-  const html = renderMarkdown(text);
+  const html = renderMarkdown(text, level);
   if (html === undefined) return <Code text={text} />;
   const onClick = ({ target }: Event) => {
     const button = target instanceof Element ? target.closest(".copy-code") : null;
@@ -70,10 +73,12 @@ function Markdown({ text }: { text: string }) {
 type ThinkingProps = Pick<PartViewProps, "name"> & {
   readonly ordinal: number;
   readonly part: Extract<ContentPart, { kind: "thinking" }>;
+  /** Level of the first heading in it. */
+  readonly level: number;
 };
 
 /** What a model thought, folded to its first words. */
-function Thinking({ ordinal, name, part: { text, isRedacted } }: ThinkingProps) {
+function Thinking({ ordinal, name, part: { text, isRedacted }, level }: ThinkingProps) {
   const summary = (
     <>
       <span class="fold-title">Thinking</span>
@@ -82,7 +87,13 @@ function Thinking({ ordinal, name, part: { text, isRedacted } }: ThinkingProps) 
   );
   return (
     <Fold ordinal={ordinal} name={name} class="thinking" summary={summary}>
-      {() => (isRedacted ? <p class="muted">The provider kept this to itself.</p> : <Markdown text={text} />)}
+      {() =>
+        isRedacted ? (
+          <p class="muted">The provider kept this to itself.</p>
+        ) : (
+          <Markdown text={text} level={level} />
+        )
+      }
     </Fold>
   );
 }
@@ -243,11 +254,8 @@ function Result({ item, call, isEnd }: { item: ConversationItem; call: CallPart;
   );
 }
 
-/** Tools that give a file back as it is; what others say about a file is prose. */
-const READS_FILE = /(?:^|[^a-z])(?:read|view|cat|open)/i;
-
 function guessResultLanguage({ name, input }: CallPart): string | undefined {
-  return READS_FILE.test(name) ? guessLanguage(getPath(input)) : undefined;
+  return isReadingTool(name) ? guessLanguage(getPath(input)) : undefined;
 }
 
 function getPath(input: unknown): string {
@@ -268,7 +276,7 @@ function Edits({ call, edits }: { call: CallPart; edits: ReturnType<typeof findE
         <Fragment key={path}>
           {path !== undefined && <div class="argument-name">{path}</div>}
           {own.map((lines, index) => (
-            <Diff key={index} lines={lines} />
+            <Diff key={index} lines={lines} path={path} />
           ))}
         </Fragment>
       ))}

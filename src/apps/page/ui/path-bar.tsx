@@ -1,6 +1,7 @@
 import { useMemo } from "preact/hooks";
 import { getMessageFields } from "../../../core/context/entry-fields.ts";
 import { toText } from "../../../core/context/message-parts.ts";
+import type { ToolPairRepair } from "../../../core/context/tool-pairs.ts";
 import { formatCount, formatCounted, joinNonempty } from "../../../core/facts/number-text.ts";
 import { formatDuration } from "../../../core/facts/times.ts";
 import { findAnswer } from "../../../core/facts/tool-calls.ts";
@@ -14,10 +15,10 @@ import {
   getSizeBefore,
   type ContextSize as Size,
 } from "../../text/usage-text.ts";
-import { formatTokens } from "../model/format.ts";
+import { capitalize, formatTokens } from "../model/format.ts";
 import { type ContextSide, getSide, getSubject, type Position } from "../model/navigation.ts";
 import type { PathView } from "../model/path-items.ts";
-import { getKindAt, type SessionModel } from "../model/session-model.ts";
+import { formatBranchName, getKindAt, type SessionModel } from "../model/session-model.ts";
 import { listShownItems } from "../model/shown-items.ts";
 import { findStretches } from "../model/turns.ts";
 import { LinkButton, Segments } from "./controls.tsx";
@@ -40,7 +41,7 @@ export function PathBar({ path, position, onFailure }: PathBarProps) {
   return (
     <section
       class={joinNonempty(" ", ...classes)}
-      aria-label="This path"
+      aria-label="This branch"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
       tabIndex={0}
     >
@@ -48,13 +49,18 @@ export function PathBar({ path, position, onFailure }: PathBarProps) {
       {isAsked && <Sides position={position} />}
       <PathFacts path={path} position={position} />
       {isAsked && (
-        <LinkButton title="Back to the whole path (m)" onClick={() => go({ go: "whole" })}>
+        <LinkButton title="Back to the conversation (m)" onClick={() => go({ go: "whole" })}>
           Back
         </LinkButton>
       )}
       {!isAsked && <MarkedContext position={position} />}
       {!isAsked && path.end !== session.leaf && (
-        <LinkButton onClick={() => go({ go: "end", ordinal: session.leaf })}>Go to the leaf</LinkButton>
+        <LinkButton
+          title="Back to where the session continues (L)"
+          onClick={() => go({ go: "end", ordinal: session.leaf })}
+        >
+          Back to current
+        </LinkButton>
       )}
       <FailureButtons at={getSubject(position)} onFailure={onFailure} />
     </section>
@@ -62,10 +68,11 @@ export function PathBar({ path, position, onFailure }: PathBarProps) {
 }
 
 /** Says what is looked at: a path, or what the model sees, and where. */
-function makeTitle({ tree, leaf }: SessionModel, { asked, end, view }: Position): string {
+function makeTitle(session: SessionModel, { asked, end, view }: Position): string {
   if (asked !== NONE) return "The model saw";
-  const where = end === leaf ? "the leaf" : end === NONE ? "the start" : tree.idAt(end);
-  return view === "model" ? `What the model sees at ${where}` : `Path to ${where}`;
+  if (view !== "model") return capitalize(formatBranchName(session, end));
+  if (end === session.leaf) return "What the model sees now";
+  return `What the model sees ${end === NONE ? "first" : `at entry ${session.tree.idAt(end)}`}`;
 }
 
 /** The way to the context of the entry that is marked, where that of another one is shown. */
@@ -131,7 +138,7 @@ function PathFacts({ path, position }: Pick<PathBarProps, "path" | "position">) 
     ? formatCounted(path.messageCount, "message", "messages")
     : formatCounted(shown, "entry", "entries");
   const rest = [
-    isModel || compacted === 0 ? "" : `${formatCount(compacted)} compacted`,
+    isModel || compacted === 0 ? "" : `${formatCount(compacted)} summarized`,
     ...settings,
     isModel || hidden === 0 ? "" : `${formatCounted(hidden, "record", "records")} hidden`,
     getName(session, position.asked),
@@ -174,13 +181,30 @@ function AnswerCost({ answer, used }: { answer: AnySessionEntry; used: Readonly<
   );
 }
 
-/** What would have to be mended before a provider takes the context. */
+/** What is wrong with a call or a result. */
+const REPAIR_WORDS: { readonly [kind in ToolPairRepair["kind"]]: string } = {
+  resultMade: "call without a result",
+  resultMoved: "result that does not follow its call",
+  resultQuoted: "result that does not follow its call",
+  resultDropped: "result without a call",
+  callDropped: "call without an id of its own",
+  callRenamed: "call whose id is used twice",
+  messageDropped: "message without a valid call",
+};
+
+/** What would have to be fixed before a provider takes the context. */
 function Repairs({ path: { repairs } }: Pick<PathBarProps, "path">) {
   if (repairs.length === 0) return null;
-  const which = repairs.map(({ kind, toolCallId }) => `${kind}: ${toolCallId}`).join("\n");
+  const which = repairs.map(({ kind, toolCallId }) => `${REPAIR_WORDS[kind]}: ${toolCallId}`).join("\n");
+  const missing = repairs.filter(({ kind }) => kind === "resultMade").length;
+  const others = repairs.length - missing;
   return (
-    <span class="is-unpaired" title={`Calls without a result, or results without a call:\n${which}`}>
-      {formatCounted(repairs.length, "call or result", "calls or results")} without its partner
+    <span class="is-unpaired" title={`Fixed before the messages are sent to a model:\n${which}`}>
+      {joinNonempty(
+        ", ",
+        missing === 0 ? "" : `${formatCounted(missing, "tool call", "tool calls")} without a result`,
+        others === 0 ? "" : `${formatCounted(others, "misplaced tool message", "misplaced tool messages")}`,
+      )}
     </span>
   );
 }

@@ -1,29 +1,26 @@
+import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { formatCounted } from "../../../core/facts/number-text.ts";
-import { getFolderName } from "../../../core/facts/session-title.ts";
 import { groupBy } from "../../../core/format/group-by.ts";
-import {
-  type IndexUsage,
-  isWithin,
-  PERIODS,
-  parsePeriod,
-  readIndexUsage,
-  sumByKey,
-} from "../model/index-usage.ts";
+import { type IndexUsage, isWithin, parsePeriod, readIndexUsage, sumByKey } from "../model/index-usage.ts";
 import {
   chooseSessions,
   filterSessions,
-  type ListedSession,
+  type ListHit,
   type SessionList,
   type SessionNode,
   SORTS,
   type Sort,
 } from "../model/session-list.ts";
+import { ChoiceBar, NOT_IMPORTED } from "./choice-bar.tsx";
 import { LinkButton, SearchBox, ThemeButton, toggleTheme } from "./controls.tsx";
 import { HELP_TITLE, Help, LIST_SIGNS } from "./help.tsx";
 import { HelpIcon, IconButton } from "./icons.tsx";
+import { type IndexAddress, useIndexAddress } from "./index-address.ts";
+import { getLeftThrough, usePlace } from "./index-place.ts";
 import { IndexSummary } from "./index-summary.tsx";
 import { LIST_KEY_HELP, useKeys } from "./keys.ts";
+import { NoSessions } from "./no-sessions.tsx";
 import { SessionRow } from "./session-row.tsx";
 import { type Answer, type Contents, useAnswer, useContents } from "./use-server.ts";
 
@@ -31,16 +28,17 @@ import { type Answer, type Contents, useAnswer, useContents } from "./use-server
 const NO_HITS = [] as const;
 
 /** A list of sessions, with a filter by name as one writes and a search through contents on Enter. */
-export function SessionIndex({ list: { name, searchUrl, usageUrl, sessions } }: { list: SessionList }) {
-  const [text, setText] = useState("");
-  const [contents, search, forget] = useContents(searchUrl);
+export function SessionIndex({ list }: { list: SessionList }) {
+  const { name, searchUrl, usageUrl, importableUrl, sessions } = list;
+  const [address, change] = useIndexAddress();
+  const { project, source, time = "", search: wanted, filter = "" } = address;
+  const text = wanted ?? filter;
+  const [contents, searchAgain] = useContents(searchUrl, wanted);
   useEffect(() => {
     document.title = "Sessions · sessiontree";
   }, []);
   const answer = useAnswer(usageUrl, readIndexUsage);
   const usage = answer.state === "there" ? answer.value : undefined;
-  const [choices, choose] = useChoices();
-  const { project, source, time = "" } = choices;
   const period = useMemo(() => parsePeriod(time, new Date()), [time]);
   const inPeriod = useMemo(() => usage?.groups.filter(({ day }) => isWithin(day, period)), [usage, period]);
   const spent = useMemo(() => inPeriod && sumByKey(inPeriod, ({ session }) => session), [inPeriod]);
@@ -53,30 +51,40 @@ export function SessionIndex({ list: { name, searchUrl, usageUrl, sessions } }: 
     source: source === NOT_IMPORTED ? "" : source,
     period,
     spent,
-    sort: getSort(choices),
-    ranked: contents.state === "found" && choices.sort === undefined ? [...bySession.keys()] : undefined,
+    sort: getSort(address),
+    ranked: contents.state === "found" && address.sort === undefined ? [...bySession.keys()] : undefined,
   });
   const roots = new Set(nodes.map(({ session }) => session.href));
   const field = useRef<HTMLInputElement>(null);
-  const list = useRef<HTMLUListElement>(null);
+  const main = useRef<HTMLElement>(null);
   const [isHelpShown, showHelp] = useState(false);
-  /** Moves the focus among the sessions; from elsewhere, to the first. */
-  const step = (direction: 1 | -1) => {
-    const links = [...(list.current?.querySelectorAll<HTMLElement>(".session-row > a:first-child") ?? [])];
-    const at = links.findIndex((link) => link.matches(":focus"));
-    links[at === -1 ? 0 : at + direction]?.focus();
+  const isSearching = contents.state === "searching" || contents.state === "found";
+  const [leftThrough] = useState(getLeftThrough);
+  usePlace({ main, isReady: contents.state !== "searching", isComplete: answer.state !== "waiting" });
+  const search = () => {
+    const looked = text.trim();
+    if (looked === "") return;
+    if (main.current !== null) main.current.scrollTop = 0;
+    if (looked === wanted) searchAgain();
+    else change({ search: looked, filter: undefined }, true);
   };
   useKeys(false, {
     search: () => field.current?.focus(),
-    next: () => step(1),
-    previous: () => step(-1),
+    next: () => stepAmong(main, SESSIONS, 1),
+    previous: () => stepAmong(main, SESSIONS, -1),
     theme: toggleTheme,
     help: () => showHelp(true),
   });
-  const change = (value: string) => {
-    setText(value);
-    forget();
-  };
+  const links = contents.state === "found" ? HITS : SESSIONS;
+  const setText = (value: string) => change({ filter: value || undefined, search: undefined });
+  const summary = inPeriod !== undefined && (
+    <IndexSummary
+      groups={inPeriod.filter(({ session }) => roots.has(session))}
+      sessions={nodes.length}
+      isKept={usage !== undefined && usage.groups.length > 0}
+      onSpan={(span) => change({ time: span })}
+    />
+  );
   return (
     <div class="index">
       <header class="top-bar">
@@ -89,56 +97,125 @@ export function SessionIndex({ list: { name, searchUrl, usageUrl, sessions } }: 
           placeholder="Filter; Enter searches contents (/)"
           label="Filter sessions; Enter searches their contents"
           text={text}
-          onText={change}
+          onText={setText}
           onKeyDown={(event) => {
-            if (event.key === "Enter") search(text);
+            if (event.key === "Enter") search();
+            if (event.key === "ArrowDown" && focusFirst(main, links)) event.preventDefault();
             if (event.key !== "Escape") return;
             if (text === "") field.current?.blur();
-            change("");
+            setText("");
           }}
         />
         <ThemeButton />
         <IconButton icon={HelpIcon} label={HELP_TITLE} shortcut="?" onClick={() => showHelp(true)} />
       </header>
-      <main class="index-main">
+      <main class="index-main" ref={main}>
         <div class="index-bar">
           <span role="status">{formatStatus(contents, nodes.length, hits.length)}</span>
           {text.trim() !== "" && contents.state === "idle" && (
-            <LinkButton onClick={() => search(text)}>Search contents for “{text.trim()}”</LinkButton>
+            <LinkButton onClick={search}>Search contents for “{text.trim()}”</LinkButton>
           )}
           <span class="choices">
-            <ChoiceBar sessions={sessions} usage={usage} choices={choices} onChange={choose} />
+            <ChoiceBar sessions={sessions} usage={usage} choices={address} onChange={change} />
           </span>
         </div>
         <UsageState
           answer={answer}
           damaged={countDamaged(nodes)}
-          onDamaged={() => choose({ sort: "issues" })}
+          isKept={sessions.some(({ issueCount }) => issueCount > 0)}
+          onDamaged={() => change({ sort: "issues" })}
         />
-        {inPeriod !== undefined && (
-          <IndexSummary
-            groups={inPeriod.filter(({ session }) => roots.has(session))}
-            sessions={nodes.length}
-            onSpan={(span) => choose({ time: span })}
-          />
-        )}
+        {isSearching ? <FoldedUsage>{summary}</FoldedUsage> : summary}
         {nodes.length === 0 ? (
-          <NoSessions name={name} all={sessions.length} contents={contents} text={text.trim()} />
+          <NoSessions
+            name={name}
+            all={sessions.length}
+            contents={contents}
+            text={text.trim()}
+            importableUrl={importableUrl}
+          />
         ) : (
-          <ul class="session-list" ref={list}>
-            {nodes.map((node) => (
-              <SessionRow
-                key={node.session.href}
-                node={node}
-                wanted={contents.state === "found" ? "" : text}
-                hits={bySession}
-              />
-            ))}
-          </ul>
+          <SessionRows
+            nodes={nodes}
+            usage={usage}
+            hits={bySession}
+            wanted={contents.state === "found" ? "" : text}
+            leftThrough={leftThrough}
+            onStep={(direction) => stepAmong(main, links, direction, field)}
+          />
         )}
       </main>
       {isHelpShown && <Help keys={LIST_KEY_HELP} signs={LIST_SIGNS} onClose={() => showHelp(false)} />}
     </div>
+  );
+}
+
+const SESSIONS = ".session-row > a:first-child";
+const HITS = ".session-hit";
+
+type Main = RefObject<HTMLElement | null>;
+
+function focusFirst(main: Main, links: string): boolean {
+  const first = main.current?.querySelector<HTMLElement>(links);
+  first?.focus();
+  return first !== undefined && first !== null;
+}
+
+/** Moves the focus among links: from elsewhere to the first, and before the first to the field if there is one. */
+function stepAmong(
+  main: Main,
+  links: string,
+  direction: 1 | -1,
+  field?: RefObject<HTMLElement | null>,
+): void {
+  const all = [...(main.current?.querySelectorAll<HTMLElement>(links) ?? [])];
+  const { activeElement: active } = document;
+  const at = all.findIndex((link) => link.matches(":focus"));
+  if (at !== -1) {
+    const isBeforeFirst = at === 0 && direction === -1;
+    (isBeforeFirst ? field?.current : all[at + direction])?.focus();
+    return;
+  }
+  // From another element of the list, to the next link in that direction.
+  const isInside = active !== null && main.current?.contains(active) === true;
+  const isAfter = (link: HTMLElement) =>
+    active !== null && (active.compareDocumentPosition(link) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0;
+  const next = direction === 1 ? all.find(isAfter) : all.findLast((link) => !isAfter(link));
+  (isInside ? next : all[0])?.focus();
+}
+
+/** What the sessions that were found have used, on demand: what was found stands first. */
+function FoldedUsage({ children }: { children: ComponentChildren }) {
+  return (
+    <details class="index-fold">
+      <summary>Usage of these sessions</summary>
+      {children}
+    </details>
+  );
+}
+
+interface SessionRowsProps {
+  readonly nodes: readonly SessionNode[];
+  readonly usage: IndexUsage | undefined;
+  readonly hits: ReadonlyMap<string, readonly ListHit[]>;
+  readonly wanted: string;
+  readonly leftThrough: string | undefined;
+  readonly onStep: (direction: 1 | -1) => void;
+}
+
+function SessionRows({ nodes, usage, hits, wanted, leftThrough, onStep }: SessionRowsProps) {
+  const onKeyDown = (event: KeyboardEvent) => {
+    const direction = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : undefined;
+    if (direction === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    onStep(direction);
+  };
+  return (
+    <ul class="session-list" onKeyDown={onKeyDown}>
+      {nodes.map((node) => (
+        <SessionRow key={node.session.href} {...{ node, usage, hits, wanted, leftThrough }} />
+      ))}
+    </ul>
   );
 }
 
@@ -158,15 +235,17 @@ function formatStatus(contents: Contents, sessions: number, hits: number): strin
 interface UsageStateProps {
   readonly answer: Answer<unknown>;
   readonly damaged: number;
+  /** Whether its line is kept while it says nothing, since it may again. */
+  readonly isKept: boolean;
   /** Shows those that are damaged. */
   readonly onDamaged: () => void;
 }
 
 /** Says why sums are missing, or less than they could be. */
-function UsageState({ answer, damaged, onDamaged }: UsageStateProps) {
+function UsageState({ answer, damaged, isKept, onDamaged }: UsageStateProps) {
   if (answer.state === "waiting") return <p class="index-note">Adding up what the sessions used…</p>;
   if (answer.state === "failed") return <p class="index-note">The usage is not known: {answer.reason}</p>;
-  if (damaged === 0) return null;
+  if (damaged === 0) return isKept ? <p class="index-note">&nbsp;</p> : null;
   return (
     <p class="index-note">
       <LinkButton onClick={onDamaged}>
@@ -185,159 +264,7 @@ function countDamaged(nodes: readonly SessionNode[]): number {
   );
 }
 
-interface NoSessionsProps {
-  /** What the list is called, and how many sessions are in it. */
-  readonly name: string;
-  readonly all: number;
-  readonly contents: Contents;
-  readonly text: string;
-}
-
-/** Says why nothing is listed, and what to do. */
-function NoSessions({ name, all, contents, text }: NoSessionsProps) {
-  if (contents.state === "searching") return null;
-  return (
-    <div class="index-empty">
-      {all === 0 ? (
-        <>
-          <p>There are no sessions in {name}.</p>
-          <p>
-            Sessions are files that end in <code>.jsonl</code>. <code>sessiontree view FOLDER</code> lists
-            another folder, <code>sessiontree view --all</code> all projects, and{" "}
-            <code>sessiontree import</code> brings in those of other programs. Reload this page when an agent
-            has written one.
-          </p>
-        </>
-      ) : contents.state === "found" ? (
-        <p>No session says “{contents.text}”. Try fewer words: all of them must stand in one entry.</p>
-      ) : text === "" ? (
-        <p>No session is of this project, source and time.</p>
-      ) : (
-        <p>
-          No title, project or id has “{text}”. Press Enter to search what was said in{" "}
-          {formatCounted(all, "session", "sessions")}.
-        </p>
-      )}
-    </div>
-  );
-}
-
-/** Which sessions a reader has chosen, as the address of the page holds it; a name without a value is not chosen. */
-interface Choices {
-  readonly project?: string | undefined;
-  readonly source?: string | undefined;
-  readonly time?: string | undefined;
-  readonly sort?: string | undefined;
-}
-
-const NAMES = ["project", "source", "time", "sort"] as const;
-
-/** Stands for sessions that were not imported, which have no source. */
-const NOT_IMPORTED = "not imported";
-
-/** Keeps what was chosen in the address, so that a reader who comes back finds it. */
-function useChoices(): [Choices, (change: Choices) => void] {
-  const [choices, setChoices] = useState(readChoices);
-  useEffect(() => {
-    const onChange = () => setChoices(readChoices());
-    addEventListener("hashchange", onChange);
-    return () => removeEventListener("hashchange", onChange);
-  }, []);
-  const change = (changed: Choices) => {
-    const next = { ...choices, ...changed };
-    const parts = new URLSearchParams(NAMES.flatMap((name) => (next[name] ? [[name, next[name]]] : [])));
-    history.replaceState(null, "", parts.size === 0 ? location.pathname : `#${parts}`);
-    setChoices(next);
-  };
-  return [choices, change];
-}
-
-function readChoices(): Choices {
-  const parts = new URLSearchParams(location.hash.slice(1));
-  return Object.fromEntries(NAMES.map((name) => [name, parts.get(name) ?? undefined]));
-}
-
 /** Returns the order that was chosen. */
-function getSort({ sort }: Choices): Sort {
+function getSort({ sort }: IndexAddress): Sort {
   return SORTS.find((one) => one === sort) ?? "latest";
-}
-
-interface ChoiceBarProps {
-  readonly sessions: readonly ListedSession[];
-  readonly usage: IndexUsage | undefined;
-  readonly choices: Choices;
-  readonly onChange: (change: Choices) => void;
-}
-
-/** Chooses sessions by project, source and time, and their order. */
-function ChoiceBar({ sessions, usage, choices, onChange }: ChoiceBarProps) {
-  const projects = groupBy(sessions, ({ cwd }) => cwd);
-  projects.delete("");
-  const byName = [...projects.keys()].map((cwd): Option => [cwd, getFolderName(cwd), cwd]);
-  const sources = new Set(Array.from(usage?.sources.values() ?? [], (source) => source || NOT_IMPORTED));
-  return (
-    <>
-      <Choice
-        name="Project"
-        any="all projects"
-        options={byName.sort(([, a], [, b]) => a.localeCompare(b))}
-        chosen={choices.project}
-        onChoose={(project) => onChange({ project })}
-      />
-      <Choice
-        name="Source"
-        any="all sources"
-        options={[...sources].sort().map((source) => [source, source])}
-        chosen={choices.source}
-        onChoose={(source) => onChange({ source })}
-      />
-      <Choice
-        name="Time"
-        any="all time"
-        options={PERIODS.map((period) => [period, period])}
-        chosen={choices.time}
-        onChoose={(time) => onChange({ time })}
-      />
-      <Choice
-        name="Order"
-        any={`${SORTS[0]} first`}
-        options={SORTS.slice(1).map((sort) => [sort, `by ${sort}`])}
-        chosen={choices.sort}
-        onChoose={(sort) => onChange({ sort })}
-      />
-    </>
-  );
-}
-
-type Option = readonly [value: string, word: string, hint?: string];
-
-interface ChoiceProps {
-  readonly name: string;
-  /** What it is called that nothing is chosen. */
-  readonly any: string;
-  readonly options: readonly Option[];
-  readonly chosen: string | undefined;
-  readonly onChoose: (value: string | undefined) => void;
-}
-
-/** A choice of one among many, or of none. What the address names is there even if no session has it. */
-function Choice({ name, any, options, chosen, onChoose }: ChoiceProps) {
-  const isListed = chosen === undefined || options.some(([value]) => value === chosen);
-  const all = isListed ? options : [...options, [chosen, chosen] as const];
-  return (
-    <label class={chosen === undefined ? "choice" : "choice is-chosen"}>
-      <span class="sr-only">{name}</span>
-      <select
-        value={chosen ?? ""}
-        onChange={({ currentTarget }) => onChoose(currentTarget.value || undefined)}
-      >
-        <option value="">{any}</option>
-        {all.map(([value, word, hint]) => (
-          <option key={value} value={value} title={hint}>
-            {word}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
 }

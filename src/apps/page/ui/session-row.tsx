@@ -2,9 +2,12 @@ import { useRef, useState } from "preact/hooks";
 import { toNumber, toRecord } from "../../../core/context/entry-fields.ts";
 import { formatCount, formatCounted, joinNonempty } from "../../../core/facts/number-text.ts";
 import { getFolderName } from "../../../core/facts/session-title.ts";
+import { formatRelativeDay, formatTimeOfDay } from "../../../core/facts/times.ts";
 import { explainCost, formatCost, type Spent } from "../../../core/facts/usage-tally.ts";
 import { formatDateAndTime, formatTokens } from "../model/format.ts";
+import type { IndexUsage } from "../model/index-usage.ts";
 import { cutAtWords, type ListHit, type SessionNode } from "../model/session-list.ts";
+import { LinkButton } from "./controls.tsx";
 import { ChevronIcon } from "./icons.tsx";
 import { useAnswer } from "./use-server.ts";
 
@@ -13,23 +16,30 @@ const MAX_HITS = 3;
 
 interface SessionRowProps {
   readonly node: SessionNode;
+  /** Tells the program and the model of the session; undefined until that is known. */
+  readonly usage: IndexUsage | undefined;
   /** Words that it was found by. */
   readonly wanted: string;
   /** What was found in contents, by the address of the session. */
   readonly hits: ReadonlyMap<string, readonly ListHit[]>;
+  /** Address of the link through which a reader has left and come back: it is in sight. */
+  readonly leftThrough: string | undefined;
 }
 
 /** A session of the list, what was found in it, and on demand the sessions of its subagents. */
-export function SessionRow({ node, wanted, hits }: SessionRowProps) {
+export function SessionRow({ node, usage, wanted, hits, leftThrough }: SessionRowProps) {
   const { session, spent, subagents, isAround } = node;
   const { href, title, cwd, modified, messageCount, issueCount, path, isFork } = session;
   const row = useRef<HTMLLIElement>(null);
   const [isChosenOpen, setOpen] = useState<boolean>();
-  const isOpen = isChosenOpen ?? isAround;
-  const found = hits.get(href) ?? [];
-  const said = [formatDateAndTime(modified), formatCounted(messageCount, "message", "messages")].filter(
-    Boolean,
-  );
+  const isLeftThrough = leftThrough !== undefined && subagents.some((one) => hasLink(one, hits, leftThrough));
+  const isOpen = isChosenOpen ?? (isAround || isLeftThrough);
+  const said = [
+    formatLastUse(modified),
+    formatCounted(messageCount, "message", "messages"),
+    usage?.sources.get(href) ?? "",
+    usage?.models.get(href) ?? "",
+  ].filter(Boolean);
   return (
     <li class="session-row" ref={row}>
       <a href={href} title={path}>
@@ -54,17 +64,7 @@ export function SessionRow({ node, wanted, hits }: SessionRowProps) {
         </span>
         {spent !== undefined && spent.calls > 0 && <Cost spent={spent} />}
       </a>
-      {found.slice(0, MAX_HITS).map(({ href: address, word, isLeft, snippet: [before, match, after] }) => (
-        <a key={address} class="session-hit" href={address}>
-          <span class="tree-kind">{word}</span> {before}
-          <mark>{match}</mark>
-          {after}
-          {isLeft && <span class="chip">other branch</span>}
-        </a>
-      ))}
-      {found.length > MAX_HITS && (
-        <p class="session-more">and {formatCount(found.length - MAX_HITS)} more in this session</p>
-      )}
+      <Hits found={hits.get(href) ?? NO_HITS} leftThrough={leftThrough} />
       {subagents.length > 0 && (
         <button type="button" class="subagents-line" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           <ChevronIcon />
@@ -74,11 +74,77 @@ export function SessionRow({ node, wanted, hits }: SessionRowProps) {
       {isOpen && (
         <ul class="subagents">
           {subagents.map((one) => (
-            <SessionRow key={one.session.href} node={one} wanted={wanted} hits={hits} />
+            <SessionRow key={one.session.href} node={one} {...{ usage, wanted, hits, leftThrough }} />
           ))}
         </ul>
       )}
     </li>
+  );
+}
+
+const NO_HITS = [] as const;
+
+/** Tells whether a session or one of its subagents' has a link with an address. */
+function hasLink(node: SessionNode, hits: SessionRowProps["hits"], address: string): boolean {
+  const { href } = node.session;
+  return (
+    href === address ||
+    (hits.get(href) ?? NO_HITS).some((hit) => hit.href === address) ||
+    node.subagents.some((one) => hasLink(one, hits, address))
+  );
+}
+
+/** Writes when a session was used last: by the name of a day that is near, and the time. */
+function formatLastUse(modified: string): string {
+  const timeMs = Date.parse(modified);
+  const day = formatRelativeDay(timeMs, Date.now());
+  return /^\p{L}/u.test(day) ? `${day}, ${formatTimeOfDay(timeMs)}` : formatDateAndTime(modified);
+}
+
+interface HitsProps {
+  readonly found: readonly ListHit[];
+  readonly leftThrough: string | undefined;
+}
+
+/** What was found in a session: the entries that fit best, and on demand the others. */
+function Hits({ found, leftThrough }: HitsProps) {
+  const [isWhole, setWhole] = useState(found.slice(MAX_HITS).some(({ href }) => href === leftThrough));
+  const list = useRef<HTMLDivElement>(null);
+  if (found.length === 0) return null;
+  const more = found.length - MAX_HITS;
+  const showAll = () => {
+    setWhole(true);
+    // The link is gone then; what it has shown is next.
+    requestAnimationFrame(() => list.current?.querySelectorAll<HTMLElement>("a")[MAX_HITS]?.focus());
+  };
+  return (
+    <div ref={list}>
+      {found.slice(0, isWhole ? undefined : MAX_HITS).map((hit) => (
+        <Hit key={hit.href} hit={hit} />
+      ))}
+      {more > 0 && !isWhole && (
+        <LinkButton class="session-more" onClick={showAll}>
+          {formatCount(more)} more in this session
+        </LinkButton>
+      )}
+    </div>
+  );
+}
+
+function Hit({ hit }: { hit: ListHit }) {
+  const {
+    href,
+    word,
+    isLeft,
+    snippet: [before, match, after],
+  } = hit;
+  return (
+    <a class="session-hit" href={href}>
+      <span class="tree-kind">{word}</span> {before}
+      <mark>{match}</mark>
+      {after}
+      {isLeft && <span class="chip">other branch</span>}
+    </a>
   );
 }
 

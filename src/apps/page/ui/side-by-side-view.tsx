@@ -4,10 +4,11 @@ import { formatDuration } from "../../../core/facts/times.ts";
 import { formatCost, sumSpent } from "../../../core/facts/usage-tally.ts";
 import { NONE } from "../../../core/tree/entry-tree.ts";
 import { makeEntryRows } from "../model/conversation-rows.ts";
+import { capitalize } from "../model/format.ts";
 import type { Position } from "../model/navigation.ts";
 import { type PathItem, type PathView, viewPath } from "../model/path-items.ts";
 import { estimateHeight } from "../model/row-height.ts";
-import { formatEndName } from "../model/session-model.ts";
+import { formatBranchName } from "../model/session-model.ts";
 import { listShownItems } from "../model/shown-items.ts";
 import { LinkButton } from "./controls.tsx";
 import { EntryCard } from "./entry-card.tsx";
@@ -64,7 +65,7 @@ function Column({ end, items: all, focus, reveal }: ColumnProps) {
     used.calls === 0 ? "" : formatCost(used),
     took > 0 ? formatDuration(took) : "",
   ];
-  const name = `Path to ${formatEndName(session, end)}`;
+  const name = capitalize(formatBranchName(session, end));
   return (
     <div class="beside-column">
       <p>

@@ -2,17 +2,19 @@ import type { RefObject } from "preact";
 import { useMemo } from "preact/hooks";
 import { formatCount, formatCounted } from "../../../core/facts/number-text.ts";
 import { getFolderName } from "../../../core/facts/session-title.ts";
-import { formatDuration, getTimeRange } from "../../../core/facts/times.ts";
+import { formatDuration, getMessageTimeRange } from "../../../core/facts/times.ts";
 import { formatCost, sumSpent } from "../../../core/facts/usage-tally.ts";
 import { formatDateAndTime } from "../model/format.ts";
 import type { View } from "../model/navigation.ts";
 import { findSource } from "../model/session-model.ts";
 import { listModelCalls } from "../model/usage.ts";
 import { SearchBox, Segments, ThemeButton } from "./controls.tsx";
+import { downloadSession } from "./download-session.ts";
 import { HELP_TITLE } from "./help.tsx";
 import {
   BackIcon,
   DownIcon,
+  DownloadIcon,
   HelpIcon,
   IconButton,
   PrintIcon,
@@ -46,9 +48,12 @@ interface TopBarProps {
 export type Unfolded = "nothing" | "search" | "menu";
 
 const FOLLOWING_HINTS = {
-  now: "Shows what is appended to the session",
+  now: "A program is writing to the session",
+  quiet: "Shows what is appended to the session",
   ended: "The command that served this page has ended: what is appended now is not shown",
 };
+
+const FOLLOWING_WORDS = { now: "live", quiet: "", ended: "not live" };
 
 /** The bar at the top: what session this is, what is shown of it, search, and the rest. */
 export function TopBar(props: TopBarProps) {
@@ -59,10 +64,10 @@ export function TopBar(props: TopBarProps) {
   const { issues } = session;
   const issueWord = issues.length === 0 ? "Issues" : `Issues ${formatCount(issues.length)}`;
   const views: (readonly [View, string, string])[] = [
-    ["path", "Everything", "Every entry on this path"],
-    ["model", "Model's view", "Exactly what the model sees at the end of this path"],
+    ["path", "Conversation", "The conversation on this branch"],
+    ["model", "Model's view", "Exactly what the model sees at the end of this branch"],
     ...(view === "beside" ? [["beside", "Side by side", "Two branches, from where they part"] as const] : []),
-    ["changes", "Changes", "Files that were changed on this path, with the edits in their order"],
+    ["changes", "Changes", "Files that were changed on this branch, with the edits in their order"],
     ["usage", "Usage", "Tokens, cache and cost (u)"],
     ...(issues.length > 0 ? [["issues", issueWord, "What is wrong with the file"] as const] : []),
   ];
@@ -80,7 +85,7 @@ export function TopBar(props: TopBarProps) {
       </div>
       {following !== "never" && (
         <span class={`live is-${following}`} role="status" title={FOLLOWING_HINTS[following]}>
-          {following === "now" ? "live" : "not live"}
+          {FOLLOWING_WORDS[following]}
         </span>
       )}
       <IconButton
@@ -111,13 +116,19 @@ export function TopBar(props: TopBarProps) {
       />
       <SearchField search={search} field={searchField} />
       <div class="tools">
-        <IconButton icon={UnfoldIcon} label="Open or close all folds" shortcut="e" onClick={onFolds} />
+        <IconButton icon={UnfoldIcon} label="Open or close everything" shortcut="e" onClick={onFolds} />
         <ThemeButton />
-        <IconButton icon={PrintIcon} label="Print" hint="Print this path" onClick={() => print()} />
+        <IconButton
+          icon={DownloadIcon}
+          label="Download JSONL"
+          hint="Download JSONL: the session file, byte by byte"
+          onClick={() => downloadSession(session)}
+        />
+        <IconButton icon={PrintIcon} label="Print" hint="Print this branch" onClick={() => print()} />
         <IconButton
           icon={TerminalIcon}
           label="Commands"
-          hint="Go on with it in a terminal (c)"
+          hint="Continue it in a terminal (c)"
           onClick={onCommands}
         />
         <IconButton icon={HelpIcon} label={HELP_TITLE} shortcut="?" onClick={onHelp} />
@@ -129,10 +140,10 @@ export function TopBar(props: TopBarProps) {
 /** What is known of the session as a whole: when it was, how long it took, what it cost, and where it is from. */
 function SessionFacts() {
   const { session, listed } = usePage();
-  const { header, tree } = session;
+  const { header } = session;
   const own = useMemo(() => sumSpent(listModelCalls(session)), [session]);
   const all = listed ?? own;
-  const [firstMs, lastMs] = useMemo(() => getTimeRange(tree), [tree]);
+  const [firstMs, lastMs] = useMemo(() => getMessageTimeRange(session.tree), [session]);
   const source = findSource(session);
   const cwd = header?.cwd ?? "";
   // What is asked first stands first: a narrow window cuts the end off.
@@ -140,16 +151,16 @@ function SessionFacts() {
     [
       all.calls === 0 && all.cost === null ? "" : `cost ${formatCost(all)}`,
       all.cost === null
-        ? "No record says what its calls of models cost"
-        : "What its calls of models cost, on all branches",
+        ? "The cost of its model calls is not recorded"
+        : "Cost of its model calls, on all branches",
     ],
     [
       lastMs > firstMs ? formatDuration(lastMs - firstMs) : "",
-      "From its first entry to its last, with all pauses",
+      "From its first message to its last, with all pauses",
     ],
-    [getFolderName(cwd), `The folder of its project: ${cwd}`],
-    [source === undefined ? "" : `from ${source}`, "The program that it was imported from"],
-    [formatDateAndTime(header?.timestamp), "When it was begun"],
+    [getFolderName(cwd), `Folder of its project: ${cwd}`],
+    [source === undefined ? "" : `from ${source}`, "Program that it was imported from"],
+    [formatDateAndTime(header?.timestamp), "Start time"],
   ];
   const shown = facts.filter(([text]) => text !== "");
   return (
@@ -190,7 +201,7 @@ function SearchField({ search, field }: { search: Search; field: RefObject<HTMLI
 }
 
 function countHint(current: number, hits: number): string {
-  if (hits === 0) return "Nothing was found";
+  if (hits === 0) return "Nothing found";
   const found = formatCounted(hits, "entry holds", "entries hold");
   return current === -1
     ? `${found} this; Enter goes to the first`

@@ -175,8 +175,8 @@ function TreeRowView(props: TreeRowProps) {
   // What went wrong says more than what was asked for, unless it is a bare number.
   const failure = failureLine(entry);
   const text = BARE_CODE.test(failure) ? `${failure} · ${title}` : failure || title;
-  const hints = [`${word} ${entry.id}`, title, failure, isOnPath ? "" : "Not on the path that is shown"];
-  const runHint = `${isOpen ? "Fold" : "Show"} the ${formatCount(run.length)} entries that follow${failed > 0 ? `; ${formatCount(failed)} of them failed` : ""}`;
+  const hints = [`${word} ${entry.id}`, title, failure, isOnPath ? "" : "On another branch"];
+  const runHint = `${isOpen ? "Hide" : "Show"} the ${formatCount(run.length)} entries that follow${failed > 0 ? `; ${formatCount(failed)} of them failed` : ""}`;
   const classes = [
     "tree-row",
     `tone-${tone}`,
@@ -212,7 +212,7 @@ function TreeRowView(props: TreeRowProps) {
         {tone !== "user" && <span class="tree-kind">{getResultToolName(entry) || word}</span>}
         {isFailed && <span class="sr-only">failed: </span>}
         <span class="tree-text">{text}</span>
-        {ordinal === shownLeaf && <span class="chip is-leaf">leaf</span>}
+        {ordinal === shownLeaf && <span class="chip is-leaf">now</span>}
       </button>
       {run.length > 0 && (
         <button

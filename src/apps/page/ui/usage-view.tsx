@@ -12,7 +12,7 @@ import {
 } from "../../../core/facts/usage-tally.ts";
 import { formatPercent, formatTime, formatTokens } from "../model/format.ts";
 import type { PathView } from "../model/path-items.ts";
-import { formatEndName } from "../model/session-model.ts";
+import { formatPlace } from "../model/session-model.ts";
 import {
   type CallOrder,
   cacheShare,
@@ -35,9 +35,9 @@ export function UsageView({ path }: { path: PathView }) {
     () => sumSpent(calls.filter(({ ordinal }) => path.indices.has(ordinal))),
     [calls, path],
   );
-  if (calls.length === 0) return <div class="empty">No entry says what a model used.</div>;
+  if (calls.length === 0) return <div class="empty">This session does not record any tokens or costs.</div>;
   const models = sumByModel(calls);
-  const onPath = `on the path to ${formatEndName(session, path.end)}`;
+  const onPath = formatPlace(session, path.end);
   // Where all is, one number is enough.
   const isAllHere = calls.every(({ ordinal }) => path.indices.has(ordinal));
   const makeNote = (number: string) => (isAllHere ? "" : `${number} ${onPath}`);
@@ -135,7 +135,7 @@ const MAX_POINTS = 300;
 function CostChart({ calls, models }: { calls: readonly ModelCall[]; models: readonly string[] }) {
   const all = sumSpent(calls);
   const cost = getDollars(all);
-  if (cost === 0) return <p class="muted">No entry says what it cost.</p>;
+  if (cost === 0) return <p class="muted">No costs are recorded.</p>;
   const isSplit = models.length > MAX_MODELS + 1;
   const names = isSplit ? models.slice(0, MAX_MODELS) : models;
   const series = isSplit ? [...names, "others"] : names;
@@ -204,7 +204,7 @@ function TokenChart({ calls, path }: { calls: readonly ModelCall[]; path: PathVi
   const together = groups[0]?.group.length ?? 1;
   const isAnyAside = groups.some(({ group }) => !isOnPath(group, path));
   const mean = together > 1 ? ` (mean of ${formatCount(together)} calls)` : "";
-  const aside = `not on the path to ${formatEndName(session, path.end)}`;
+  const aside = `not ${formatPlace(session, path.end)}`;
   const bars = groups.flatMap(({ group, sum }): Bar[] => {
     const [first] = group;
     if (first === undefined) return [];

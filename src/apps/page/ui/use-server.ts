@@ -1,5 +1,5 @@
 import type { RefObject } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { type ListHit, readHits } from "../model/session-list.ts";
 
 /** What a server answered: nothing so far, a value, or why there is none. */
@@ -56,33 +56,37 @@ export type Contents =
   | { readonly state: "found"; readonly text: string; readonly hits: readonly ListHit[] }
   | { readonly state: "failed"; readonly text: string; readonly reason: string };
 
-/** Searches through contents, one search at a time. */
-export function useContents(searchUrl: string): [Contents, (text: string) => void, () => void] {
-  const [contents, setContents] = useState<Contents>({ state: "idle" });
-  const running = useRef<AbortController | undefined>(undefined);
-  const forget = () => {
-    running.current?.abort();
-    setContents({ state: "idle" });
-  };
-  const search = (wanted: string) => {
-    const text = wanted.trim();
-    forget();
-    if (text === "") return;
+/**
+ * Searches through contents, one search at a time.
+ *
+ * @param wanted - Undefined for nothing.
+ * @returns What has been found, and a function that searches once more.
+ */
+export function useContents(searchUrl: string, wanted: string | undefined): [Contents, () => void] {
+  const [contents, setContents] = useState<Contents>(IDLE);
+  const [attempt, setAttempt] = useState(0);
+  useEffect(() => {
+    if (wanted === undefined) return undefined;
     const controller = new AbortController();
-    running.current = controller;
-    setContents({ state: "searching", text });
-    fetchJson(`${searchUrl}?${new URLSearchParams({ q: text })}`, controller.signal)
+    setContents({ state: "searching", text: wanted });
+    fetchJson(`${searchUrl}?${new URLSearchParams({ q: wanted })}`, controller.signal)
       .then(readHits)
       .then(
-        (hits) => setContents({ state: "found", text, hits }),
+        (hits) => setContents({ state: "found", text: wanted, hits }),
         (error: unknown) => {
           if (controller.signal.aborted) return;
-          setContents({ state: "failed", text, reason: getReason(error) });
+          setContents({ state: "failed", text: wanted, reason: getReason(error) });
         },
       );
-  };
-  return [contents, search, forget];
+    return () => controller.abort();
+  }, [searchUrl, wanted, attempt]);
+  const searchAgain = () => setAttempt(attempt + 1);
+  if (wanted === undefined) return [IDLE, searchAgain];
+  const isOf = contents.state !== "idle" && contents.text === wanted;
+  return [isOf ? contents : { state: "searching", text: wanted }, searchAgain];
 }
+
+const IDLE: Contents = { state: "idle" };
 
 /** @throws {Error} With what the server said, if that is no answer. */
 async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {

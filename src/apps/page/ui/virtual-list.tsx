@@ -118,7 +118,7 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
   );
 }
 
-/** The functions that tell of all items: the same ones as long as the items are the same, since others have every item measured. */
+/** Returns the functions that are called for every item: the same ones for the same items, since others have all of them laid out again. */
 function useSizes<T>({ items, getKey, estimate }: VirtualListProps<T>) {
   return useMemo(() => {
     const heights = new Float64Array(items.length);
@@ -144,19 +144,21 @@ function usePlace<T>(virtualizer: ListVirtualizer, props: VirtualListProps<T>) {
   before.current = props;
   const offset = virtualizer.scrollOffset ?? 0;
   // At the very beginning there is nothing above, and a jump decides by itself.
-  const isKept = old.items !== props.items && old.jump === props.jump && offset > 0;
+  const hasJump = props.jump !== undefined && props.jump !== old.jump;
+  const isKept = old.items !== props.items && !hasJump && offset > 0;
   const kept = isKept ? findKept(virtualizer, old, props) : undefined;
+  let distance = 0;
   return {
     move: () => {
       if (kept === undefined) return;
+      // Has the changed items laid out.
       virtualizer.getTotalSize();
-      const start = virtualizer.measurementsCache[kept.index]?.start ?? kept.start;
-      virtualizer.scrollOffset = offset + start - kept.start;
+      distance = (virtualizer.measurementsCache[kept.index]?.start ?? kept.start) - kept.start;
+      virtualizer.scrollOffset = offset + distance;
     },
     moveElement: () => {
-      const { scrollElement, scrollOffset } = virtualizer;
-      if (kept !== undefined && scrollElement !== null && scrollOffset !== null)
-        scrollElement.scrollTop = scrollOffset;
+      // Measuring may have moved it further meanwhile.
+      if (distance !== 0) virtualizer.scrollElement?.scrollTo(0, virtualizer.scrollOffset ?? 0);
     },
   };
 }
@@ -169,10 +171,8 @@ function findKept<T>(
 ): { readonly start: number; readonly index: number } | undefined {
   const first = virtualizer.getVirtualItemForOffset(virtualizer.scrollOffset ?? 0);
   if (first === undefined || findIndex === undefined) return undefined;
-  for (const { start, index: at } of virtualizer.measurementsCache.slice(
-    first.index,
-    first.index + MAX_TRIED,
-  )) {
+  const seen = virtualizer.measurementsCache.slice(first.index, first.index + MAX_TRIED);
+  for (const { start, index: at } of seen) {
     const index = withItem(old, at, findIndex, -1);
     if (index !== -1 && withItem(items, index, getKey, "") === withItem(old, at, getKey, 0))
       return { start, index };

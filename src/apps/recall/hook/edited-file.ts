@@ -5,13 +5,13 @@ import { type FileCall, findCallsAt } from "../file-history.ts";
 import type { Recall } from "../recall.ts";
 import type { SessionOpener } from "../session-opener.ts";
 
-/** Sessions that are shown of each file. */
+/** Maximum number of sessions shown per file. */
 const MAX_SESSIONS = 3;
 
-/** Calls of one session among which a change is looked for, the last first. */
+/** Maximum number of calls per session among which a change is searched, last first. */
 const MAX_HITS = 8;
 
-/** Adds which sessions touched files that are about to be edited; nothing if none did. */
+/** Adds the sessions that touched files about to be edited; nothing if none did. */
 export async function writeEditedFiles(
   recall: Recall,
   sessions: SessionOpener,
@@ -25,7 +25,7 @@ export async function writeEditedFiles(
   }
 }
 
-/** Yields one call of each session that touched a file, the latest session first. */
+/** Yields one call per session that touched a file, latest session first. */
 async function* findTouchingCalls(
   recall: Recall,
   sessions: SessionOpener,
@@ -72,7 +72,9 @@ async function findLastCall(
   return last;
 }
 
-/** Writes the steps of a path as phrases: calls name it from the root or from the project, with either separator. */
+/**
+ * Writes the steps of a path as phrases: calls name the path from the root or from the project, with either separator.
+ */
 function quoteSteps(path: string, cwd: string): string {
   const below = relative(cwd, path);
   const isBelow = !isAbsolute(below) && !below.startsWith("..");

@@ -6,13 +6,13 @@ import { writeKnownFailure } from "./known-failure.ts";
 import { withoutLarge } from "./large-sessions.ts";
 import { writeLastSession } from "./last-session.ts";
 
-/** Bytes of what is pushed: an agent has not asked for it. */
+/** Maximum size of unrequested help, in bytes: kept small because the agent did not ask for it. */
 export const MAX_PUSHED_BYTES = 1500;
 
 /**
- * Returns what past sessions say about what has just happened in an agent's session; empty if nothing.
+ * Returns help from past sessions for an event in an agent's session; empty if they have none.
  *
- * When the time is over, it is what was found until then.
+ * If the time runs out, contains only what was found by then.
  *
  * @throws {SessionError} As the sessions do.
  */

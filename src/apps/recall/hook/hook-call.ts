@@ -6,36 +6,36 @@ import { findCallFiles } from "../../../core/facts/touched-files.ts";
 import type { JsonRecord } from "../../../core/format/json.ts";
 import { SHELL } from "../call-purpose.ts";
 
-/** What has happened in an agent's session that past sessions may say something about. */
+/** Event in an agent's session for which past sessions may contain help. */
 export type HookEvent =
   | { readonly kind: "start" }
   | { readonly kind: "failure"; readonly command: string; readonly output: string }
   | { readonly kind: "edit"; readonly paths: readonly string[] };
 
-/** A call of a hook, whichever agent makes it. */
+/** Call of a hook, whatever the agent. */
 export interface HookCall {
-  /** Name of the event in the agent's words, which an answer repeats. */
+  /** Name of the event in the agent's terms, which an answer repeats. */
   readonly eventName: string;
   /** The running session; undefined if the agent does not name it. */
   readonly sessionId: string | undefined;
-  /** Folder in which the agent works; undefined if the agent does not name it. */
+  /** The agent's working directory; undefined if the agent does not name it. */
   readonly cwd: string | undefined;
   readonly event: HookEvent;
 }
 
-/** Reasons for which a session starts with what came before in its context. */
+/** Start reasons of sessions whose context already contains what came before. */
 const CONTINUED = new Set(["resume", "compact", "branch", "fork"]);
 
-/** Exit codes as agents write them into the output of a command. */
+/** Exit codes as agents write them in a command's output. */
 const EXIT_CODE = /^(?:Process exited with |Command )?(?:exited with )?(?:exit )?code:? (-?\d+)/im;
 
-/** Files of one edit that are looked up. */
+/** Maximum number of files per edit to look up. */
 const MAX_FILES = 3;
 
 /**
- * Parses what an agent writes to a hook: Claude Code, Codex, Gemini CLI and Qwen Code use the same fields.
+ * Parses an agent's input to a hook: Claude Code, Codex, Gemini CLI, and Qwen Code use the same fields.
  *
- * @returns Undefined for an event that past sessions say nothing about, such as a command that worked.
+ * @returns Undefined for an event without possible help, such as a command that worked.
  */
 export function parseHookCall(input: JsonRecord): HookCall | undefined {
   const eventName = toText(input["hook_event_name"]);
@@ -75,7 +75,10 @@ function findFailure(
   return { kind: "failure", command: getTellingArgument(input), output };
 }
 
-/** Returns the output of a command that failed: by its exit code, or where an agent names none, by a line that names an error. */
+/**
+ * Returns the output of a failed command, recognized by its exit code or, for agents that report none, by a line that
+ * names an error.
+ */
 function readFailedOutput(response: unknown): string | undefined {
   const { error, llmContent } = toRecord(response);
   const output = typeof response === "string" ? response : joinParts(llmContent);
@@ -83,12 +86,12 @@ function readFailedOutput(response: unknown): string | undefined {
   if (reason !== "") return `${output}\n${reason}`;
   const code = EXIT_CODE.exec(output)?.[1];
   if (code !== undefined) return code === "0" ? undefined : output;
-  // Agents that hand on an object report an exit code in it, or have another event for failures.
+  // Agents that pass an object report an exit code in it, or have another event for failures.
   const isUnknown = typeof response === "string" && findFailureLine(output) !== undefined;
   return isUnknown ? output : undefined;
 }
 
-/** Joins the texts of a result that is a string or a list of parts. */
+/** Joins the texts of a result that is a string or an array of parts. */
 function joinParts(content: unknown): string {
   if (typeof content === "string") return content;
   return toArray(content)

@@ -10,22 +10,22 @@ import {
 import type { Recall } from "../recall.ts";
 import type { OpenedEntry, SessionOpener } from "../session-opener.ts";
 
-/** The longest words, which a known failure must hold. */
+/** Number of longest words that a known failure must contain. */
 const SEARCHED_WORDS = 2;
 
-/** Failures that are looked at, those of the latest sessions first. */
+/** Maximum number of failures to examine, those of the latest sessions first. */
 const MAX_HITS = 12;
 
-/** Part of the words of a failure that a known one has at least: unrequested help must fit. */
+/** Minimum share of a failure's words that a known one contains: unrequested help must fit. */
 const ALIKE = 0.6;
 
-/** Failures that are shown. */
+/** Maximum number of failures shown. */
 const MAX_SHOWN = 2;
 
-/** Characters of a command whose words count. */
+/** Maximum number of characters of a command whose words count. */
 const MAX_COMMAND = 400;
 
-/** Adds what worked after the last failures like this one; nothing if none is known, or nothing worked. */
+/** Adds what worked after the latest similar failures; nothing if none is known, or nothing worked. */
 export async function writeKnownFailure(
   recall: Recall,
   sessions: SessionOpener,
@@ -48,7 +48,7 @@ export async function writeKnownFailure(
     if (found !== undefined && isFixed(found, words) && !(await sessions.isEcho(hit))) {
       const [first = "", ...others] = formatFailureLines(found);
       const heading = await recall.formatRow(hit.session);
-      // What worked is in the last line; what was tried before may take more than there is.
+      // The last line shows what worked; the attempts before it may exceed the space.
       const isAdded =
         answer.add(heading, first, ...others) || answer.add(heading, first, ...others.slice(-1));
       if (!isAdded || shown.add(id).size >= MAX_SHOWN) break;
@@ -59,7 +59,10 @@ export async function writeKnownFailure(
   if (shown.size > 0) answer.note("This failed before; what then worked is above.");
 }
 
-/** Returns what is searched: words with digits, such as names of temporary files, only if there are no others. */
+/**
+ * Returns the search text: includes words with digits, such as names of temporary files, only if the failure has no
+ * other words.
+ */
 function findQuery(words: readonly string[]): string {
   const lasting = words.filter((word) => !/\d/.test(word));
   return (lasting.length > 0 ? lasting : words).slice(0, SEARCHED_WORDS).join(" ");

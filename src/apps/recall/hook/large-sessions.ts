@@ -3,7 +3,10 @@ import { SessionError } from "../../../core/format/errors.ts";
 import type { SessionRow } from "../../../session/files/session-row.ts";
 import type { SessionSource } from "../session-source.ts";
 
-/** Bytes of a file up to which it is opened while an agent waits: that is one step, which no deadline interrupts. */
+/**
+ * Maximum size of a file that is opened while an agent waits, in bytes: opening is one step that no deadline
+ * interrupts.
+ */
 const MAX_FILE_BYTES = 100 * 1024 * 1024;
 
 /** Returns whether a session takes too long to open while an agent waits. */
@@ -12,7 +15,7 @@ export function isTooLarge({ path }: Pick<SessionRow, "path">, maxBytes = MAX_FI
   return stats !== undefined && stats.size > maxBytes;
 }
 
-/** Returns the same sessions, of which those that take too long to open count as unreadable. */
+/** Returns the same source, but with sessions that take too long to open treated as unreadable. */
 export function withoutLarge(source: SessionSource, maxBytes = MAX_FILE_BYTES): SessionSource {
   return {
     ...source,

@@ -13,10 +13,10 @@ import type { RecalledSession } from "../recalled-session.ts";
 import type { SessionOpener } from "../session-opener.ts";
 import { isTooLarge } from "./large-sessions.ts";
 
-/** Sessions that are looked at: before the last one of a person there may be those of subagents. */
+/** Maximum number of sessions to examine: subagents' sessions may come before the user's last one. */
 const MAX_LOOKED_AT = 12;
 
-/** Entries at the end of a session among which its last turn is looked for. */
+/** Maximum number of entries at the end of a session among which its last turn is searched. */
 const MAX_ENTRIES = 400;
 
 const REQUEST = 240;
@@ -24,7 +24,7 @@ const ANSWER = 560;
 const FAILURE = 160;
 const MAX_FILES = 6;
 
-/** Adds how the last session of the project ended; nothing if there is none. */
+/** Adds how the last session of the project ended; nothing if the project has none. */
 export async function writeLastSession(
   recall: Recall,
   sessions: SessionOpener,
@@ -33,7 +33,7 @@ export async function writeLastSession(
   const running = await sessions.findRunning();
   const rows = await recall.list(recall.settings.project);
   for (const row of rows.filter((one) => !running.is(one)).slice(0, MAX_LOOKED_AT)) {
-    // An older one is not the last.
+    // An older session is not the last one.
     if (isTooLarge(row)) return;
     const session = await sessions.open(row);
     const turn = session && !session.isOfSubagent ? await readLastTurn(session) : undefined;
@@ -48,13 +48,13 @@ export async function writeLastSession(
 interface LastTurn {
   readonly request: number;
   readonly answer: number | undefined;
-  /** The last call that came back, if it failed. */
+  /** Last result, if it is a failure. */
   readonly failure: number | undefined;
-  /** Files that the turn changed, the latest first. */
+  /** Files changed in the turn, latest first. */
   readonly files: readonly string[];
 }
 
-/** Returns undefined if nothing was asked, as far as is looked. */
+/** Returns the last turn; undefined if the examined entries contain no request. */
 async function readLastTurn(session: RecalledSession): Promise<LastTurn | undefined> {
   const path = [...session.tree.path(session.view.leaf)].slice(-MAX_ENTRIES).reverse();
   const files = new Set<string>();
@@ -69,7 +69,7 @@ async function readLastTurn(session: RecalledSession): Promise<LastTurn | undefi
     if (tone === "tool" || tone === "command") result ??= { ordinal, isFailed: isFailure(entry) };
     if (word !== "assistant") continue;
     if (getToolCalls(entry).length === 0) answer ??= ordinal;
-    // Names of files are shown, so they are those of the clean entry.
+    // File names are shown, so they come from the clean entry.
     else for (const file of findChangedFiles(session, ordinal)) files.add(file);
   }
   return undefined;

@@ -8,11 +8,11 @@ import type { SessionManager } from "../../../session/manager/session-manager.ts
 import type { SessionStore } from "../../../stores/contract/session-store.ts";
 import { type AcpSessionInfo, ENTRY_META } from "./acp-types.ts";
 
-/** What `session/list` asks for. */
+/** Parameters of `session/list`. */
 export interface AcpListRequest {
-  /** Only sessions of this project. */
+  /** Returns only sessions of this project. */
   readonly cwd?: string | null;
-  /** `nextCursor` of the list before. */
+  /** `nextCursor` of the previous page. */
   readonly cursor?: string | null;
 }
 
@@ -23,22 +23,22 @@ export interface AcpSessionPage {
   nextCursor?: string;
 }
 
-/** What `session/fork` asks for. */
+/** Parameters of `session/fork`. */
 export interface AcpForkRequest {
   readonly sessionId: string;
   /** Working directory of the new session. */
   readonly cwd: string;
-  /** `sessiontree.entryId`: the last entry to copy, as an update of `toAcpUpdates` names it. Default: the leaf. */
+  /** `sessiontree.entryId`: the last entry to copy, as named by an update of `toAcpUpdates`. Default: the leaf. */
   readonly _meta?: { readonly [key: string]: unknown } | null;
 }
 
 const PAGE_SIZE = 50;
 
 /**
- * Answers `session/list` of the Agent Client Protocol from a store, the latest session first.
+ * Answers `session/list` of the Agent Client Protocol from a store, latest session first.
  *
- * @param options - `pageSize`: the most sessions of a page; default 50.
- * @throws {TypeError} If the cursor is none that this function has returned.
+ * @param options - `pageSize`: maximum number of sessions per page; default 50.
+ * @throws {TypeError} If this function did not return the cursor.
  * @throws {SessionError} `STORE_UNAVAILABLE`
  * @remarks Source: docs/adapters.md#agent-client-protocol
  */
@@ -52,7 +52,7 @@ async function listAcpSessions(
   const after = typeof cursor === "string" ? decodeCursor(cursor) : undefined;
   const sessions: AcpSessionInfo[] = [];
   let last: { readonly id: string; readonly modified: Date } | undefined;
-  // One more tells whether there is another page.
+  // One more row shows whether there is another page.
   const query = { limit: pageSize + 1, ...(typeof cwd === "string" && { cwd }), ...(after && { after }) };
   for await (const row of store.list(query)) {
     if (last !== undefined && sessions.length === pageSize)
@@ -60,7 +60,7 @@ async function listAcpSessions(
     last = row;
     sessions.push({
       sessionId: row.id,
-      // The protocol wants one; a session without its own is opened in that of the process.
+      // The protocol requires one; a session without a working directory is opened in that of the process.
       cwd: toWellFormedText(row.cwd) || process.cwd(),
       title: row.title,
       updatedAt: row.modified.toISOString(),
@@ -70,7 +70,7 @@ async function listAcpSessions(
 }
 
 /**
- * Answers `session/new`: begins a session, and writes it, so that it is there for a client that restarts the agent.
+ * Answers `session/new`: starts a session and writes it, so that a client can load it after restarting the agent.
  *
  * @returns The new session. Once it is deleted, appends throw `SESSION_NOT_FOUND`.
  * @throws {SessionError} `STORE_UNAVAILABLE` or `WRITE_FAILED`.
@@ -88,8 +88,8 @@ async function newAcpSession(
 /**
  * Answers `session/fork`: copies a branch of a session into a new one.
  *
- * @returns The new session, written; where no conversation has begun, an empty one. As `new` returns it.
- * @throws {TypeError} If `_meta` names an entry with anything but a text.
+ * @returns The new session, already written, as from `new`; empty if the branch has no conversation yet.
+ * @throws {TypeError} If the entry id in `_meta` is not a string.
  * @throws {SessionError} `SESSION_NOT_FOUND`, `ENTRY_NOT_FOUND`, `STORE_UNAVAILABLE` or `WRITE_FAILED`.
  * @remarks Source: docs/adapters.md#agent-client-protocol
  */
@@ -100,7 +100,7 @@ async function forkAcpSession(
   const entryId = toRecord(_meta)[ENTRY_META];
   if (entryId !== undefined && typeof entryId !== "string")
     throw new TypeError(`_meta["${ENTRY_META}"] must be the id of an entry.`);
-  // For reading, because another object may hold the lease; the copy is then opened for writing.
+  // Read-only, because another object may hold the lease; the copy is then opened for writing.
   const from = await store.open(sessionId, { cwd, mode: "read-only" });
   try {
     const leafId = entryId ?? from.getLeafId();
@@ -122,7 +122,7 @@ function hasMessages(session: SessionManager, leafId: string): boolean {
 }
 
 /**
- * Answers `session/delete`: deletes a session, and does nothing if there is none.
+ * Answers `session/delete`: deletes a session; does nothing if it does not exist.
  *
  * @throws {SessionError} As `delete` of the store, without `SESSION_NOT_FOUND`.
  */
@@ -149,7 +149,8 @@ function decodeCursor(cursor: string): { id: string; modified: Date } {
 }
 
 /**
- * Answers of an ACP agent to requests that are about sessions: `session/new`, `session/list`, `session/fork`, and `session/delete`.
+ * Handlers of an ACP agent for requests about sessions: `session/new`, `session/list`, `session/fork`, and
+ * `session/delete`.
  *
  * @remarks Source: docs/adapters.md#agent-client-protocol
  */

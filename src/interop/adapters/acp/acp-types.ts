@@ -1,7 +1,10 @@
-/** Key of `_meta` that names an entry of the session: in updates the one they are from, in a fork request the last one to copy. */
+/**
+ * Key of `_meta` that holds an entry id: in updates, of the entry they come from; in a fork request, of the last entry
+ * to copy.
+ */
 export const ENTRY_META = "sessiontree.entryId";
 
-/** What a prompt, a message or a tool's output consists of. */
+/** Content block of a prompt, a message, or a tool's output. */
 export type AcpContentBlock =
   | { type: "text"; text: string }
   | { type: "image"; data: string; mimeType: string; uri?: string }
@@ -16,34 +19,34 @@ export type AcpContentBlock =
     }
   | { type: "resource"; resource: AcpResource };
 
-/** A resource that is embedded in a message. */
+/** Resource embedded in a message. */
 export type AcpResource =
   | { uri: string; text: string; mimeType?: string }
   | { uri: string; blob: string; mimeType?: string };
 
-/** What a call of a tool shows. */
+/** Content shown for a tool call. */
 export type AcpToolContent =
   | { type: "content"; content: AcpContentBlock }
   | { type: "diff"; path: string; oldText?: string | null; newText: string }
   | { type: "terminal"; terminalId: string };
 
-/** A file that a call of a tool concerns. */
+/** File that a tool call affects. */
 export interface AcpLocation {
-  /** Absolute. */
+  /** Absolute path. */
   path: string;
   line?: number;
 }
 
-/** What tools can do, in the protocol's words. */
+/** Kinds of tools, in the protocol's words. */
 export const TOOL_KINDS = [
   ...(["read", "edit", "delete", "move", "search"] as const),
   ...(["execute", "think", "fetch", "switch_mode", "other"] as const),
 ];
 
-/** What a tool does, for its icon. */
+/** Kind of a tool, which selects its icon. */
 export type AcpToolKind = (typeof TOOL_KINDS)[number];
 
-/** One step of an agent's plan. */
+/** Step of an agent's plan. */
 export interface AcpPlanEntry {
   content: string;
   priority: "high" | "medium" | "low";
@@ -56,7 +59,7 @@ type AcpChunk = {
   messageId: string;
 };
 
-/** An update of a session that `toAcpUpdates` makes; it is an update of the SDK's. */
+/** Session update created by `toAcpUpdates`; assignable to the SDK's type. */
 export type AcpUpdate = { _meta?: { [key: string]: unknown } } & (
   | ({ sessionUpdate: "user_message_chunk" } & AcpChunk)
   | ({ sessionUpdate: "agent_message_chunk" } & AcpChunk)
@@ -79,7 +82,7 @@ export type AcpUpdate = { _meta?: { [key: string]: unknown } } & (
     }
 );
 
-/** The beginning of a call of a tool. */
+/** Start of a tool call. */
 export type AcpToolCall = {
   sessionUpdate: "tool_call";
   toolCallId: string;
@@ -93,7 +96,7 @@ export type AcpToolCall = {
   rawOutput?: unknown;
 };
 
-/** The end of a call of a tool. */
+/** End of a tool call. */
 export type AcpToolCallUpdate = {
   sessionUpdate: "tool_call_update";
   toolCallId: string;
@@ -106,8 +109,8 @@ export type AcpToolCallUpdate = {
 };
 
 /**
- * What an agent sends: an update, a notification that holds one, or the end of a turn, as `nextUpdate` of the SDK's sessions
- * returns them.
+ * Message from an agent: an update, a notification that contains one, or the end of a turn, as returned by `nextUpdate`
+ * of the SDK's sessions.
  */
 export type AcpUpdateLike =
   | { readonly sessionUpdate: string; readonly [field: string]: unknown }
@@ -115,15 +118,15 @@ export type AcpUpdateLike =
   | { readonly params: object; readonly [field: string]: unknown }
   | { readonly stopReason: string; readonly [field: string]: unknown };
 
-/** A session as `session/list` shows it. */
+/** Session in the result of `session/list`. */
 export interface AcpSessionInfo {
   sessionId: string;
-  /** Absolute. */
+  /** Absolute path. */
   cwd: string;
   title: string;
   /** ISO 8601. */
   updatedAt: string;
 }
 
-/** Key in `details` of what only the protocol has. */
+/** Key in `details` of data that only the protocol has. */
 export const ACP_DETAIL = "acp";

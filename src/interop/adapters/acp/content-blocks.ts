@@ -8,7 +8,9 @@ import { makePlaceholder, toImage } from "../../convert/images.ts";
 import { toStoredData } from "../stored-data.ts";
 import { ACP_DETAIL, type AcpContentBlock, type AcpResource } from "./acp-types.ts";
 
-/** Reads a block of content, without what only a user interface needs; undefined if it is none of the protocol. */
+/**
+ * Reads a content block, without fields that only a user interface needs; undefined if the protocol has no such block.
+ */
 export function readBlock(value: unknown): AcpContentBlock | undefined {
   const { type, text, data, mimeType, uri, name, title, description, resource } = toRecord(value);
   switch (type) {
@@ -50,7 +52,7 @@ function pickTexts<Name extends string>(
   return kept;
 }
 
-/** Makes a block of a message from one of the protocol; what a message cannot hold becomes a text. */
+/** Converts a protocol block to a message block; content that a message cannot hold becomes text. */
 export function fromBlock(block: AcpContentBlock): UserBlock {
   switch (block.type) {
     case "text":
@@ -71,7 +73,7 @@ export function fromBlock(block: AcpContentBlock): UserBlock {
   }
 }
 
-/** Makes a block of the protocol from a stored one; undefined for blocks that say nothing. */
+/** Converts a stored block to a protocol block; undefined for blocks without content. */
 export function toBlock(stored: unknown): AcpContentBlock | undefined {
   const { type, text, data, mimeType } = toRecord(stored);
   if (type === "text") return typeof text === "string" && text !== "" ? { type, text } : undefined;
@@ -82,22 +84,22 @@ export function toBlock(stored: unknown): AcpContentBlock | undefined {
     : makePlaceholder("image", mimeType);
 }
 
-/** Tells whether the block of a message is all that one of the protocol says. */
+/** Returns whether a message block can hold everything in the protocol block. */
 export function isWholeBlock(block: AcpContentBlock): boolean {
   const again = toBlock(fromBlock(block));
   return again?.type === block.type && !("uri" in block);
 }
 
-/** A user message without its time. */
+/** User message without its time. */
 type Question = Pick<UserMessage, "role" | "content"> & { details?: JsonObject };
 
 /**
- * Makes a user message of a prompt of the Agent Client Protocol, to append with `appendMessage`.
+ * Creates a user message from a prompt of the Agent Client Protocol, to append with `appendMessage`.
  *
- * Texts of embedded resources become texts; links, audio, and images that are none become notes in brackets. The original blocks
- * are kept in `details`, and `toAcpUpdates` sends them again.
+ * Text of embedded resources becomes text; links, audio, and invalid images become notes in brackets. The original
+ * blocks are kept in `details`, and `toAcpUpdates` sends them again.
  *
- * @throws {TypeError} If a block is none of the protocol.
+ * @throws {TypeError} If the protocol has no such block.
  */
 export function fromAcpPrompt(prompt: readonly object[]): Question {
   return makeQuestion(
@@ -111,7 +113,7 @@ export function fromAcpPrompt(prompt: readonly object[]): Question {
   );
 }
 
-/** Makes a user message of blocks that were read. */
+/** Creates a user message from blocks that were read. */
 export function makeQuestion(blocks: readonly AcpContentBlock[]): Question {
   const isWhole = blocks.every(isWholeBlock);
   return {

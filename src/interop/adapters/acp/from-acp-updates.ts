@@ -8,22 +8,22 @@ import { type MessageImportOptions, makeTimes } from "../../convert/conversion-o
 import type { AcpUpdateLike } from "./acp-types.ts";
 import { UpdateReader, type UpdateSource } from "./update-reader.ts";
 
-/** What the updates of an agent become. */
+/** Result of converting an agent's updates. */
 export interface ConvertedAcpUpdates {
-  /** For `appendAll`: the messages, plans, names, compactions and usage, in order. */
+  /** For `appendAll`: the messages, plans, names, compactions, and usage, in order. */
   readonly entries: readonly (EntryDraft | DraftMaker)[];
-  /** The messages among them, for `appendConversation`, which leaves out what a session has already. */
+  /** Messages among the entries, for `appendConversation`, which skips those that a session already has. */
   readonly messages: readonly Message[];
-  /** What was out of order or malformed; `index` counts the updates. */
+  /** Updates that were out of order or malformed; `index` is the update's position. */
   readonly issues: readonly ConversionIssue[];
 }
 
 /**
- * Converts the updates of an agent of the Agent Client Protocol, such as those of its `session/load`, to entries of a session.
+ * Converts updates of an Agent Client Protocol agent, such as those of its `session/load`, to session entries.
  *
- * @param updates - Updates, notifications that hold them, and ends of turns, in any order.
- * @param options - The time of the messages, and who answers. Default: the API `acp` of an unknown model.
- * @throws {TypeError} If an update is no object, or JSON cannot hold it.
+ * @param updates - Updates, notifications that contain them, and ends of turns, in any order.
+ * @param options - Time of the messages, and the responding model. Default: the API `acp` of an unknown model.
+ * @throws {TypeError} If an update is not an object, or JSON cannot represent it.
  * @remarks Cost: O(updates). Source: docs/adapters.md#agent-client-protocol
  */
 export function fromAcpUpdates(
@@ -41,14 +41,16 @@ export function fromAcpUpdates(
   return { entries, messages, issues: reader.issues.list() };
 }
 
-/** Records an agent of the Agent Client Protocol in a session while it works, message by message. */
+/** Records an Agent Client Protocol agent in a session while it works, message by message. */
 export class AcpRecorder {
   readonly #session: SessionManager;
   readonly #reader: UpdateReader;
-  /** Entries that are not written yet. */
+  /** Entries not yet written. */
   #drafts: (EntryDraft | DraftMaker)[] = [];
 
-  /** @param options - Who answers. `timestamp` defaults to now. */
+  /**
+   * @param options - The responding model. `timestamp` defaults to now.
+   */
   constructor(session: SessionManager, options: Partial<MessageImportOptions> = {}) {
     this.#session = session;
     const cost = sumStatedCost(session.getEntries());
@@ -61,17 +63,17 @@ export class AcpRecorder {
     );
   }
 
-  /** What was out of order or malformed so far; `index` counts the updates. */
+  /** Updates that were out of order or malformed so far; `index` is the update's position. */
   get issues(): readonly ConversionIssue[] {
     return this.#reader.issues.list();
   }
 
   /**
-   * Takes an update, and appends the messages that it completes.
+   * Reads an update, and appends the messages that it completes.
    *
-   * @param update - An update, a notification that holds one, or the end of a turn.
+   * @param update - An update, a notification that contains one, or the end of a turn.
    * @returns Ids of the new entries.
-   * @throws {TypeError} If it is no object, or JSON cannot hold it.
+   * @throws {TypeError} If it is not an object, or JSON cannot represent it.
    * @throws {SessionError} `WRITE_FAILED`; the next call tries again. `SESSION_NOT_FOUND` if the session was deleted.
    */
   add(update: AcpUpdateLike): string[] {
@@ -80,9 +82,9 @@ export class AcpRecorder {
   }
 
   /**
-   * Ends a turn, and appends what is left of it.
+   * Ends a turn, and appends the rest of it.
    *
-   * @param stopReason - As the agent answered the prompt.
+   * @param stopReason - Stop reason in the agent's response to the prompt.
    * @returns Ids of the new entries.
    * @throws {SessionError} `WRITE_FAILED`; the next call tries again.
    */
@@ -97,7 +99,7 @@ export class AcpRecorder {
     return ids;
   }
 
-  /** Tells whether an agent repeats the question that the host has appended. */
+  /** Returns whether the agent repeats the prompt that the host has already appended. */
   #isEcho(message: Message): boolean {
     const leaf = this.#session.getLeafEntry();
     if (this.#drafts.length > 0 || message.role !== "user" || leaf?.type !== "message") return false;

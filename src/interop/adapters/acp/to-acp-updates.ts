@@ -21,26 +21,26 @@ import {
 import { getAcpDetails, LONGEST_TITLE, makeCallDiffs, makeCallFacts, readFacts } from "./call-facts.ts";
 import { readBlock, toBlock } from "./content-blocks.ts";
 
-/** `customType` of an entry that holds an update which is no message. */
+/** `customType` of an entry with an update that is not a message. */
 export const UPDATE_CUSTOM_TYPE = "acp.update";
 
-/** What replaying a session needs beside it. */
+/** Options for replaying a session. */
 export interface AcpReplayOptions {
-  /** Size of the model's context window in tokens, for a `usage_update`. Default: none is sent. */
+  /** Size of the model's context window in tokens, for a `usage_update`. Default: no such update is sent. */
   readonly contextWindow?: number;
-  /** The client's capabilities, from its `initialize` request: compactions go only to clients that show them. */
+  /** Client capabilities from the `initialize` request: compactions are sent only to clients that show them. */
   readonly clientCapabilities?: object;
 }
 
 /**
- * Returns the updates that show a session to a client of the Agent Client Protocol, for `session/load`.
+ * Returns the updates that show a session to an Agent Client Protocol client, for `session/load`.
  *
- * Replays the whole branch, including what was compacted, without instructions and branch summaries. Every update is valid,
- * whatever the session holds: what the protocol cannot show is left out, or replaced with a text. Calls without a result have
- * failed, and ids of calls that occur twice become unique.
+ * Replays the whole branch, including what was compacted, without instructions and branch summaries. Every update is
+ * valid, whatever the session contains: content that the protocol cannot show is omitted or replaced with text. Calls
+ * without a result are shown as failed, and duplicate call ids become unique.
  *
- * @param leafId - The end of the branch. Default: the leaf.
- * @returns A new array. Chunks have the id of their entry as `messageId`, all updates in `_meta`.
+ * @param leafId - End of the branch. Default: the leaf.
+ * @returns A new array. The `messageId` of a chunk is the id of its entry; every update has that id in `_meta`.
  * @throws {SessionError} `ENTRY_NOT_FOUND` if the session has no such leaf.
  * @remarks Cost: O(branch); with `contextWindow`, O(session). Source: docs/adapters.md#agent-client-protocol
  */
@@ -83,18 +83,18 @@ function makeUsageUpdate(session: SessionManager, branch: readonly SessionEntry[
 
 type ChunkKind = "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk";
 
-/** A call that was shown, and what it shows beside its output. */
+/** Call that was shown, and its diffs, which are shown next to its output. */
 interface ShownCall {
   readonly update: AcpToolCall;
   readonly diffs: readonly AcpToolContent[];
 }
 
-/** Makes updates from entries, one after the other. */
+/** Creates updates from entries, one after the other. */
 class Replay {
   readonly updates: AcpUpdate[] = [];
   readonly #cwd: string;
   readonly #showsCompactions: boolean;
-  /** By id in the session, the latest call without a result. */
+  /** Latest call without a result, by id in the session. */
   readonly #open = new Map<string, ShownCall>();
   readonly #callIds = new Set<string>();
   readonly #timesOfId = new Map<string, number>();
@@ -158,7 +158,7 @@ class Replay {
       toolCallId: this.#uniqueId(id, entry.id),
       ...makeCallFacts({ name, input }, this.#cwd),
       ...(name !== "" && { name }),
-      // Until its result is found: nothing runs while a session is replayed.
+      // Failed until its result is found: nothing runs during replay.
       status: "failed",
       ...(diffs.length > 0 && { content: [...diffs] }),
       ...(input !== undefined && { rawInput: input }),
@@ -186,7 +186,7 @@ class Replay {
     });
   }
 
-  /** Shows a command of the user as a call that has ended. */
+  /** Shows a user's shell command as a completed call. */
   #addCommand(entry: SessionEntry): void {
     const output = getEntryContent(entry).parts.find((part) => part.kind === "output");
     if (output === undefined) return;
@@ -201,7 +201,7 @@ class Replay {
     });
   }
 
-  /** Makes the id of a call unique, since some providers number the calls of each answer anew. */
+  /** Makes the id of a call unique, because some providers restart call numbering in each answer. */
   #uniqueId(id: string, entryId: string): string {
     const wanted = toWellFormedText(id || entryId);
     let unique = wanted;
@@ -228,7 +228,7 @@ function makeCompactionUpdate(id: string, summary: unknown): AcpUpdate {
 const PRIORITIES = ["high", "medium", "low"] as const;
 const STATUSES = ["pending", "in_progress", "completed"] as const;
 
-/** Reads the steps of a stored plan; undefined if it is none. */
+/** Reads the steps of a stored plan; undefined if it is not a plan. */
 function readPlan(data: unknown): AcpPlanEntry[] | undefined {
   const { sessionUpdate, entries } = toRecord(data);
   if (sessionUpdate !== "plan" || !Array.isArray(entries)) return undefined;

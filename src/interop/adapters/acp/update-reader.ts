@@ -16,7 +16,7 @@ import { type CallFacts, readFacts } from "./call-facts.ts";
 import { fromBlock, isWholeBlock, makeQuestion, readBlock } from "./content-blocks.ts";
 import { UPDATE_CUSTOM_TYPE } from "./to-acp-updates.ts";
 
-/** What updates do not tell, and what the session has already. */
+/** Facts that updates do not contain, and state that the session already has. */
 export interface UpdateSource {
   readonly api: string;
   readonly provider: string;
@@ -24,14 +24,14 @@ export interface UpdateSource {
   /** Returns the time of a message, in Unix milliseconds. */
   readonly getTime: (index: number) => number;
   readonly name: string | undefined;
-  /** In US dollars; updates tell the sum of a session. */
+  /** In US dollars; updates report the total of a session. */
   readonly cost: number;
 }
 
-/** Takes an entry, and its message if it has one. */
+/** Callback for an entry, and for its message if it has one. */
 type TakeEntry = (entry: EntryDraft | DraftMaker, message?: Message) => void;
 
-/** The message that is under way. */
+/** Message in progress. */
 type OpenMessage =
   | { readonly role: "user"; readonly id: string | undefined; readonly blocks: AcpContentBlock[] }
   | OpenAnswer;
@@ -43,21 +43,23 @@ interface OpenAnswer {
   readonly calls: RunningCall[];
 }
 
-/** Reasons for the end of a turn, where the answer is not complete. */
+/** Reasons for ending a turn with an incomplete answer. */
 const STOP_REASONS: ReadonlyMap<unknown, StopReason> = new Map([
   ["max_tokens", "length"],
   ["refusal", "error"],
   ["cancelled", "aborted"],
 ]);
 
-/** Updates that are no messages, and of which each replaces the one before. */
+/** Updates that are not messages, each of which replaces the previous one of its kind. */
 const STATES: ReadonlySet<string> = new Set([
   ...["plan", "available_commands_update", "current_mode_update", "config_option_update"],
 ]);
 
 /**
- * Makes entries from the updates of an agent, in whatever order these come: an answer when the next message begins or all of its
- * calls have ended, its results behind it, and behind the message under way what is no message.
+ * Creates entries from an agent's updates, whatever their order.
+ *
+ * Emits an answer when the next message begins or all of its calls have ended, followed by its results. Updates that
+ * are not messages follow the message in progress.
  */
 export class UpdateReader {
   readonly issues = new ConversionIssues();
@@ -65,17 +67,17 @@ export class UpdateReader {
   readonly #emit: TakeEntry;
   #index = -1;
   #open: OpenMessage | undefined;
-  /** Calls without a result, by id; the answers of some are complete already. */
+  /** Calls without a result, by id; some of their answers are already complete. */
   readonly #running = new Map<string, RunningCall>();
-  /** What waits for the end of the message, by kind. */
+  /** Drafts that wait for the end of the message, by kind. */
   readonly #behind = new Map<string, EntryDraft>();
   readonly #states = new Map<string, JsonObject>();
-  /** Summaries of compactions that have not ended, by id. */
+  /** Summaries of unfinished compactions, by id. */
   readonly #summaries = new Map<string, string>();
   #name: string | undefined;
   #cost: number;
   #contextTokens = 0;
-  /** What no answer has told yet. */
+  /** Usage that no answer has reported yet. */
   #usage: Usage | undefined;
 
   constructor(source: UpdateSource, emit: TakeEntry) {
@@ -85,7 +87,7 @@ export class UpdateReader {
     this.#cost = source.cost;
   }
 
-  /** Reads an update, a notification that holds one, or the end of a turn; if it throws, nothing has changed. */
+  /** Reads an update, a notification that contains one, or the end of a turn; if it throws, nothing has changed. */
   take(value: unknown): void {
     const update = findUpdate(toStoredData(value, "an update"));
     this.#index++;
@@ -94,7 +96,7 @@ export class UpdateReader {
     else if (!this.#read(update)) this.#keep(update);
   }
 
-  /** Finishes a turn. Calls that are still running get a result if they have put something out. */
+  /** Finishes a turn. Calls that are still running get a result if they have output. */
   end(stopReason?: string): void {
     for (const call of this.#running.values()) call.hasEnded ||= call.hasOutput;
     this.#finish(stopReason);
@@ -105,7 +107,7 @@ export class UpdateReader {
     if (usage !== undefined) this.#emit({ type: "usage", kind: "acp", provider, model, usage });
   }
 
-  /** Reads an update; false if it is malformed, or of another kind. */
+  /** Reads an update; false if it is malformed or of another kind. */
   #read(update: JsonObject): boolean {
     switch (update["sessionUpdate"]) {
       case "user_message_chunk":
@@ -165,7 +167,7 @@ export class UpdateReader {
     this.#contextTokens = toCount(used);
     let dollars = this.#usage?.cost.total ?? 0;
     if (currency === "USD") {
-      // An agent that was started again counts anew.
+      // An agent that was restarted counts from zero.
       dollars += toCount(amount) < this.#cost ? toCount(amount) : toCount(amount) - this.#cost;
       this.#cost = toCount(amount);
     } else if (amount !== undefined) {
@@ -196,12 +198,12 @@ export class UpdateReader {
     this.#summaries.delete(id);
     this.#finish();
     const tokensBefore = this.#contextTokens;
-    // What the agent kept of the history is not known.
+    // The part of the history that the agent kept is unknown.
     this.#emit((own) => ({ type: "compaction", summary: text, firstKeptEntryId: own, tokensBefore }));
     return true;
   }
 
-  /** Keeps an update that is no message as it is. */
+  /** Keeps an update that is not a message unchanged. */
   #keep(update: JsonObject): void {
     const { sessionUpdate: kind } = update;
     const draft = { type: "custom" as const, customType: UPDATE_CUSTOM_TYPE, data: update };
@@ -211,7 +213,8 @@ export class UpdateReader {
       this.#addBehind(kind, draft);
       return;
     }
-    const what = typeof kind === "string" ? `an update of type ${kind.slice(0, 40)}` : "what is no update";
+    const what =
+      typeof kind === "string" ? `an update of type ${kind.slice(0, 40)}` : "a value that is not an update";
     this.issues.report("MESSAGE_DROPPED", this.#index, `Kept ${what} as state: no message can hold it.`);
     this.#addBehind(`update ${this.#index}`, draft);
   }
@@ -230,7 +233,7 @@ export class UpdateReader {
     return blocks;
   }
 
-  /** Returns the answer that a chunk or a call continues: thinking may have an id of its own. */
+  /** Returns the answer that a chunk or a call continues: thinking may have its own id. */
   #answerFor(id: string | undefined): OpenAnswer {
     const open = this.#open;
     if (open?.role === "assistant" && !open.calls.some(({ hasEnded }) => hasEnded)) {
@@ -243,7 +246,7 @@ export class UpdateReader {
     return begun;
   }
 
-  /** Completes the message that is under way, the results of its calls, and what waits for it. */
+  /** Completes the message in progress, the results of its calls, and the drafts that wait for it. */
   #finish(stopReason?: string): void {
     const open = this.#open;
     this.#open = undefined;
@@ -269,7 +272,7 @@ export class UpdateReader {
       timestamp: this.#time,
       ...(usage !== undefined && { usage }),
       ...(stopReason !== undefined && { stopReason }),
-      ...(stopReason === "error" && { errorMessage: "The agent refused to go on." }),
+      ...(stopReason === "error" && { errorMessage: "The agent refused to continue." }),
       ...(rawStopReason !== undefined && { rawStopReason }),
     });
   }
@@ -294,7 +297,9 @@ export class UpdateReader {
   }
 }
 
-/** Finds the update in a notification, in a message of the wire that holds one, or in what the SDK's sessions return. */
+/**
+ * Finds the update in a notification, in a JSON-RPC message that contains one, or in a value from the SDK's sessions.
+ */
 function findUpdate(value: JsonObject): JsonObject {
   for (const name of ["params", "update"]) {
     const within = value[name];
@@ -303,7 +308,7 @@ function findUpdate(value: JsonObject): JsonObject {
   return value;
 }
 
-/** Tells whether two ids are of different messages; an id that is left out differs from none. */
+/** Returns whether two ids are of different messages; a missing id matches every id. */
 function isDifferent(a: string | undefined, b: string | undefined): boolean {
   return a !== undefined && b !== undefined && a !== b;
 }
@@ -332,9 +337,9 @@ function joinBlockTexts(blocks: unknown): string {
   return read.map((block) => (block.type === "text" ? block.text : "")).join("");
 }
 
-/** A call of a tool, of which each update tells more. */
+/** Tool call that each update completes further. */
 class RunningCall {
-  /** The call in its answer, which never changes once it is complete: it may be stored by then. */
+  /** The call in its answer, which never changes once it is complete: it may already be stored. */
   readonly block: ToolCall;
   hasEnded = false;
   #hasFailed = false;
@@ -346,7 +351,7 @@ class RunningCall {
     this.block = { type: "toolCall", id, name: "", arguments: {} };
   }
 
-  /** Whether it has put something out. */
+  /** Whether the call has produced output. */
   get hasOutput(): boolean {
     return this.#facts.content !== undefined || this.#facts.rawOutput !== undefined;
   }
@@ -360,7 +365,7 @@ class RunningCall {
     this.hasEnded ||= status === "completed" || status === "failed";
   }
 
-  /** Completes the call in its answer, with what is known of it so far. */
+  /** Completes the call in its answer with the facts known so far. */
   complete(): void {
     const { kind = "tool", title } = this.#facts;
     const input = this.#rawInput;
@@ -370,7 +375,7 @@ class RunningCall {
     else if (title !== undefined) this.block.arguments = { title };
   }
 
-  /** Makes the result. What a message cannot hold of it is kept in `details`. */
+  /** Creates the result. Data that a message cannot hold is kept in `details`. */
   result(timestamp: number): ToolResultMessage {
     const { content = [], rawOutput } = this.#facts;
     const isWhole = content.every((part) => part.type === "content" && isWholeBlock(part.content));

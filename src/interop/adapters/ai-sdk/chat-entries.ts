@@ -5,19 +5,19 @@ import type { AgentMessage } from "../../../core/format/message.ts";
 import { CHAT_DETAIL } from "../../../core/format/redact-entry.ts";
 import { type WrittenMessage, writeUIMessages } from "../../convert/ai-sdk/to-ui-messages.ts";
 
-/** A UI message, and the entries that it is made of. */
+/** UI message, and the entries it is made of. */
 export interface ChatMessage extends WrittenMessage {
   /** Entries of the user message or of the answers, without results. */
   readonly entries: readonly SessionMessageEntry[];
   /** Entries of the results of these answers. */
   readonly results: readonly SessionMessageEntry[];
-  /** Messages of these entries, with the details that were added to them. */
+  /** Messages of these entries, including details that were added later. */
   readonly said: readonly AgentMessage[];
 }
 
 const SPOKEN: ReadonlySet<string> = new Set(["user", "assistant", "toolResult"]);
 
-/** Returns the UI messages of a path, and the entries of each. */
+/** Returns the UI messages of a path, each with its entries. */
 export function readChat(path: readonly SessionEntry[]): ChatMessage[] {
   const late = new Map(
     path.flatMap((entry) => {
@@ -48,7 +48,10 @@ function findChatId(entry: SessionEntry | undefined): string {
   return findSavedId(entry) || (entry?.id ?? "");
 }
 
-/** Returns the id of the UI message that was saved from this entry on; empty if it had none. */
+/**
+ * Returns the id of the UI message whose first entry this is; empty if the message had no id, undefined if none was
+ * saved here.
+ */
 export function findSavedId(entry: SessionEntry | undefined): string | undefined {
   const { id } = toRecord(toRecord(toRecord(entry)["details"])[CHAT_DETAIL]);
   return typeof id === "string" ? id : undefined;

@@ -2,14 +2,14 @@ import type { SessionManager } from "../../../session/manager/session-manager.ts
 import { type ChatMessage, readChat } from "./chat-entries.ts";
 
 /**
- * Returns the versions of a message of a chat: those that were regenerated or edited in its place, oldest first.
+ * Returns the versions of a chat message: those regenerated or edited in its place, oldest first.
  *
- * To show one, move the leaf to its `leafId`, `session.branch(leafId)`, and load the chat; `session.persistLeaf()` keeps that for the
- * next open.
+ * To show one, move the leaf to its `leafId` with `session.branch(leafId)`, and load the chat; `session.persistLeaf()`
+ * keeps that for the next open.
  *
- * @param messageId - As `loadChat` has it: of the active branch, else of the first branch that has it.
- * @returns For each version the id of its message, the leaf of the latest branch with it, and whether it is on the active branch; empty
- *   if no branch has the message.
+ * @param messageId - As in `loadChat`: from the active branch, else from the first branch that has it.
+ * @returns For each version: the id of its message, the leaf of the latest branch with it, and whether it is on the
+ *   active branch; empty if no branch has the message.
  * @remarks Cost: O(entries + branches × their lengths). Source: docs/chat-app.md
  */
 export function chatVersions(
@@ -39,7 +39,7 @@ export function chatVersions(
   return order.filter((version) => version !== undefined);
 }
 
-/** Names the place of a message in a tree: its role, and the message before. */
+/** Returns a key for a message's position in the tree: its role, and the message before it. */
 function findVersionPlace(chat: readonly ChatMessage[], at: number): string {
   const before = chat[at - 1]?.entries.map(({ id }) => id) ?? [];
   return JSON.stringify([chat[at]?.message.role, ...before]);

@@ -21,21 +21,21 @@ import { findRaw, keepRaw } from "../../convert/raw-form.ts";
 import { findSavedId, readChat } from "./chat-entries.ts";
 import { type ChatDraft, ChatProgress, isProgress } from "./chat-progress.ts";
 
-/** What saving a chat did. */
+/** Result of saving a chat. */
 export interface SavedChat {
   /** Ids of the new entries, in order; empty if nothing was new. */
   readonly entryIds: string[];
   /** Whether the leaf moved, as when a message was regenerated, edited or removed. */
   readonly hasBranched: boolean;
-  /** What has no counterpart in a message of the session. */
+  /** Parts without a counterpart in a session's messages. */
   readonly issues: ConversionIssue[];
 }
 
-/** What the AI SDK's messages do not contain. `timestamp` defaults to now. */
+/** Facts that the AI SDK's messages do not contain. `timestamp` defaults to now. */
 export type SaveChatOptions = Partial<MessageImportOptions>;
 
 /**
- * Returns the active branch as UI messages of the AI SDK: all of it, including what was compacted, without instructions and
+ * Returns the whole active branch as UI messages of the AI SDK, including what was compacted, without instructions and
  * summaries.
  *
  * @returns A new array. A message has the id it was first saved with; if it had none, the id of its first entry.
@@ -46,15 +46,16 @@ export function loadChat(session: SessionManager): UIMessage[] {
 }
 
 /**
- * Appends what is new of a chat that the AI SDK keeps as a whole array, in one write; called again, it does nothing.
+ * Appends the new part of a chat that the AI SDK keeps as a whole array, in one write; idempotent.
  *
- * Compares messages by content. A message that only progressed, such as one with a result, an answered approval or more steps, is the
- * same one. If one was regenerated, edited or removed, a branch starts, and nothing is lost. One that was redacted in the session is
- * told by its id, and does not come back.
+ * Compares messages by content. A message that only progressed, for example with a result, an answered approval, or
+ * more steps, counts as the same message. If a message was regenerated, edited, or removed, a branch starts, and
+ * nothing is lost. A message that was redacted in the session is recognized by its id and is not restored.
  *
  * @param messages - All messages of the chat, as `onEnd` of a UI stream passes them.
  * @throws {TypeError} If an element is not a UI message.
- * @throws {SessionError} `WRITE_FAILED`, or `SESSION_NOT_FOUND` if the chat was deleted; then neither the session nor its leaf has changed.
+ * @throws {SessionError} `WRITE_FAILED`, or `SESSION_NOT_FOUND` if the chat was deleted; then neither the session nor
+ *   its leaf has changed.
  * @remarks Resolves once the entries are durable. Cost: O(branch + messages). Source: docs/adapters.md#ai-sdk
  */
 export async function saveChat(
@@ -66,8 +67,8 @@ export async function saveChat(
 }
 
 /**
- * Saves a chat with answers to calls of its last message, unless the session was continued meanwhile: else what one answer approved
- * would run twice.
+ * Saves a chat with answers to calls of its last message, unless the session was continued in the meantime: otherwise a
+ * call that was approved once could run twice.
  *
  * @throws {SessionError} `STALE_LEAF`
  */
@@ -103,7 +104,7 @@ async function save(
   return { entryIds: drafts.length > 0 ? entryIds : [], hasBranched, issues: chat.issues };
 }
 
-/** A chat as a session holds it. */
+/** Chat in a session's form. */
 interface ConvertedChat {
   readonly said: readonly Message[];
   readonly saved: readonly SavedMessage[];
@@ -112,17 +113,17 @@ interface ConvertedChat {
   readonly options: MessageImportOptions;
 }
 
-/** A UI message, and the messages that it becomes. */
+/** UI message, and the messages it converts to. */
 interface SavedMessage {
   readonly input: UIMessageLike;
   readonly first: Message | undefined;
   readonly said: readonly Message[];
 }
 
-/** Converts messages as a file will hold them. */
+/** Converts messages to the form that a file will hold. */
 function convert(messages: readonly UIMessageLike[], given: SaveChatOptions): ConvertedChat {
   assertMessages(messages);
-  // A number such as NaN is null from now on, so that the same chat is the same when the file is opened again.
+  // A number such as NaN becomes null here, so that the chat is equal when the file is opened again.
   const stored: UIMessageLike[] = JSON.parse(encodeRecord(messages));
   const options = { ...given, timestamp: given.timestamp ?? Date.now() };
   const { messages: said, issues, starts } = readUIMessages(stored, options);
@@ -142,7 +143,10 @@ function convert(messages: readonly UIMessageLike[], given: SaveChatOptions): Co
   return { said, saved, sameness, issues: [...issues], options };
 }
 
-/** Returns the ids of UI messages by the first message of each; the SDK's servers have none for answers unless told to make some. */
+/**
+ * Returns the ids of UI messages by the first message of each; the SDK's servers assign none to answers unless
+ * configured to.
+ */
 function listSavedIds(saved: readonly SavedMessage[]): Map<Message, string> {
   return new Map(
     saved.flatMap(({ input, first }) =>
@@ -151,7 +155,10 @@ function listSavedIds(saved: readonly SavedMessage[]): Map<Message, string> {
   );
 }
 
-/** Makes the drafts of collected messages; where steps of a UI message are stored, the next keeps the rest of it. */
+/**
+ * Creates the drafts of collected messages; if some steps of a UI message are stored, the next draft keeps the rest of
+ * it.
+ */
 function makeChatDrafts({ saved, options }: ConvertedChat, collected: readonly Message[]): ChatDraft[] {
   const ids = listSavedIds(saved);
   const rests = new Map<Message, Message>();
@@ -167,7 +174,7 @@ function makeChatDrafts({ saved, options }: ConvertedChat, collected: readonly M
   return collected.map((message) => ({ message: rests.get(message) ?? message, id: ids.get(message) }));
 }
 
-/** Returns what must be kept of a UI message from a step on; undefined if its messages say it all. */
+/** Returns what must be kept of a UI message from a step on; undefined if its messages hold all of it. */
 function getRest(input: UIMessageLike, step: number, options: MessageImportOptions): object | undefined {
   const parts = splitSteps(input.parts)
     .slice(step)
@@ -185,7 +192,7 @@ function makeRedactionCheck(session: SessionManager): (entryId: string) => boole
   };
 }
 
-/** Makes a session that collects messages instead of writing them. */
+/** Creates a session that collects messages instead of writing them. */
 function makeCollector(session: SessionManager, collected: Message[]): ConversationSession {
   return {
     getLeafId: () => session.getLeafId(),
@@ -202,7 +209,7 @@ function makeCollector(session: SessionManager, collected: Message[]): Conversat
   };
 }
 
-/** Writes the entries, or a record that the leaf moved. If that fails, restores the leaf. */
+/** Writes the entries, or a record that the leaf moved; restores the leaf if that fails. */
 function writeDrafts(
   session: SessionManager,
   drafts: readonly EntryDraft[],

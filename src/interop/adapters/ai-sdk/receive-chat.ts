@@ -19,26 +19,27 @@ import type { ConversionIssue } from "../../convert/conversion-issue.ts";
 import { withoutFields } from "../../convert/raw-form.ts";
 import { loadChat, saveAnswers, saveChat } from "./chat.ts";
 
-/** What a page may send besides the user's text. */
+/** Content that a page may send besides the user's text. */
 interface Allowed {
   readonly clientTools?: readonly string[];
   readonly fileTypes?: readonly string[];
 }
 
 /**
- * Stores what a page sent of a chat, as far as a page may send it, and returns the chat and the prompt for its answer.
+ * Stores the part of a chat that a page may send, and returns the chat and the prompt for its answer.
  *
- * Takes the user's last message, results of open calls of `clientTools`, and answers to open approvals. All else, such as earlier
- * messages and the model's texts, comes from the session. A user message whose id is in the chat replaces it and what follows, as a
- * branch.
+ * Accepts the user's last message, results of open calls of `clientTools`, and answers to open approvals. Everything
+ * else, such as earlier messages and the model's texts, comes from the session. A user message whose id is in the chat
+ * replaces it and what follows, as a branch.
  *
- * @param body - The parsed body of the request that the SDK's transport makes, `{ messages }`, or `{ message }` with the last one.
- * @param options - As for `toModelMessages`; `clientTools`: names of the tools that run in the page; `fileTypes`: media types of files
- *   that the user may send as `data:` URLs. Default of both: none.
- * @returns The stored chat with what was new; the prompt for `streamText`; and the ids of calls that still wait for the page: without
- *   them, do not ask the model.
- * @throws {SessionError} `CHAT_INVALID` if the page sent something else, such as an answer to an approval that is not open;
- *   `STALE_LEAF` if the session was continued meanwhile; `WRITE_FAILED`. Nothing was stored.
+ * @param body - Parsed body of the request from the SDK's transport, `{ messages }`, or `{ message }` with the last
+ *   one.
+ * @param options - As for `toModelMessages`; `clientTools`: names of the tools that run in the page; `fileTypes`: media
+ *   types of files that the user may send as `data:` URLs. Default of both: none.
+ * @returns The stored chat, including what was new; the prompt for `streamText`; and the ids of calls that still wait
+ *   for the page: if there are any, do not call the model.
+ * @throws {SessionError} `CHAT_INVALID` if the page sent something else, such as an answer to an approval that is not
+ *   open; `STALE_LEAF` if the session was continued in the meantime; `WRITE_FAILED`. Nothing was stored.
  * @remarks Cost: O(branch). Source: docs/chat-app.md
  */
 export async function receiveChat<Major extends AiSdkMajor = 7>(
@@ -89,7 +90,7 @@ function withQuestion(
   if (old !== undefined && old.role !== "user")
     throw refused("The user's message has the id of an answer; give it one of its own.", { messageId: id });
   const texts = (list: readonly object[]) => JSON.stringify(list.map((part) => toRecord(part)["text"]));
-  // A question that is asked again keeps what only the session has of it.
+  // A question that is sent again keeps the data that only the session has.
   const question =
     old !== undefined && texts(old.parts) === texts(parts) ? old : { id, role: "user" as const, parts };
   return [...stored.slice(0, at === -1 ? stored.length : at), question];
@@ -112,7 +113,7 @@ function readUserPart(
   );
 }
 
-/** Returns the stored chat with the answers that a page gives in its copy of the last message. */
+/** Returns the stored chat with the answers from the page's copy of the last message. */
 function withAnswers(
   stored: readonly UIMessage[],
   id: string,
@@ -143,12 +144,12 @@ function withAnswers(
   return [...stored.slice(0, -1), { ...last, parts }];
 }
 
-/** Tells whether a page says of a call what became of it. */
+/** Returns whether a page reports an outcome of a call. */
 function isClaim({ state }: JsonRecord): boolean {
   return state !== "input-streaming" && state !== "input-available" && state !== "approval-requested";
 }
 
-/** Reads what a page says of a call; undefined if the session has it. */
+/** Reads the outcome of a call that a page reports; undefined if the session already has it. */
 function readAnswer(
   call: JsonRecord,
   sent: JsonRecord,
@@ -194,7 +195,7 @@ function readApproval({ approval, toolCallId }: JsonRecord, sent: JsonRecord): J
   return { state: "approval-responded", approval: given };
 }
 
-/** Returns the ids of the calls of the last step that wait for a page. */
+/** Returns the ids of the last step's calls that wait for a page. */
 function listOpenCalls(message: UIMessage | undefined): string[] {
   if (message?.role !== "assistant") return [];
   const parts: readonly object[] = message.parts;

@@ -19,12 +19,12 @@ import {
   toStorableRecord,
 } from "./record-log.ts";
 
-/** What the SDK knows about a session without reading it. */
+/** Facts about a session that the SDK gets without reading it. */
 export interface ClaudeSessionSummary {
   sessionId: string;
   /** Unix milliseconds. */
   mtime: number;
-  /** The SDK's own. */
+  /** The SDK's own data. */
   data: Record<string, unknown>;
 }
 
@@ -42,7 +42,7 @@ export interface ClaudeSessionStoreOptions {
   readonly cwd?: string;
 }
 
-/** The `sessionStore` interface of the Claude Agent SDK. */
+/** The Claude Agent SDK's `sessionStore` interface. */
 export interface ClaudeSessionStore {
   /**
    * Appends records in order and in one write; skips records whose `uuid` is already stored.
@@ -53,7 +53,10 @@ export interface ClaudeSessionStore {
   append(key: ClaudeSessionKey, entries: ClaudeRecord[]): Promise<void>;
   /** Returns the records in order, as copies; null if none was ever written. */
   load(key: ClaudeSessionKey): Promise<ClaudeRecord[] | null>;
-  /** Returns the sessions of a project; `mtime` is when the main transcript was last written, in Unix milliseconds. */
+  /**
+   * Returns the sessions of a project; `mtime` is the time of the last write to the main transcript, in Unix
+   * milliseconds.
+   */
   listSessions(projectKey: string): Promise<{ sessionId: string; mtime: number }[]>;
   /** Deletes a transcript and, if it is a main one, those of its subagents. */
   delete(key: ClaudeSessionKey): Promise<void>;
@@ -67,10 +70,10 @@ export interface SummarizingClaudeSessionStore extends ClaudeSessionStore {
 }
 
 /**
- * Makes a `sessionStore` for the Claude Agent SDK from any store.
+ * Creates a `sessionStore` for the Claude Agent SDK from any store.
  *
- * Each transcript is a session whose `custom` entries of type `claude-code.record` hold the unchanged records. One index
- * session per project lists the transcripts and, if you pass the SDK's `foldSessionSummary`, their summaries.
+ * Each transcript is a session whose `custom` entries of type `claude-code.record` hold the unchanged records. One
+ * index session per project lists the transcripts and, if you pass the SDK's `foldSessionSummary`, their summaries.
  *
  * @remarks Source: docs/adapters.md#claude-agent-sdk
  */
@@ -103,7 +106,7 @@ class Transcripts {
   readonly #fold: FoldSessionSummary | undefined;
   readonly #logs: OpenSessions<RecordUuids>;
   readonly #indexes: OpenSessions<ProjectIndex>;
-  /** By transcript, the last batch that a session got, until its append resolves. */
+  /** Last batch appended to each transcript, until its append resolves. */
   readonly #unfinished = new Map<string, { session: SessionManager; records: readonly JsonObject[] }>();
   /** Runs tasks on a session of the SDK in order, including its subagents' transcripts. */
   readonly #turns = new Turns();
@@ -129,13 +132,14 @@ class Transcripts {
       if (key.subpath !== undefined) await this.#noteSubpath(key, key.subpath);
       await this.#logs.write(id, makeName(key), (log) => this.#appendOnce(id, log, records));
       if (key.subpath === undefined) await this.#noteWritten(key, entries);
-      // Again, since another process may have deleted the session meanwhile, and must find this transcript the next time.
+      // Again, because another process may have deleted the session in the meantime and must find this transcript the
+      // next time.
       else await this.#noteSubpath(key, key.subpath);
       this.#unfinished.delete(id);
     });
   }
 
-  /** Appends records, except on a retry of a batch that the session has but whose append was rejected. */
+  /** Appends records, except when retrying a batch that the session has but whose append was rejected. */
   #appendOnce(id: string, log: OpenSession<RecordUuids>, records: readonly JsonObject[]): void {
     const last = this.#unfinished.get(id);
     if (last?.session === log.session && spellCanonically(last.records) === spellCanonically(records)) return;
@@ -177,7 +181,7 @@ class Transcripts {
       if (subpath !== undefined)
         return this.#note(projectKey, { kind: "subpath-deleted", sessionId, subpath });
       await this.#note(projectKey, { kind: "deleted", sessionId });
-      // What another process has begun since the list was read.
+      // Transcripts that another process began after the list was read.
       const dropped = await this.#read(projectKey, (index) => index.droppedSubpaths(sessionId));
       await this.#deleteSubagents(
         key,
@@ -194,7 +198,7 @@ class Transcripts {
       await this.#logs.delete(makeTranscriptId({ projectKey, sessionId, subpath }));
   }
 
-  /** Notes a write to the main transcript, unless another process has deleted that since. */
+  /** Notes a write to the main transcript, unless another process has deleted it since. */
   async #noteWritten(key: ClaudeSessionKey, entries: ClaudeRecord[]): Promise<void> {
     const { projectKey, sessionId } = key;
     await this.#note(projectKey, await this.#foldWritten(key, entries));
@@ -207,7 +211,7 @@ class Transcripts {
     if (isKnown !== true) await this.#note(projectKey, { kind: "subpath", sessionId, subpath });
   }
 
-  /** Returns the change of the index that a write to the main transcript makes. */
+  /** Returns the index change for a write to the main transcript. */
   async #foldWritten(key: ClaudeSessionKey, entries: ClaudeRecord[]): Promise<IndexChange> {
     const { projectKey, sessionId } = key;
     const fold = this.#fold;

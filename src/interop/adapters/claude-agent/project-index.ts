@@ -6,18 +6,18 @@ import type { SessionManager } from "../../../session/manager/session-manager.ts
 import type { EntryTaker } from "../session-pool.ts";
 import { loadData } from "../stored-data.ts";
 
-/** The indexed facts of a session. */
+/** Indexed facts of a session. */
 interface IndexedSession {
-  /** Last write to the main transcript, Unix milliseconds; undefined if there was none. */
+  /** Time of the last write to the main transcript, in Unix milliseconds; undefined if there was none. */
   mtimeMs: number | undefined;
   /** The SDK's summary. */
   summary: JsonRecord | undefined;
   readonly subpaths: Set<string>;
 }
 
-/** A change of a project's index. */
+/** Change of a project's index. */
 export type IndexChange =
-  /** A write to the main transcript. */
+  /** Write to the main transcript. */
   | { readonly kind: "written"; readonly sessionId: string; readonly summary?: object }
   | { readonly kind: "deleted"; readonly sessionId: string }
   | { readonly kind: "subpath"; readonly sessionId: string; readonly subpath: string }
@@ -25,10 +25,10 @@ export type IndexChange =
 
 const INDEX_CUSTOM_TYPE = "claude-code.index";
 
-/** The sessions of a project, with facts that need no transcript. */
+/** Sessions of a project, with facts that do not require reading a transcript. */
 export class ProjectIndex implements EntryTaker {
   readonly #sessions = new Map<string, IndexedSession>();
-  /** By deleted session, the subpaths that it had. */
+  /** Former subpaths of each deleted session. */
   readonly #dropped = new Map<string, readonly string[]>();
 
   take(entry: AnySessionEntry): void {
@@ -86,7 +86,7 @@ export interface ClaudeSessionKey {
   subpath?: string;
 }
 
-/** Returns the id of the session with a transcript. Keys may hold any characters, session ids may not. */
+/** Returns the id of the session with a transcript. Keys may contain any characters; session ids may not. */
 export function makeTranscriptId({ projectKey, sessionId, subpath }: ClaudeSessionKey): string {
   for (const [name, value] of Object.entries({ projectKey, sessionId, subpath: subpath ?? "main" })) {
     if (typeof value === "string" && value !== "") continue;

@@ -4,7 +4,7 @@ import { isJsonRecord, type JsonObject } from "../../../core/format/json.ts";
 import type { EntryTaker, OpenSession } from "../session-pool.ts";
 import { loadData, toStoredData } from "../stored-data.ts";
 
-/** A line of a transcript; opaque except for its `uuid`. */
+/** Line of a transcript; opaque except for its `uuid`. */
 export interface ClaudeRecord {
   type: string;
   uuid?: string;
@@ -14,7 +14,7 @@ export interface ClaudeRecord {
 
 const RECORD_CUSTOM_TYPE = "claude-code.record";
 
-/** The `uuid`s of a transcript's records. */
+/** `uuid`s of a transcript's records. */
 export class RecordUuids implements EntryTaker {
   readonly #uuids = new Set<string>();
 
@@ -56,7 +56,7 @@ export function toStorableRecord(record: unknown): JsonObject {
   return toStoredData(record, "a record");
 }
 
-/** Returns a function that tells whether a record is new: neither known nor seen before. Records without `uuid` always are. */
+/** Returns a predicate for new records: those neither known nor seen before. Records without `uuid` are always new. */
 function makeRepeatTest(isKnown: (uuid: string) => boolean): (record: JsonObject) => boolean {
   const seen = new Set<string>();
   return (record) => {

@@ -17,18 +17,18 @@ import {
 import type { StoredValue } from "./stored-value.ts";
 import type { Checkpoint, ThreadState } from "./thread-state.ts";
 
-/** A checkpoint to append, with the values that its entry has to hold. */
+/** Checkpoint to append, with the values to store in its entry. */
 export interface NewCheckpoint {
   readonly ns: string;
   readonly parentId: string | undefined;
-  /** By namespace, the checkpoints of the graphs around a subgraph. */
+  /** Checkpoints of the graphs around a subgraph, by namespace. */
   readonly parents: JsonRecord;
   readonly checkpoint: LangGraphCheckpoint;
   readonly values: ReadonlyMap<string, DumpedValue>;
   readonly metadata: StoredValue;
 }
 
-/** Appends a checkpoint in one write: its new messages, what it changes of older ones, then itself. */
+/** Appends a checkpoint in one write: its new messages, its changes to older ones, then the checkpoint itself. */
 export function appendCheckpoint(
   { session, state }: OpenSession<ThreadState>,
   { ns, parentId, parents, checkpoint, values, metadata }: NewCheckpoint,
@@ -49,7 +49,7 @@ export function appendCheckpoint(
   session.appendAll([...drafts, last], { parentId: state.getTail(above) });
 }
 
-/** Returns the parent, or for the first one of a subgraph the checkpoint of the graph around it. */
+/** Returns the parent or, for the first checkpoint of a subgraph, the checkpoint of the graph around it. */
 function findCheckpointAbove(
   state: ThreadState,
   ns: string,
@@ -67,27 +67,27 @@ function findCheckpointAbove(
   return undefined;
 }
 
-/** An element of a list: an entry that is there, or a message that gets one. */
+/** Element of a list: an existing entry, or a message that gets one. */
 type Element = { readonly entryId: string } | { readonly made: NewMessage };
 
-/** A message that gets an entry with this append. */
+/** Message that gets an entry with this append. */
 interface NewMessage {
   readonly listed: ListedMessage;
   readonly held: HeldMessage;
-  /** The message entry that it changes. */
+  /** The message entry it changes. */
   readonly targetId?: string;
-  /** Known once the entry is made. */
+  /** Known once the entry is created. */
   entryId: string;
 }
 
-/** The lists of messages of a new checkpoint, compared with those of the one above. */
+/** Message lists of a new checkpoint, compared with those of the checkpoint above. */
 class Lists {
   readonly #state: ThreadState;
   readonly #timestamp: number;
   readonly #getEntry: (id: string) => Parameters<typeof findEditableTarget>[0];
   readonly #before = new Map<string, readonly string[]>();
   readonly #after = new Map<string, Element[]>();
-  /** By channel, the number of elements with which its list begins as it did before. */
+  /** Number of unchanged leading elements of each list, by channel. */
   readonly #unchanged = new Map<string, number>();
   readonly #made: NewMessage[] = [];
 
@@ -103,7 +103,7 @@ class Lists {
     for (const channel of above?.listNames ?? []) this.#before.set(channel, state.listAt(above, channel));
   }
 
-  /** Adds the list of a channel; false if it is empty and always was, which is no list of messages. */
+  /** Adds the list of a channel; false if it is and was empty, and so is not a list of messages. */
   add(channel: string, messages: readonly ListedMessage[]): boolean {
     const before = this.#before.get(channel) ?? [];
     if (messages.length === 0 && before.length === 0) return false;
@@ -119,7 +119,7 @@ class Lists {
     return true;
   }
 
-  /** Counts the elements with which a list begins as it did. */
+  /** Counts the unchanged leading elements of a list. */
   #countUnchanged(before: readonly string[], messages: readonly ListedMessage[]): number {
     const end = Math.min(before.length, messages.length);
     for (let at = 0; at < end; at++)
@@ -127,7 +127,7 @@ class Lists {
     return end;
   }
 
-  /** Returns elements that are no longer in a list, by the ids of their messages. */
+  /** Returns the elements no longer in a list, by the ids of their messages. */
   #formerOnes(before: readonly string[], known: readonly (Element | undefined)[]): Map<string, string> {
     const kept = new Set(known.map((element) => element && "entryId" in element && element.entryId));
     const former = new Map<string, string>();
@@ -138,7 +138,7 @@ class Lists {
     return former;
   }
 
-  /** Returns elements by digest: of the list as it was, without those it still begins with, then of other lists. */
+  /** Returns reusable elements by digest: of the previous list without its unchanged start, then of other lists. */
   #pool(channel: string, before: readonly string[], count: number): Map<string, Element[]> {
     const pool = new Map<string, Element[]>();
     const others = Array.from(this.#before).flatMap(([name, list]) => (name === channel ? [] : list));
@@ -152,7 +152,7 @@ class Lists {
     return pool;
   }
 
-  /** Makes an entry of a message: a new one, or a change of the one that had its id, unless that was redacted. */
+  /** Creates the entry of a message: a new one, or a change of the entry that had its id, unless that was redacted. */
   #make(listed: ListedMessage, formerOnes: Map<string, string>): Element {
     const formerId = listed.id === undefined ? undefined : formerOnes.get(listed.id);
     if (listed.id !== undefined) formerOnes.delete(listed.id);
@@ -165,12 +165,12 @@ class Lists {
     return { made };
   }
 
-  /** Makes the entries of new messages as such, for a branch that another graph's conversation precedes. */
+  /** Creates message entries for the new messages, for a branch after another graph's conversation. */
   newMessages(): DraftMaker[] {
     return this.#made.map((made) => noteMessage(made, () => makeMessageDraft(made.held, this.#isCopy(made))));
   }
 
-  /** Makes the entries of new messages, of changed ones, and of those that are gone from all lists. */
+  /** Creates the entries of new messages, of changed messages, and of messages removed from all lists. */
   drafts(): (DraftMaker | EntryDraft)[] {
     const changed = new Set(this.#made.map(({ targetId }) => targetId));
     const removed = this.#removed().flatMap((entryId) => {
@@ -203,7 +203,7 @@ class Lists {
     return [...gone];
   }
 
-  /** Returns what has changed in each list; only once the entries are made. */
+  /** Returns the changes of each list; call only after the entries are created. */
   changes(): { [channel: string]: ListChange[] } {
     const changes = Array.from(this.#after, ([channel, list]) => {
       const after = list.map((element) => ("entryId" in element ? element.entryId : element.made.entryId));

@@ -8,10 +8,10 @@ const THREAD = "langgraph.thread";
 const CHECKPOINT = "langgraph.checkpoint";
 const WRITES = "langgraph.writes";
 
-/** Versions of channels, by their names. */
+/** Versions of channels, by channel name. */
 type Versions = { readonly [channel: string]: string | number };
 
-/** What is known of a checkpoint without its values; redactions keep it. */
+/** Facts of a checkpoint other than its values; redactions keep them. */
 export interface CheckpointHead {
   readonly ns: string;
   readonly id: string;
@@ -21,14 +21,14 @@ export interface CheckpointHead {
   readonly ts: string;
   readonly versions: Versions;
   readonly seen: JsonRecord;
-  /** By channel, what has changed in its list of messages since the checkpoint above. */
+  /** Changes of each message list since the checkpoint above, by channel. */
   readonly lists: { readonly [channel: string]: readonly ListChange[] };
 }
 
-/** A write that is no part of a checkpoint yet: index, channel, value. */
+/** Write that is not yet part of a checkpoint: index, channel, value. */
 export type StoredWrite = readonly [index: number, channel: string, value: unknown];
 
-/** The writes of a task against a checkpoint. */
+/** Writes of a task against a checkpoint. */
 export interface TaskWrites {
   readonly ns: string;
   readonly checkpointId: string;
@@ -37,12 +37,12 @@ export interface TaskWrites {
   readonly writes: readonly StoredWrite[];
 }
 
-/** Makes the draft of the entry that names the thread of a session. */
+/** Creates the draft of the entry that names a session's thread. */
 export function makeThreadDraft(threadId: string) {
   return { type: "custom" as const, customType: THREAD, data: { threadId } };
 }
 
-/** Makes the draft of a checkpoint's entry. */
+/** Creates the draft of a checkpoint's entry. */
 export function makeCheckpointDraft(
   head: CheckpointHead,
   values: ReadonlyMap<string, StoredValue>,
@@ -52,24 +52,24 @@ export function makeCheckpointDraft(
   return { type: "custom" as const, customType: CHECKPOINT, data };
 }
 
-/** Makes the draft of an entry with writes. */
+/** Creates the draft of an entry with writes. */
 export function makeWritesDraft({ writes, ...head }: TaskWrites) {
   return { type: "custom" as const, customType: WRITES, data: { [CHECKPOINT_HEAD]: head, writes } };
 }
 
-/** Returns the thread that an entry names. */
+/** Returns the id of the thread that an entry names. */
 export function findThread(entry: AnySessionEntry): string | undefined {
   const { threadId } = getData(entry, THREAD);
   return typeof threadId === "string" ? threadId : undefined;
 }
 
-/** Tells whether an entry is meant to hold a checkpoint or writes, readable or not. */
+/** Returns whether an entry's type is that of a checkpoint or of writes, readable or not. */
 export function isOfSaver({ type, ...entry }: AnySessionEntry): boolean {
   const { customType } = toRecord(entry);
   return type === "custom" && (customType === CHECKPOINT || customType === WRITES);
 }
 
-/** Reads the head of a checkpoint; undefined for other entries, and what is malformed. */
+/** Reads the head of a checkpoint; undefined for other entries and malformed data. */
 export function readCheckpoint(entry: AnySessionEntry): CheckpointHead | undefined {
   const head: unknown = getData(entry, CHECKPOINT)[CHECKPOINT_HEAD];
   return isHead(head) ? head : undefined;
@@ -84,7 +84,7 @@ export function readValues(entry: AnySessionEntry | undefined): {
   return { values: toRecord(values), metadata };
 }
 
-/** Reads the writes of a task; undefined for other entries, and what is malformed. */
+/** Reads the writes of a task; undefined for other entries and malformed data. */
 export function readWrites(entry: AnySessionEntry): TaskWrites | undefined {
   const { [CHECKPOINT_HEAD]: head, writes } = getData(entry, WRITES);
   const { ns, checkpointId, taskId, taskPath } = toRecord(head);
@@ -122,13 +122,13 @@ function isWrite(write: unknown): write is StoredWrite {
   return typeof index === "number" && typeof channel === "string";
 }
 
-/** A change of a list: at a position of the list as it was, so many elements go, and these come. */
+/** Change of a list: position in the previous list, number of elements to remove there, and elements to insert. */
 export type ListChange = readonly [at: number, deleted: number, ...added: string[]];
 
 /**
- * Returns what makes one list of another, each of which names an element at most once; positions grow.
+ * Returns the changes that turn one list into another, in ascending positions; each list names an element at most once.
  *
- * @param unchanged - Number of elements with which both begin.
+ * @param unchanged - Number of leading elements that both lists share.
  */
 export function diffLists(
   before: readonly string[],
@@ -156,7 +156,7 @@ export function diffLists(
   return changes;
 }
 
-/** Applies changes to a list; positions behind its end are its end. */
+/** Applies changes to a list; positions after its end count as its end. */
 export function applyChanges(before: readonly string[], changes: readonly ListChange[]): string[] {
   const after: string[] = [];
   let from = 0;

@@ -6,33 +6,35 @@ import { copyMessage, isMessageInstance, isMessageUnchanged } from "./message-co
 import { type ListedMessage, readMessage, readMessageList } from "./message-entries.ts";
 import { dumpValue, loadValue, makeValueError, type StoredValue } from "./stored-value.ts";
 
-/** Serialized form of the value of a channel: of a list of messages, one for each. */
+/** Serialized value of a channel; for a list of messages, one item per message. */
 export type DumpedValue = StoredValue | { readonly messages: readonly ListedMessage[] };
 
-/** An instance of a message as it was when it was serialized. */
+/** Snapshot of a message instance when it was serialized. */
 interface Dumped {
   readonly listed: ListedMessage;
   readonly copy: JsonRecord;
 }
 
 /**
- * Serialized forms of the instances of messages that a caller has, and instances of the messages that a store has.
+ * Cache of serialized forms of a caller's message instances, and of instances of stored messages.
  *
- * A run passes the same instances with each checkpoint, so that only new and changed ones are serialized. No instance is
- * shared with the caller: what is kept of one is a copy, which shows whether the caller has changed it.
+ * A run passes the same instances with each checkpoint, so only new and changed ones are serialized. No instance is
+ * shared with the caller: the cache keeps a copy, which shows whether the caller has changed the instance.
  */
 export class MessageCache {
   readonly #serde: SerializerProtocol;
   readonly #dumped = new WeakMap<JsonRecord, Dumped>();
   readonly #loaded = new WeakMap<ListedMessage, JsonRecord>();
 
-  /** @param serde - LangGraph's serializer, whose records of messages are JSON. */
+  /**
+   * @param serde - LangGraph's serializer, whose message records are JSON.
+   */
   constructor(serde: SerializerProtocol) {
     this.#serde = serde;
   }
 
   /**
-   * Serializes the value of a channel as it is when this is called.
+   * Serializes the value of a channel as of this call.
    *
    * @param what - Name of the value in errors.
    * @throws {SessionError} As `dumpValue`.
@@ -55,7 +57,7 @@ export class MessageCache {
     const known = instances.map((instance) => this.#find(instance));
     const added = instances.filter((_, at) => known[at] === undefined);
     if (added.length === 0) return { messages: known.flatMap((listed) => listed ?? []) };
-    // Both are of the instances as they are now.
+    // Both are snapshots of the instances at this moment.
     const copies = added.map(copyMessage);
     const stored = await dumpValue(this.#serde, added, what);
     const records = "json" in stored ? toArray(stored.json) : [];
@@ -97,7 +99,7 @@ export class MessageCache {
   }
 }
 
-/** Checks whether a value is an array of messages, and serialized as such. */
+/** Returns whether a value is an array of message instances that would be serialized as such. */
 function isInstances(value: unknown): value is readonly JsonRecord[] {
   if (!Array.isArray(value) || value.length === 0) return false;
   if (Object.getPrototypeOf(value) !== Array.prototype || "toJSON" in value) return false;

@@ -12,7 +12,7 @@ import {
 } from "@langchain/core/messages";
 import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 
-/** Prototypes of messages whose serialized form depends on their own properties and nothing else. */
+/** Prototypes of messages whose serialized form depends only on their own properties. */
 const PROTOTYPES: ReadonlySet<unknown> = new Set(
   [
     ...[AIMessage, ChatMessage, HumanMessage, SystemMessage, ToolMessage],
@@ -23,18 +23,18 @@ const PROTOTYPES: ReadonlySet<unknown> = new Set(
 /** Result of copying a value that is not plain data. */
 const NOT_PLAIN = Symbol("not plain");
 
-/** Depth of a message to which it is copied and compared. */
+/** Maximum depth to which a message is copied and compared. */
 const MAX_DEPTH = 1_000;
 
-/** Checks whether a value is an instance of LangChain's own classes of messages, and not of a subclass. */
+/** Returns whether a value is an instance of one of LangChain's own message classes, not of a subclass. */
 export function isMessageInstance(value: unknown): value is JsonRecord {
   return isJsonRecord(value) && PROTOTYPES.has(Object.getPrototypeOf(value));
 }
 
-/** Copies a message and all that it holds; undefined if that is not plain data, such as bytes or an object of a class. */
+/** Copies a message deeply; undefined if it contains anything but plain data, such as bytes or a class instance. */
 export function copyMessage(message: JsonRecord): JsonRecord | undefined {
   const copy: JsonRecord = Object.create(Object.getPrototypeOf(message));
-  // What a message was made of and what it holds are often the same objects, and are so in the copy.
+  // A message's fields often share objects with its constructor arguments; so do those of the copy.
   const isPlain = copyFields(message, Object.getOwnPropertyNames(message), copy, new Map(), 0);
   for (const key of Object.getOwnPropertySymbols(message)) {
     const value: unknown = Reflect.get(message, key);
@@ -67,7 +67,7 @@ function copyValue(value: unknown, copies: Copies, depth: number): unknown {
   if (typeof value !== "object" || depth > MAX_DEPTH) return NOT_PLAIN;
   const known = copies.get(value);
   if (known !== undefined) return known;
-  // An object within itself has no plain copy.
+  // An object that contains itself has no plain copy.
   copies.set(value, NOT_PLAIN);
   const copy = copyObject(value, copies, depth);
   copies.set(value, copy);
@@ -87,7 +87,7 @@ function copyObject(value: object, copies: Copies, depth: number): unknown {
   return copyFields(value, Object.keys(value), copy, copies, depth) ? copy : NOT_PLAIN;
 }
 
-/** Checks whether a message would be serialized as a copy of it that `copyMessage` made. */
+/** Returns whether a message would be serialized like its copy from `copyMessage`. */
 export function isMessageUnchanged(message: JsonRecord, copy: JsonRecord): boolean {
   if (Object.getPrototypeOf(message) !== Object.getPrototypeOf(copy)) return false;
   const keys = Object.keys(copy);
@@ -103,9 +103,9 @@ export function isMessageUnchanged(message: JsonRecord, copy: JsonRecord): boole
 }
 
 /**
- * Checks whether a value is equal to its copy.
+ * Returns whether a value equals its copy.
  *
- * @param owner - Object whose fields are compared by the caller.
+ * @param owner - Object whose fields the caller compares.
  */
 function isSameValue(value: unknown, copy: unknown, owner?: JsonRecord, ownerCopy?: JsonRecord): boolean {
   if (typeof copy !== "object" || copy === null) return value === copy;
@@ -125,7 +125,7 @@ function isSameValue(value: unknown, copy: unknown, owner?: JsonRecord, ownerCop
     if (key !== found[at] && !Object.prototype.propertyIsEnumerable.call(value, key)) return false;
     const one = value[key];
     const other = copy[key];
-    // What a message was made of, and what it holds: the same objects.
+    // Constructor arguments and fields are the same objects.
     if (owner !== undefined && one === owner[key] && other === ownerCopy?.[key]) continue;
     if (!isSameValue(one, other)) return false;
   }

@@ -20,7 +20,7 @@ import { spellCanonically } from "../stored-data.ts";
 /** Classes of messages that a session can hold. */
 const CLASSES = /^(?:Human|AI|System|Tool|Chat)Message(?:Chunk)?$/;
 
-/** The class of a role's messages, unless an entry names another. */
+/** Message class of each role, unless an entry names another. */
 const CLASS_OF_ROLE: ReadonlyMap<unknown, string> = new Map([
   ["user", "HumanMessage"],
   ["assistant", "AIMessage"],
@@ -31,30 +31,30 @@ const CLASS_OF_ROLE: ReadonlyMap<unknown, string> = new Map([
 /** Roles of messages whose content a context edit can change. */
 const EDITABLE: ReadonlySet<string> = new Set(["user", "assistant", "toolResult"]);
 
-/** A message of a list, as LangGraph's serializer made it. */
+/** Message of a list, as created by LangGraph's serializer. */
 export interface ListedMessage {
-  /** Id that LangGraph has given it. */
+  /** Id assigned by LangGraph. */
   readonly id: string | undefined;
   /** Equal for equal messages. */
   readonly digest: string;
   readonly record: JsonRecord;
 }
 
-/** What a session holds of a message of LangChain. */
+/** Data that a session holds for a LangChain message. */
 export interface HeldMessage {
   readonly message: Message;
-  /** What the entry keeps beside the message. */
+  /** Data that the entry keeps in addition to the message. */
   readonly kept: JsonRecord;
 }
 
-/** Reads a message from what LangGraph's serializer made of it; undefined if a session cannot hold it. */
+/** Reads a message from the output of LangGraph's serializer; undefined if a session cannot hold it. */
 export function readMessage(json: unknown): ListedMessage | undefined {
   if (!isMessageRecord(json)) return undefined;
   const { id } = toRecord(json["kwargs"]);
   return { id: typeof id === "string" ? id : undefined, digest: hashRecord(json), record: json };
 }
 
-/** Reads a list of messages from what LangGraph's serializer made of it; undefined if a session cannot hold all of it. */
+/** Reads a list of messages from the output of LangGraph's serializer; undefined if a session cannot hold all of it. */
 export function readMessageList(json: unknown): ListedMessage[] | undefined {
   if (!Array.isArray(json) || !json.every(isMessageRecord)) return undefined;
   return json.flatMap((record) => readMessage(record) ?? []);
@@ -104,13 +104,13 @@ function writeData(message: Message): JsonRecord {
   }
 }
 
-/** Makes the draft of a message's entry; the tokens of a copy are counted on another branch. */
+/** Creates the draft of a message's entry; without the tokens of a copy, which are counted on another branch. */
 export function makeMessageDraft({ message, kept }: HeldMessage, isCopy: boolean): EntryDraft {
   const counted = isCopy && message.role === "assistant" ? { ...message, usage: toUsage() } : message;
   return { type: "message", message: counted, details: { [LANGGRAPH_DETAIL]: kept } };
 }
 
-/** Makes the draft of an entry that changes a message of the branch; null removes it. */
+/** Creates the draft of an entry that changes a message of the branch; null removes the message. */
 export function editDraft(targetId: string, changed: HeldMessage | null): EntryDraft {
   if (changed === null) return { type: "context_edit", targetId, replacement: null };
   const { message, kept } = changed;
@@ -121,7 +121,7 @@ export function editDraft(targetId: string, changed: HeldMessage | null): EntryD
   return { type: "context_edit", targetId, replacement: { content }, details };
 }
 
-/** Returns the message entry that an entry of a list stands for, if a context edit can change it. */
+/** Returns the message entry that a list's entry represents, if a context edit can change it. */
 export function findEditableTarget(
   entry: AnySessionEntry | undefined,
 ): { id: string; role: string } | undefined {
@@ -132,13 +132,13 @@ export function findEditableTarget(
   return typeof role === "string" && typeof id === "string" && EDITABLE.has(role) ? { id, role } : undefined;
 }
 
-/** Returns the id that LangGraph has given the message of an entry. */
+/** Returns the id that LangGraph assigned to an entry's message. */
 export function findMessageId(entry: AnySessionEntry | undefined): string | undefined {
   const { id } = getKept(entry);
   return typeof id === "string" ? id : undefined;
 }
 
-/** Restores the message of an entry; after a redaction, what is left of it; undefined if there is none. */
+/** Restores an entry's message; after a redaction, what is left of it; undefined if the entry has none. */
 export function restoreMessage(entry: AnySessionEntry | undefined): ListedMessage | undefined {
   const record = restoreRecord(entry);
   return record && { id: findMessageId(entry), digest: hashRecord(record), record };

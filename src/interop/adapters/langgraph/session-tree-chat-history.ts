@@ -8,16 +8,17 @@ import { writeMessages } from "../../convert/langchain/to-langchain.ts";
 import { followClears } from "../cleared-history.ts";
 
 /**
- * A chat message history of LangChain over a session: the active branch, with compactions and context edits applied.
+ * LangChain chat message history over a session: the active branch, with compactions and context edits applied.
  *
- * Messages come back as they were added. Do not share one between two conversations: each would move the other's leaf.
+ * Messages are returned as they were added. Do not share one session between two conversations: each would move the
+ * other's leaf.
  *
  * @remarks Source: docs/langgraph.md#chat-message-history
  */
 export class SessionTreeChatHistory extends BaseListChatMessageHistory {
   lc_namespace = ["sessiontree", "langgraph"];
   readonly #session: SessionManager;
-  /** Reads what others wrote. */
+  /** Reads other processes' entries. */
   readonly #update: () => Promise<void>;
 
   constructor(session: SessionManager) {
@@ -26,7 +27,7 @@ export class SessionTreeChatHistory extends BaseListChatMessageHistory {
     this.#update = followClears(session, LEAF_CUSTOM_TYPE);
   }
 
-  /** Returns new instances of the messages, those of other origin among them. */
+  /** Returns new instances of the messages, including messages of other origin. */
   async getMessages(): Promise<BaseMessage[]> {
     await this.#update();
     const { messages } = this.#session.buildSessionContext();
@@ -36,7 +37,7 @@ export class SessionTreeChatHistory extends BaseListChatMessageHistory {
   /**
    * Appends a message.
    *
-   * @throws {TypeError} If a session cannot hold it, such as a message of a class of your own.
+   * @throws {TypeError} If a session cannot hold it, such as a message of your own class.
    * @throws {SessionError} `WRITE_FAILED`, or `SESSION_NOT_FOUND` if the session was deleted.
    */
   async addMessage(message: BaseMessage): Promise<void> {
@@ -52,7 +53,7 @@ export class SessionTreeChatHistory extends BaseListChatMessageHistory {
     await this.#session.flush();
   }
 
-  /** Moves the leaf before the first entry: the history is empty, and the messages stay on their branch. */
+  /** Moves the leaf before the first entry: the history is empty, and the messages remain on their branch. */
   override async clear(): Promise<void> {
     await this.#update();
     const mark = { type: "custom" as const, customType: LEAF_CUSTOM_TYPE };

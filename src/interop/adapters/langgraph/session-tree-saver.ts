@@ -46,13 +46,13 @@ export interface SessionTreeSaverOptions {
   /**
    * Serializer of the values. Default: LangGraph's.
    *
-   * With another one, such as one that encrypts, lists of messages are stored whole and only as it makes them: the session
-   * then shows checkpoints, and no conversation.
+   * With another serializer, such as an encrypting one, lists of messages are stored whole and only in its form: the
+   * session then contains checkpoints but no conversation.
    */
   readonly serde?: SerializerProtocol;
 }
 
-/** Where a checkpoint is. */
+/** Address of a checkpoint. */
 interface Address {
   readonly threadId: string;
   readonly ns: string;
@@ -60,28 +60,28 @@ interface Address {
   readonly id: string | undefined;
 }
 
-/** A checkpoint as it is stored, read at one moment. */
+/** Stored form of a checkpoint, read at one moment. */
 interface Snapshot {
   readonly checkpoint: Checkpoint;
   readonly metadata: unknown;
-  /** By channel, the serialized value. */
+  /** Serialized values, by channel. */
   readonly values: ReadonlyMap<string, unknown>;
-  /** By channel, the messages of the list that it holds. */
+  /** Messages of each list, by channel. */
   readonly lists: ReadonlyMap<string, readonly ListedMessage[]>;
   readonly writes: readonly TaskWrites[];
   readonly parentWrites: readonly TaskWrites[];
 }
 
-/** First version of the checkpoint's format that keeps what nodes send in a channel. */
+/** First checkpoint format version that keeps what nodes send in a channel. */
 const SENDS_IN_CHANNEL = 4;
 
 const ID_PREFIX = "langgraph-";
 
 /**
- * A checkpointer of LangGraph over a store.
+ * LangGraph checkpointer over a store.
  *
- * A thread is a session, and a checkpoint an entry below its parent's, so that time travel makes branches. Messages in
- * lists of messages are messages of the session; other values are stored once for each version.
+ * A thread is a session, and a checkpoint is an entry below its parent's, so that time travel creates branches.
+ * Messages in message lists are messages of the session; other values are stored once per version.
  *
  * @remarks Cost of a put: O(messages) to compare, and bytes for what changed. Source: docs/langgraph.md
  */
@@ -91,7 +91,7 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
   readonly #threads: OpenSessions<ThreadState>;
   readonly #deleted = new DeletedThreads();
   readonly #turns = new Turns();
-  /** Undefined with a serializer of the caller's, whose lists of messages are values like any others. */
+  /** Undefined with a custom serializer, whose message lists are stored like other values. */
   readonly #messages: MessageCache | undefined;
 
   constructor(store: SessionStore, { cwd = "/langgraph", serde }: SessionTreeSaverOptions = {}) {
@@ -103,7 +103,7 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
     this.#messages = serde === undefined ? new MessageCache(this.serde) : undefined;
   }
 
-  /** Returns the id of the session that holds a thread: thread ids may hold any characters, session ids may not. */
+  /** Returns the id of the session that holds a thread: thread ids may contain any characters; session ids may not. */
   sessionIdOf(threadId: string): string {
     return `${ID_PREFIX}${hashText(threadId)}`;
   }
@@ -112,7 +112,7 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
    * Returns a checkpoint with its metadata and pending writes; without an id in the config, the latest.
    *
    * @returns Undefined if there is none.
-   * @throws {TypeError} If an id in the config is not a text.
+   * @throws {TypeError} If an id in the config is not a string.
    */
   async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     const { threadId, ...where } = readAddress(config);
@@ -120,9 +120,9 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
   }
 
   /**
-   * Yields checkpoints, the greatest ids first: of a thread, or of all threads in the store.
+   * Yields the checkpoints of a thread, or of all threads in the store, in descending order of ids.
    *
-   * @throws {TypeError} If an id in the config is not a text.
+   * @throws {TypeError} If an id in the config is not a string.
    */
   async *list(
     config: RunnableConfig,
@@ -152,11 +152,11 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
   }
 
   /**
-   * Stores a checkpoint below the one that the config names.
+   * Stores a checkpoint as a child of the one named in the config.
    *
    * @throws {TypeError} If the config or the checkpoint is malformed.
-   * @throws {SessionError} `ENTRY_INVALID` if a value cannot be serialized; `SESSION_NOT_FOUND` if the thread was deleted
-   *   while the graph ran; `WRITE_FAILED` or `STORE_UNAVAILABLE`. Nothing was written.
+   * @throws {SessionError} `ENTRY_INVALID` if a value cannot be serialized; `SESSION_NOT_FOUND` if the thread was
+   *   deleted while the graph ran; `WRITE_FAILED` or `STORE_UNAVAILABLE`. Nothing was written.
    */
   async put(
     config: RunnableConfig,
@@ -166,7 +166,7 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
   ): Promise<RunnableConfig> {
     const { threadId, ns, id: parentId } = readThreadAddress(config);
     assertCheckpoint(checkpoint);
-    // The graph goes on while this waits for its turn.
+    // The graph continues while this waits for its turn.
     const copy = copyCheckpoint(checkpoint);
     const changed = Object.keys(copy.channel_values).filter((channel) => Object.hasOwn(newVersions, channel));
     const dumped = Promise.all([
@@ -197,7 +197,7 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
   }
 
   /**
-   * Stores writes of a task against the checkpoint that the config names, beside it.
+   * Stores writes of a task against the checkpoint named in the config, in an entry of their own.
    *
    * @throws {TypeError} If the config is malformed.
    * @throws {SessionError} As `put`.
@@ -226,17 +226,20 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
     });
   }
 
-  /** Deletes a thread: a file goes to the system's trash, unless its store has `deletesForGood`. */
+  /** Deletes a thread: a file is moved to the system's trash, unless its store has `deletesForGood`. */
   async deleteThread(threadId: string): Promise<void> {
     await this.#turns.take(threadId, () => this.#threads.delete(this.sessionIdOf(threadId)));
   }
 
-  /** Returns what is wrong with the data of a thread, such as a checkpoint of a later version, which is left out. */
+  /** Returns the issues in a thread's data, such as a checkpoint of a later version, which is skipped. */
   async issuesOf(threadId: string): Promise<SessionIssue[]> {
     return (await this.#inOrder(threadId, ({ session }) => session.issues)) ?? [];
   }
 
-  /** @throws {SessionError} `SESSION_NOT_FOUND` if the thread is not meant, or there is none and none is to begin. */
+  /**
+   * @throws {SessionError} `SESSION_NOT_FOUND` if `isMeant` rejects the thread, or it does not exist and must not be
+   *   created.
+   */
   async #write(
     threadId: string,
     isMeant: (state: ThreadState | undefined) => boolean,
@@ -251,10 +254,10 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
     if (!isWritten) throw makeThreadDeletedError(threadId);
   }
 
-  /** Runs a task of a thread in order, once what it needs is serialized. */
+  /** Runs a task of a thread in order, after its values are serialized. */
   #inTurn<T>(threadId: string, dumped: Promise<T>, work: (dumped: T) => Promise<void>): Promise<void> {
     const turn = this.#turns.take(threadId, async () => work(await dumped));
-    // It may fail before its turn comes, which then says so.
+    // Serialization may fail before the task's turn; the task then reports the error.
     dumped.catch(() => undefined);
     return turn;
   }
@@ -284,7 +287,7 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
     return (list ?? []).map(({ head }) => ({ threadId, ns: head.ns, id: head.id }));
   }
 
-  /** Reads a thread, behind what is being written. */
+  /** Reads a thread after pending writes. */
   #inOrder<T>(threadId: string, read: (open: OpenSession<ThreadState>) => T): Promise<T | undefined> {
     return this.#turns.take(threadId, () => this.#threads.read(this.sessionIdOf(threadId), read));
   }
@@ -332,7 +335,7 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
     return this.#messages?.load(list) ?? loadValue(this.serde, { json: list.map(({ record }) => record) });
   }
 
-  /** Puts what nodes sent into the channel where newer versions of the format have it. */
+  /** Copies what nodes sent into the channel that later format versions use. */
   #addSends(
     { channel_values, channel_versions }: LangGraphCheckpoint,
     writes: readonly CheckpointPendingWrite[],
@@ -343,7 +346,9 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
       versions.length > 0 ? maxChannelVersion(...versions) : this.getNextVersion(undefined);
   }
 
-  /** Loads writes in the order in which a run applies them; of a repeated one the first counts, or the last if it is special. */
+  /**
+   * Loads writes in the order in which a run applies them; of repeated writes the first counts, or the last if special.
+   */
   #loadWrites(tasks: readonly TaskWrites[]): Promise<CheckpointPendingWrite[]> {
     const byKey = new Map<string, { task: TaskWrites; write: StoredWrite }>();
     for (const task of tasks) {
@@ -363,14 +368,14 @@ export class SessionTreeSaver extends BaseCheckpointSaver {
   }
 }
 
-/** Returns the index of a write: of special ones there is one for each task. */
+/** Returns the index of a write; each kind of special write has one index per task. */
 function getWriteIndex(channel: string, at: number): number {
   return Object.hasOwn(WRITES_IDX_MAP, channel) ? (WRITES_IDX_MAP[channel] ?? at) : at;
 }
 
 const ADVICE = 'Run the graph with { configurable: { thread_id: "…" } }.';
 
-/** Reads an address of which the thread may be missing. */
+/** Reads an address; its thread may be missing. */
 function readAddress(config: RunnableConfig): Omit<Address, "threadId"> & { threadId: string | undefined } {
   const { thread_id, checkpoint_ns = "" } = toRecord(config.configurable);
   const id: unknown = getCheckpointId(config);
@@ -398,7 +403,7 @@ function makeConfig({ threadId, ns, id }: Address): RunnableConfig {
   return { configurable: { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: id } };
 }
 
-/** Refuses what a later version of LangGraph, or a mistake, might pass instead of a checkpoint. */
+/** Rejects values that a later version of LangGraph, or a mistake, might pass instead of a checkpoint. */
 function assertCheckpoint(checkpoint: LangGraphCheckpoint): void {
   const { v, id, ts, channel_values, channel_versions, versions_seen } = toRecord(checkpoint);
   const isKnown = typeof v === "number" && typeof id === "string" && id !== "" && typeof ts === "string";
@@ -408,12 +413,12 @@ function assertCheckpoint(checkpoint: LangGraphCheckpoint): void {
   );
 }
 
-/** Returns a filter for the checkpoints of the graphs around a subgraph, as metadata names them. */
+/** Returns a filter for the checkpoints of the graphs around a subgraph, as named in metadata. */
 function isPlaceOutside(ns: string): (place: [string, unknown]) => place is [string, string] {
   return (place): place is [string, string] => place[0] !== ns && typeof place[1] === "string";
 }
 
-/** Lists channels that have not changed, and of which no checkpoint above holds the version: after a copy, or without the parent. */
+/** Lists unchanged channels whose version no checkpoint above stores: after a copy, or without the parent. */
 function listLacking(
   state: ThreadState,
   { channel_values, channel_versions }: LangGraphCheckpoint,
@@ -461,7 +466,7 @@ function requireMessage(state: ThreadState, entryId: string): ListedMessage {
   if (message !== undefined) return message;
   throw new SessionError(
     "ENTRY_NOT_FOUND",
-    `Message ${entryId} of the thread is missing or damaged. Repair the session, or go on from an earlier checkpoint.`,
+    `Message ${entryId} of the thread is missing or damaged. Repair the session, or continue from an earlier checkpoint.`,
     { details: { entryId } },
   );
 }

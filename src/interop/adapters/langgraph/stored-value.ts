@@ -4,14 +4,15 @@ import { SessionError } from "../../../core/format/errors.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
 
-/** What a serializer made of a value: JSON as JSON, anything else as base64 with its type. */
+/** Serialized value: JSON as JSON, anything else as base64 with its type. */
 export type StoredValue = { readonly json: unknown } | { readonly type: string; readonly base64: string };
 
 /**
- * Serializes a value. What is made of it when this returns is of the value as it was when this was called.
+ * Serializes a value as of this call, even if the value changes before the promise resolves.
  *
  * @param what - Name of the value in errors.
- * @throws {SessionError} `ENTRY_INVALID` if the serializer fails, or LangGraph's would replace or leave out part of the value.
+ * @throws {SessionError} `ENTRY_INVALID` if the serializer fails, or LangGraph's would replace or omit part of the
+ *   value.
  */
 export async function dumpValue(
   serde: SerializerProtocol,
@@ -29,7 +30,7 @@ export async function dumpValue(
   }
 }
 
-/** Makes the error for a value that cannot be serialized. */
+/** Creates the error for a value that cannot be serialized. */
 export function makeValueError(what: string, cause: unknown): SessionError {
   return new SessionError(
     "ENTRY_INVALID",
@@ -46,14 +47,16 @@ export async function loadValue(serde: SerializerProtocol, stored: unknown): Pro
   return serde.loadsTyped(type, new Uint8Array(Buffer.from(base64, "base64")));
 }
 
-/** Levels that a value may be nested: LangGraph's serializer reads back some thousands, depending on the stack. */
+/**
+ * Maximum nesting depth of a value: LangGraph's serializer reads back a few thousand levels, depending on the stack.
+ */
 const MAX_DEPTH = 1_000;
 
 /**
- * Checks what JSON would leave out silently, and finds bytes.
+ * Rejects values that JSON would omit silently, and finds buffers.
  *
- * @returns The buffers in the value, which JSON would turn to plain objects.
- * @throws {TypeError} With the path of a function, a symbol, or what is nested too deep; also for a cycle and a BigInt.
+ * @returns The buffers in the value, which JSON would turn into plain objects.
+ * @throws {TypeError} With the path of a function, a symbol, or a value nested too deep; also for a cycle and a BigInt.
  */
 function findBuffers(value: unknown): Buffer[] {
   const buffers: Buffer[] = [];
@@ -76,7 +79,7 @@ function findBuffers(value: unknown): Buffer[] {
   return buffers;
 }
 
-/** Calls while buffers are bytes like any others to a serializer, and not what their `toJSON` makes. */
+/** Runs `call` while serializers see buffers as plain bytes instead of the output of their `toJSON`. */
 function withPlainBytes<T>(buffers: readonly Buffer[], call: () => T): T {
   for (const buffer of buffers)
     Object.defineProperty(buffer, "toJSON", { value: undefined, configurable: true });

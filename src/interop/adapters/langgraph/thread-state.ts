@@ -20,23 +20,23 @@ import { findMessageId, type ListedMessage, restoreMessage } from "./message-ent
 
 const NOWHERE = { line: 0, offset: 0, length: 0 };
 
-/** A checkpoint of a thread. */
+/** Checkpoint of a thread. */
 export interface Checkpoint {
   readonly entryId: string;
   readonly head: CheckpointHead;
-  /** The checkpoint above it in the tree: its parent, or that of the graph around a subgraph. */
+  /** Checkpoint above in the tree: the parent, or the checkpoint of the graph around a subgraph. */
   readonly above: Checkpoint | undefined;
-  /** Channels whose values its entry holds, lists of messages among them. */
+  /** Channels whose values the entry holds, including message lists. */
   readonly stored: ReadonlySet<string>;
-  /** By channel, what has changed in its list of messages since the checkpoint above. */
+  /** Changes of each message list since the checkpoint above, by channel. */
   readonly lists: ReadonlyMap<string, readonly ListChange[]>;
-  /** By channel, the last checkpoint of its graph, at or above it, that stores a value. */
+  /** For each channel, the last checkpoint of the graph, at or above this one, that stores a value. */
   readonly holders: ReadonlyMap<string, Checkpoint>;
-  /** Channels that have had lists of messages at it or above it. */
+  /** Channels with message lists at or above this checkpoint. */
   readonly listNames: ReadonlySet<string>;
 }
 
-/** Makes a checkpoint of its entry; what it has in common with the one above it is shared with that. */
+/** Creates a checkpoint from its entry; shares unchanged data with the checkpoint above. */
 function makeCheckpoint(
   entry: AnySessionEntry,
   head: CheckpointHead,
@@ -53,12 +53,12 @@ function makeCheckpoint(
   return checkpoint;
 }
 
-/** The checkpoints of a graph. */
+/** Checkpoints of a graph. */
 class Namespace {
   readonly checkpoints = new Map<string, Checkpoint>();
-  /** By channel, the versions of which a checkpoint stores the value. */
+  /** Stored versions of each channel's values. */
   readonly versions = new Map<string, Set<string | number | undefined>>();
-  /** The greatest id. */
+  /** Greatest id. */
   latestId = "";
 
   add(checkpoint: Checkpoint): void {
@@ -72,12 +72,12 @@ class Namespace {
   }
 }
 
-/** The checkpoints and writes of a thread, by their ids. */
+/** Checkpoints and writes of a thread, by their ids. */
 export class ThreadState implements EntryTaker {
   readonly #session: SessionManager;
-  /** By entry, the checkpoint at or above it. */
+  /** For each entry, the checkpoint at or above it. */
   readonly #nearest = new Map<string, Checkpoint>();
-  /** By checkpoint, its entry or the last one with writes against it. */
+  /** For each checkpoint, its entry or the last one with writes against it. */
   readonly #tails = new Map<Checkpoint, string>();
   readonly #namespaces = new Map<string, Namespace>();
   readonly #writes = new Map<string, TaskWrites[]>();
@@ -85,12 +85,12 @@ export class ThreadState implements EntryTaker {
   readonly #messageIds = new Set<string>();
   readonly #messages = new Map<string, ListedMessage>();
   readonly #redacted = new Set<string>();
-  /** By channel, the list that was asked for last: a run asks for that of each checkpoint in turn. */
+  /** Last requested list of each channel: a run requests that of each checkpoint in turn. */
   readonly #latestLists = new Map<
     string,
     { readonly checkpoint: Checkpoint; readonly list: readonly string[] }
   >();
-  /** The thread, and the entry that names it. */
+  /** Id of the thread, and the entry that names it. */
   thread: { readonly id: string; readonly entryId: string } | undefined;
 
   constructor(session: SessionManager) {
@@ -125,60 +125,60 @@ export class ThreadState implements EntryTaker {
       addTo(this.#writes, makeCheckpointKey(writes.ns, writes.checkpointId), writes);
       if (above !== undefined) this.#tails.set(above, entry.id);
     } else {
-      const about = `entry ${entry.id} of LangGraph is no checkpoint and no writes as this version knows them, and is left out`;
+      const about = `entry ${entry.id} of LangGraph is neither a checkpoint nor writes that this version reads, and is left out`;
       this.#session.reportIssue(makeIssue("STATE_INVALID", NOWHERE, entry.id, about));
     }
   }
 
-  /** Returns a checkpoint; without an id, the one with the greatest. */
+  /** Returns a checkpoint; without an id, the one with the greatest id. */
   find(ns: string, id: string | undefined): Checkpoint | undefined {
     const namespace = this.#namespaces.get(ns);
     return namespace?.checkpoints.get(id ?? namespace.latestId);
   }
 
-  /** Where all checkpoints are. */
+  /** Addresses of all checkpoints. */
   get places(): [ns: string, id: string][] {
     return this.list(undefined).map(({ head }) => [head.ns, head.id]);
   }
 
-  /** Lists the checkpoints of a namespace, or of all. */
+  /** Lists the checkpoints of one namespace or of all. */
   list(ns: string | undefined): Checkpoint[] {
     const all = ns === undefined ? [...this.#namespaces.values()] : [this.#namespaces.get(ns)];
     return all.flatMap((namespace) => [...(namespace?.checkpoints.values() ?? [])]);
   }
 
-  /** Returns the writes against a checkpoint, in the order in which they came. */
+  /** Returns the writes against a checkpoint in the order in which they were appended. */
   getWrites(ns: string, checkpointId: string): readonly TaskWrites[] {
     return this.#writes.get(makeCheckpointKey(ns, checkpointId)) ?? [];
   }
 
-  /** Returns the entry under which what follows a checkpoint stands; without one, what begins. */
+  /** Returns the parent entry for what follows a checkpoint or, without a checkpoint, for the start of the thread. */
   getTail(checkpoint: Checkpoint | undefined): string | null {
     return (checkpoint && this.#tails.get(checkpoint)) ?? this.thread?.entryId ?? null;
   }
 
-  /** Tells whether a message with an id stands on any branch. */
+  /** Returns whether any branch has a message with this id. */
   hasMessage(id: string | undefined): boolean {
     return id !== undefined && this.#messageIds.has(id);
   }
 
-  /** Tells whether an entry was redacted, so that its content must not come back. */
+  /** Returns whether an entry was redacted, so that its content must not be restored. */
   isRedacted(entryId: string): boolean {
     return this.#redacted.has(entryId);
   }
 
-  /** Finds the checkpoint that stores the value of a channel at a checkpoint; undefined if the channel has none. */
+  /** Finds the checkpoint that stores a channel's value as of a checkpoint; undefined if the channel has none. */
   findHolder(checkpoint: Checkpoint | undefined, channel: string): Checkpoint | undefined {
     const holder = checkpoint?.holders.get(channel);
     return holder?.head.versions[channel] === checkpoint?.head.versions[channel] ? holder : undefined;
   }
 
-  /** Tells whether any checkpoint of a namespace stores a version of a channel. */
+  /** Returns whether any checkpoint of a namespace stores a version of a channel. */
   hasVersion(ns: string, channel: string, version: string | number | undefined): boolean {
     return this.#namespaces.get(ns)?.versions.get(channel)?.has(version) === true;
   }
 
-  /** Returns the entries of the messages in a channel's list at a checkpoint, or above it; empty if there is none. */
+  /** Returns the entries of the messages in a channel's list at or above a checkpoint; empty without a list. */
   listAt(checkpoint: Checkpoint | undefined, channel: string): readonly string[] {
     const latest = this.#latestLists.get(channel);
     const changes: (readonly ListChange[])[] = [];
@@ -207,20 +207,20 @@ export class ThreadState implements EntryTaker {
   }
 }
 
-/** Returns a key for what has these names, such as those of a namespace and a checkpoint. */
+/** Returns a key for a tuple of names, such as a namespace and a checkpoint. */
 function makeCheckpointKey(...names: readonly string[]): string {
   return JSON.stringify(names);
 }
 
-/** Where a checkpoint is, in its thread. */
+/** Address of a checkpoint within its thread. */
 type CheckpointPlace = readonly [ns: string, id: string];
 
-/** Checkpoints that are remembered at most: about two megabytes. */
+/** Maximum number of remembered checkpoints: about two megabytes. */
 const MAX_CHECKPOINTS = 20_000;
 
 /**
- * The checkpoints of threads that were deleted while they were open, the latest ones, so that a run of such a thread writes
- * nothing to the next one of its id.
+ * Latest checkpoints of threads that were deleted while open, so that a run of a deleted thread writes nothing to a new
+ * thread with the same id.
  */
 export class DeletedThreads {
   readonly #keys = new Set<string>();
@@ -235,8 +235,8 @@ export class DeletedThreads {
   }
 
   /**
-   * Tells whether one of these checkpoints was in a deleted thread, and is not in the one that has its id now. Checkpoints
-   * that no thread has had are not refused: a run may put them late.
+   * Returns whether one of these checkpoints was in a deleted thread and is not in the current thread with its id.
+   * Checkpoints that no thread has had are not refused: a run may store them late.
    */
   held(threadId: string, state: ThreadState | undefined, places: readonly CheckpointPlace[]): boolean {
     return places.some(
@@ -245,11 +245,11 @@ export class DeletedThreads {
   }
 }
 
-/** Makes the error for a write to a thread that is gone. */
+/** Creates the error for a write to a deleted thread. */
 export function makeThreadDeletedError(threadId: string): SessionError {
   return new SessionError(
     "SESSION_NOT_FOUND",
-    "The thread was deleted while the graph ran, or the checkpoint was never stored here. Run the graph again without a checkpoint_id to begin it anew.",
+    "The thread was deleted while the graph ran, or the checkpoint was never stored here. Run the graph again without a checkpoint_id to start over.",
     { details: { threadId } },
   );
 }

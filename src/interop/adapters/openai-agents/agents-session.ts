@@ -24,22 +24,22 @@ import {
   makeMarkerDraft,
 } from "./item-record.ts";
 
-/** An item of the SDK's sessions, such as a message, a call or its result; the SDK's `AgentInputItem`. */
+/** Item of the SDK's sessions, such as a message, a call, or its result; the SDK's `AgentInputItem`. */
 export type AgentsItem = object;
 
-/** A change of the history that is applied completely and once. */
+/** Change of the history that is applied atomically and once. */
 export type AgentsHistoryTransaction<Item extends AgentsItem = AgentsItem> =
   | { type: "append_items"; items: Item[] }
   | { type: "replace_suffix"; expectedSuffix: Item[]; replacement: Item[] };
 
-/** A replacement of an item in the history. */
+/** Replacement of an item in the history. */
 export interface AgentsHistoryMutation<Item extends AgentsItem = AgentsItem> {
   type: "replace_function_call";
   callId: string;
   replacement: Item;
 }
 
-/** Who answered, which neither items nor runs tell; for readers of the session without the SDK. */
+/** Responding model, which neither items nor runs contain; for readers of the session without the SDK. */
 export interface OpenAIAgentsSessionOptions {
   /** Default: `openai-responses`. */
   readonly api?: string;
@@ -52,26 +52,29 @@ export interface OpenAIAgentsSessionOptions {
 /**
  * Implements the `Session` interface of the OpenAI Agents SDK over a session.
  *
- * Stores items unchanged, beside a message with the same content, and returns them deep-equal; the items of one answer share
- * an entry. The history is the active branch: `session.branch(id)` moves it. If another process clears it, it is cleared here, too. Nothing is deleted: popped, cleared and replaced
- * items stay on other branches. Every promise resolves once the change is durable.
+ * Stores items unchanged, next to a message with the same content, and returns them deep-equal; the items of one answer
+ * share an entry. The history is the active branch: `session.branch(id)` moves it. If another process clears it, it is
+ * cleared here too. Nothing is deleted: popped, cleared, and replaced items remain on other branches. Every promise
+ * resolves once the change is durable.
  *
- * @throws {SessionError} From every method that writes: `WRITE_FAILED`, `SESSION_NOT_FOUND` if the session was deleted, and
- *   what else `append` throws.
+ * @throws {SessionError} From every method that writes: `WRITE_FAILED`, `SESSION_NOT_FOUND` if the session was deleted,
+ *   and other errors of `append`.
  * @remarks Cost of a call: O(context). Source: docs/adapters.md#openai-agents-sdk
  */
 export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   readonly #session: SessionManager;
-  /** Has the runner pass the context of its run, which tells what the answers used. */
+  /** Makes the runner pass the context of its run, which contains the usage of the answers. */
   readonly acceptsRunContext = true;
   readonly #answerer: Answerer;
   readonly #usage = new RunUsage();
-  /** Reads what others wrote. */
+  /** Reads other processes' entries. */
   readonly #update: () => Promise<void>;
-  /** Operations that others have applied since this object was made, by id. */
+  /** Operations that others have applied since this object was created, by id. */
   readonly #others = new Map<string, { readonly digest: string; readonly entryId: string }>();
 
-  /** @param session - You may use it directly as well, but not for two conversations at the same time. */
+  /**
+   * @param session - May also be used directly, but not for two conversations at the same time.
+   */
   constructor(session: SessionManager, options: OpenAIAgentsSessionOptions = {}) {
     const { api = "openai-responses", provider = "openai", model = UNKNOWN_NAME } = options;
     this.#session = session;
@@ -94,7 +97,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
    * Returns items in order, as copies.
    *
    * @param limit - Maximum number of items, counted from the end. Default: all.
-   * @param run - The runner passes it.
+   * @param run - Run context, passed by the runner.
    */
   async getItems(limit?: number, run?: object): Promise<Item[]> {
     this.#usage.begin(run);
@@ -105,10 +108,10 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   }
 
   /**
-   * Appends items, all of them or none.
+   * Appends items, all or none.
    *
-   * @param run - The runner passes it: its usage becomes that of the answers.
-   * @throws {TypeError} If JSON cannot hold one of them.
+   * @param run - Run context, passed by the runner: its usage becomes that of the answers.
+   * @throws {TypeError} If JSON cannot represent one of them.
    */
   async addItems(items: Item[], run?: object): Promise<void> {
     const added = items.map(toStoredItem);
@@ -139,11 +142,11 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   }
 
   /**
-   * Replaces the history with the provider's compaction and the items behind it.
+   * Replaces the history with the provider's compaction and the items after it.
    *
    * @param items - The compaction item first.
-   * @param run - The runner passes it: its usage becomes that of the answers.
-   * @throws {TypeError} If the first one is not a compaction.
+   * @param run - Run context, passed by the runner: its usage becomes that of the answers.
+   * @throws {TypeError} If the first item is not a compaction.
    */
   async replaceHistoryWithCompaction(items: Item[], run?: object): Promise<void> {
     const [compaction, ...rest] = items.map(toStoredItem);
@@ -163,10 +166,10 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
 
   /**
    * Changes the history in one write, once per operation id and branch: applying the same transaction again has no
-   * effect. If another writer applied it to the same history, the leaf moves to where that writer stands.
+   * effect. If another writer applied it to the same history, the leaf moves to that writer's position.
    *
    * @throws {TypeError} If the id was used for another transaction, or the transaction is malformed: it has an unknown
-   *   field, or a property that does not enumerate or is computed.
+   *   field, or a property that is not enumerable or is computed.
    * @throws {SessionError} `STALE_LEAF` if the history does not end with the expected items; nothing changed.
    */
   async applyHistoryTransaction(
@@ -191,7 +194,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     await this.#session.flush();
   }
 
-  /** Tells whether the operation was applied; throws if it was with another transaction. */
+  /** Returns whether the operation was applied; throws if it was applied with another transaction. */
   #isApplied(id: string, digest: string, applied: string | undefined): boolean {
     if (applied === undefined || applied === digest) return applied !== undefined;
     throw new TypeError(
@@ -200,10 +203,10 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
   }
 
   /**
-   * Moves the leaf to where another writer applied the operation to this history, or has gone on from there.
+   * Moves the leaf to where another writer applied the operation to this history, or has continued from there.
    *
    * @param parentId - Where this object would apply it; undefined if the history does not end as expected.
-   * @returns False if no other writer did so: it is not known, or was applied on another branch.
+   * @returns False if no other writer applied the operation here: it is unknown, or was applied on another branch.
    */
   #followOther(id: string, digest: string, parentId: string | null | undefined): boolean {
     const other = this.#others.get(id);
@@ -260,7 +263,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     this.#append(added, run, (usages) => [...edits, ...draftsWith(usages)], { parentId });
   }
 
-  /** Appends drafts with new items, in one write, and with what their answers used. */
+  /** Appends drafts with new items, and the usage of their answers, in one write. */
   #append(
     added: readonly JsonObject[],
     run: object | undefined,
@@ -283,7 +286,7 @@ export class OpenAIAgentsSession<Item extends AgentsItem = AgentsItem> {
     let before = 0;
     for (const { entry, items } of parts) {
       if (before + items.length > keep) {
-        // What a compaction keeps is before it on the branch, so no leaf there begins with its summary.
+        // What a compaction keeps is before it on the branch, so a leaf there would not begin with its summary.
         if (path.indexOf(entry.id) <= start)
           return { parentId: null, remaining: getItems(parts).slice(0, keep) };
         return { parentId: entry.parentId, remaining: items.slice(0, keep - before) };
@@ -309,7 +312,9 @@ function toStoredItem(item: unknown): JsonObject {
   return toStoredData(item, "item");
 }
 
-/** Returns how many items a transaction keeps; undefined if the history does not end with those it expects. */
+/**
+ * Returns the number of items that a transaction keeps; undefined if the history does not end with the expected items.
+ */
 function countKept({ expected }: ReadTransaction, items: readonly JsonObject[]): number | undefined {
   const keep = items.length - expected.length;
   const isExpected =
@@ -321,7 +326,7 @@ function getItems(parts: readonly HistoryPart[]): JsonObject[] {
   return parts.flatMap(({ items }) => items);
 }
 
-/** Returns the latest edit of each kept entry that is on the part being left, so that it can be made again. */
+/** Returns the latest edit of each kept entry on the abandoned part of the branch, to apply it again. */
 function findEdits(kept: readonly SessionEntry[], left: readonly SessionEntry[]): EntryDraft[] {
   const ids = new Set(kept.map(({ id }) => id));
   const edits = left.filter(isContextEdit).filter(({ targetId }) => ids.has(targetId));
@@ -347,22 +352,27 @@ function withCall(parts: readonly HistoryPart[], callId: string, replacement: Js
 function makeSuffixError(operationId: string, leafId: string | null): SessionError {
   return new SessionError(
     "STALE_LEAF",
-    `The history does not end with the items that operation ${operationId} replaces. Nothing changed; read the history and decide anew.`,
+    `The history does not end with the items that operation ${operationId} replaces. Nothing changed; read the history again, and retry.`,
     { details: { operationId, leafId } },
   );
 }
 
-/** Knows which requests of a run are counted in a session. The SDK passes the context of each run, which lists what its requests used. */
+/**
+ * Tracks the requests of each run that are already counted in a session. The SDK passes the context of each run, which
+ * lists the usage of its requests.
+ */
 class RunUsage {
-  /** How many requests of a run are counted. */
+  /** Number of counted requests of each run. */
   readonly #counted = new WeakMap<object, number>();
 
-  /** Notes what a run had used before this session was asked: one that goes on lists what it used in another process. */
+  /** Records a run's usage before this session's first call: a resumed run also lists its usage in another process. */
   begin(run: object | undefined): void {
     if (run !== undefined && !this.#counted.has(run)) this.#counted.set(run, getRequests(run).length);
   }
 
-  /** Returns what requests used that are not counted yet, in order; of a run that has not begun here, those of the answers. */
+  /**
+   * Returns the usage of requests not counted yet, in order; for a run that did not begin here, that of the answers.
+   */
   of(run: object | undefined, answers: number): Usage[] {
     if (run === undefined || answers === 0) return [];
     const requests = getRequests(run);
@@ -380,7 +390,7 @@ function getRequests(run: object): readonly unknown[] {
   return toArray(toRecord(toRecord(run)["usage"])["requestUsageEntries"]);
 }
 
-/** Reads a usage as the SDK counts it: its input includes what a cache had. */
+/** Reads a usage as counted by the SDK, whose input includes cached tokens. */
 function toRequestUsage(request: unknown): Usage {
   const { inputTokens, outputTokens, totalTokens, inputTokensDetails, outputTokensDetails } =
     toRecord(request);
@@ -395,7 +405,7 @@ function toRequestUsage(request: unknown): Usage {
   });
 }
 
-/** A transaction as it is applied: the items that the history must end with, and those that replace them. */
+/** Parsed transaction: the items that the history must end with, and those that replace them. */
 interface ReadTransaction {
   readonly expected: readonly JsonObject[];
   readonly added: readonly JsonObject[];
@@ -403,19 +413,19 @@ interface ReadTransaction {
   readonly digest: string;
 }
 
-/** The fields of each type of transaction, apart from `type`. */
+/** Fields of each type of transaction, except `type`. */
 const FIELDS: ReadonlyMap<unknown, readonly string[]> = new Map([
   ["append_items", ["items"]],
   ["replace_suffix", ["expectedSuffix", "replacement"]],
 ]);
 
 /**
- * Reads a transaction.
+ * Parses a transaction.
  *
- * A retry must be recognized as the same, so that what storing would drop in silence is refused: unknown fields, and
- * properties that do not enumerate or are computed.
+ * A retry must be recognized as the same transaction, so anything that storing would drop silently is refused: unknown
+ * fields, and properties that are not enumerable or are computed.
  *
- * @throws {TypeError} If it is malformed, or JSON cannot hold one of its items.
+ * @throws {TypeError} If it is malformed, or JSON cannot represent one of its items.
  */
 function readTransaction(transaction: unknown): ReadTransaction {
   const fields = isJsonRecord(transaction) ? transaction : {};
@@ -439,14 +449,14 @@ function toStoredList(items: unknown): JsonObject[] {
   return Array.isArray(items) ? items.map((item) => toStoredData(item, "item")) : [];
 }
 
-/** Refuses properties that a copy would not have, at any depth. */
+/** Rejects properties that a copy would not have, at any depth. */
 function assertPlain(value: unknown, path: string, seen: Set<object>): void {
   if (typeof value !== "object" || value === null || value instanceof Uint8Array || seen.has(value)) return;
   seen.add(value);
   const isList = Array.isArray(value);
   const descriptors = Object.getOwnPropertyDescriptors(value);
   const keys = Reflect.ownKeys(value);
-  // A list has its length besides its elements.
+  // An array has its length besides its elements.
   if (isList ? keys.length !== value.length + 1 : !isPlain(value)) throw notPlain(path);
   for (const key of keys) {
     const descriptor = descriptors[String(key)];
@@ -459,6 +469,6 @@ function assertPlain(value: unknown, path: string, seen: Set<object>): void {
 
 function notPlain(path: string): TypeError {
   return new TypeError(
-    `${path} cannot be stored: it is no plain object, does not enumerate, is computed, or has gaps; pass plain data.`,
+    `${path} cannot be stored: it is not a plain object, does not enumerate, is computed, or has gaps; pass plain data.`,
   );
 }

@@ -13,12 +13,12 @@ import type { AnswerBlock, UserBlock } from "../../convert/dialect.ts";
 import { makePlaceholder, parseDataUrl, toImage } from "../../convert/images.ts";
 import { parseArguments } from "../../convert/tool-arguments.ts";
 
-/** Who answered, which items do not tell. */
+/** Responding model, which items do not contain. */
 export interface Answerer {
   readonly api: string;
   readonly provider: string;
   readonly model: string;
-  /** What the answer used, if the SDK says. */
+  /** Usage of the answer, if the SDK reports it. */
   readonly usage?: Usage;
 }
 
@@ -38,12 +38,15 @@ const RESULTS: ReadonlyMap<unknown, string> = new Map([
   ["apply_patch_call_output", "apply_patch"],
 ]);
 
-/** Tells whether an item is part of an answer; consecutive ones make one message. */
+/** Returns whether an item is part of an answer; consecutive ones form one message. */
 export function isAnswerItem(item: JsonObject): boolean {
   return item["role"] !== "user" && item["role"] !== "system" && !RESULTS.has(item["type"]);
 }
 
-/** Makes a message with the content of an item, or of several of one answer, for readers without the SDK; undefined if it were empty. */
+/**
+ * Creates a message with the content of an item, or of several of one answer, for readers without the SDK; undefined if
+ * it would be empty.
+ */
 export function makeItemMessage(
   items: readonly JsonObject[],
   answerer: Answerer,
@@ -114,7 +117,7 @@ function toResultBlocks(output: unknown): UserBlock[] {
   return [{ type: "text", text: JSON.stringify(output) }];
 }
 
-/** Returns the blocks of content, with a note in brackets for what a message cannot hold. */
+/** Returns the blocks of content, with a note in brackets for anything that a message cannot hold. */
 function toBlocks(content: unknown): UserBlock[] {
   return toArray(content).flatMap(toBlock);
 }

@@ -15,21 +15,21 @@ export const ITEMS_CUSTOM_TYPE = "openai-agents.items";
 /** `kind` of entries for requests whose answers are not in the session. */
 const USAGE_KIND = "openai-agents.request";
 
-/** A change of the history that was applied under an id. */
+/** Change of the history that was applied under an id. */
 export interface AppliedOperation {
   readonly id: string;
   /** Digest of the transaction, to recognize a repetition. */
   readonly digest: string;
 }
 
-/** The items and operations of an entry. */
+/** Items and operations of an entry. */
 export interface ItemRecord {
   readonly items: readonly JsonObject[];
   /** Operations that end with this entry. */
   readonly operations: readonly AppliedOperation[];
 }
 
-/** Reads an entry's items; undefined if it has none, or something else under that key. */
+/** Reads an entry's items; undefined if it has none, or something else is under that key. */
 export function readItemRecord(entry: SessionEntry): ItemRecord | undefined {
   const { message, details, data } = toRecord(entry);
   const holder = [toRecord(message)["details"], details, data].map((one) => toRecord(one)[RECORD_KEY]);
@@ -42,16 +42,16 @@ export function readItemRecord(entry: SessionEntry): ItemRecord | undefined {
   };
 }
 
-/** Returns how many answers items are of. */
+/** Returns the number of answers to which items belong. */
 export function countAnswers(items: readonly JsonObject[]): number {
   return groupItems(items).filter(isOfAnswer).length;
 }
 
 /**
- * Makes drafts of entries for items: one for all items of an answer, and one for each other item.
+ * Creates drafts of entries for items: one for all items of an answer, and one for each other item.
  *
- * @param usages - What requests to models used, in order: the last of them is that of the last answer. More than there are answers, as
- *   those of agents that ran as tools, are counted in front.
+ * @param usages - Usage of requests to models, in order: the last is that of the last answer. If there are more than
+ *   answers, for example from agents run as tools, the surplus is recorded first.
  */
 export function makeItemDrafts(
   items: readonly JsonObject[],
@@ -76,17 +76,17 @@ function isOfAnswer([item]: readonly JsonObject[]): boolean {
   return item !== undefined && isAnswerItem(item);
 }
 
-/** Makes the draft of an entry for a request whose answer is not in the session. */
+/** Creates the draft of an entry for a request whose answer is not in the session. */
 function makeUsageDraft(usage: Usage, { provider }: Answerer): EntryDraft {
   return { type: "usage", kind: USAGE_KIND, provider, model: UNKNOWN_NAME, usage };
 }
 
-/** Makes the draft of an entry without items. */
+/** Creates the draft of an entry without items. */
 export function makeMarkerDraft(operations: readonly AppliedOperation[]): EntryDraft {
   return { type: "custom", customType: ITEMS_CUSTOM_TYPE, data: makeRecord([], operations) };
 }
 
-/** Makes the draft of the entry that begins a history compacted by its provider. */
+/** Creates the draft of the entry that begins a history compacted by its provider. */
 export function makeCompactionDraft(item: JsonObject, tokensBefore: number): DraftMaker {
   return (id) => ({
     type: "compaction",
@@ -100,7 +100,7 @@ export function makeCompactionDraft(item: JsonObject, tokensBefore: number): Dra
 const COMPACTED_BY_PROVIDER =
   "The provider compacted the conversation before this point. What it kept is encrypted, and only the provider can read it.";
 
-/** Makes the draft of an entry that replaces the items of an answer. */
+/** Creates the draft of an entry that replaces the items of an answer. */
 export function editDraft(targetId: string, items: readonly JsonObject[], answerer: Answerer): EntryDraft {
   const message = makeItemMessage(items, answerer, 0);
   const content = message?.role === "assistant" ? message.content : [];

@@ -12,19 +12,19 @@ import type {
 } from "./model-message-types.ts";
 import { getToolName } from "./ui-parts.ts";
 
-/** Result of a denied call, as the SDK writes it. */
+/** Text of a denied call's result, as written by the SDK. */
 const DENIED = "Tool call execution denied.";
 
-/** Whose requests for approval are written, and how. */
+/** Rules for writing calls and requests for approval. */
 export interface ApprovalDialect {
   readonly sdk: AiSdkMajor;
-  /** Whether the answer is the last of the request, so that the SDK runs what was approved. */
+  /** Whether the answer is the last of the request, so that the SDK runs approved calls. */
   readonly isLast: boolean;
   readonly getId: (id: string) => string;
   readonly writeResult: (result: PlannedResult) => ModelToolResultPart;
 }
 
-/** The calls of one answer: with state, and requests for approval, and what became of them. */
+/** Calls of one answer with their state, requests for approval, and outcomes. */
 export class AnswerCalls {
   readonly #dialect: ApprovalDialect;
   /** Tool parts by the ids of their calls in the request. */
@@ -45,7 +45,7 @@ export class AnswerCalls {
     this.#results = new Map(answer.results.map((result) => [getId(result.message.toolCallId), result]));
   }
 
-  /** Adds state to calls that got it later, and a request after each call that has one. */
+  /** Adds state to calls that got it later, and inserts the request after each call that has one. */
   withRequests(content: readonly ModelAnswerPart[]): ModelAnswerPart[] {
     return content.flatMap((part) => {
       const call = part.type === "tool-call" ? this.#parts.get(part.toolCallId) : undefined;
@@ -57,7 +57,7 @@ export class AnswerCalls {
     });
   }
 
-  /** Writes what follows the answer, in the order of its calls. */
+  /** Writes the results and approvals that follow the answer, in the order of its calls. */
   writeOutcomes(content: readonly ModelAnswerPart[]): ModelToolPart[] {
     const calls = content.flatMap((part) => (part.type === "tool-call" ? [part.toolCallId] : []));
     return [...new Set([...calls, ...this.#results.keys()])].flatMap((id) => {
@@ -80,11 +80,11 @@ export class AnswerCalls {
       ...options,
     };
     const said = typeof reason === "string" ? reason : undefined;
-    // Version 5 knows neither; the result says it.
+    // Version 5 supports neither; the result contains it.
     if (sdk > 5 && state === "output-denied")
       return [{ ...denial, output: { type: "error-text", value: said ?? DENIED } }];
     if (sdk > 5 && state === "approval-responded" && approved === false) {
-      // Version 6 adds the result itself, and tells the page.
+      // Version 6 adds the result itself, and reports it to the page.
       const output = { type: "execution-denied" as const, ...(said !== undefined && { reason: said }) };
       return sdk === 6 && isLast ? [] : [{ ...denial, output }];
     }

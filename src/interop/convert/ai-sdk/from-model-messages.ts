@@ -26,7 +26,7 @@ import {
 import { type Family, findFamilyOfParts, getFamilyIdentity } from "./provider-state.ts";
 import { applyChange, readUIState } from "./ui-state.ts";
 
-/** Meanings of the finish reasons that the SDK makes of those of providers. */
+/** Meanings of the finish reasons to which the SDK maps those of providers. */
 export const STOP_REASONS: StopReasons = new Map([
   ["stop", "stop"],
   ["length", "length"],
@@ -46,13 +46,14 @@ const PROVIDER_APIS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Converts model messages of the AI SDK to messages of a session.
+ * Converts model messages of the AI SDK to session messages.
  *
- * Recognizes the provider by the state that its messages carry. Keeps what has no counterpart, such as structured output of
- * tools, in `details`. A result of `generateText` may stand for its messages: then its answers have their model and usage.
+ * Recognizes the provider by the state in its messages. Keeps data without a counterpart, such as structured tool
+ * output, in `details`. A result of `generateText` may replace its messages: then its answers have their model and
+ * usage.
  *
  * @param request - Messages, or `{ instructions, messages }`, or `{ system, messages }` as before version 7.
- * @throws {TypeError} If a message has an unknown role, or there is no time.
+ * @throws {TypeError} If a message has an unknown role, or the time is missing.
  * @remarks Cost: O(messages and parts). Source: docs/messages.md#ai-sdk
  */
 export function fromModelMessages(
@@ -79,7 +80,7 @@ class ModelMessageReader {
   readonly #options: MessageImportOptions;
   /** Provider of the answers since the last user message. */
   #family: Family | undefined;
-  /** Answers that ask for an approval, and the requests, by the ids of these. */
+  /** Requests for approval and their answers, by request id. */
   readonly #asking = new Map<unknown, { readonly answer: AssistantMessage; readonly request: JsonRecord }>();
 
   /** @throws {TypeError} If the options have no time. */
@@ -100,7 +101,7 @@ class ModelMessageReader {
     });
   }
 
-  /** Adds a message; an answer with facts that are not in its content. */
+  /** Adds a message; for an answer, with facts that are not in its content. */
   read(message: ModelMessageLike, index: number, facts: Partial<AnswerFields> = {}): void {
     const { role, content } = message;
     switch (role) {
@@ -126,7 +127,7 @@ class ModelMessageReader {
     }
   }
 
-  /** Adds the messages of a result, each under the index that its position in the result has. */
+  /** Adds the messages of a result, each under the index for its position in the result. */
   readResult(result: ModelMessagesResponseLike, getIndex: (at: number) => number): void {
     const { steps, response, responseMessages = response?.messages } = result;
     if (responseMessages === undefined)
@@ -151,7 +152,7 @@ class ModelMessageReader {
   #addAnswer(message: ModelMessageLike, index: number, facts: Partial<AnswerFields>): void {
     const requests = getParts(message).map(toRecord).filter(isRequest);
     const original = toStorableMessage(message, (part) => !isRequest(part));
-    // One model gives all answers until the next user message, and not all of them have state.
+    // One model writes all answers until the next user message, and not all of them have state.
     this.#family = findFamilyOfParts(getParts(message)) ?? this.#family;
     const answer = this.history.answer(index, readAnswer(original["content"]), {
       original,
@@ -172,7 +173,7 @@ class ModelMessageReader {
     }
   }
 
-  /** Adds the user's answer to a request for approval. */
+  /** Adds the user's response to a request for approval. */
   #addResponse({ approvalId, approved, reason }: JsonRecord): boolean {
     const asked = this.#asking.get(approvalId);
     if (asked === undefined) return false;
@@ -203,7 +204,7 @@ function isRequest(part: object): boolean {
   return toRecord(part)["type"] === "tool-approval-request";
 }
 
-/** Keeps with an answer what is known of a call besides its result. */
+/** Stores facts about a call other than its result with the answer. */
 function setCall(answer: AssistantMessage, toolCallId: unknown, set: object): void {
   const { calls, ...others } = readUIState(answer.details);
   const state = { ...others, calls: { ...toRecord(calls), [String(toolCallId)]: { set } } };
@@ -237,11 +238,11 @@ function normalizeMessage(message: object): object {
 }
 
 /**
- * Makes the messages of a `generateText` result: each answer with the usage of its step, then the results of its tools.
+ * Converts the messages of a `generateText` result: each answer with the usage of its step, then its tool results.
  *
- * @param result - What `generateText` returned; of `streamText`, `{ steps, responseMessages }`, both awaited.
- * @param options - `model` is what was asked for, if that is an alias; the response says who answered.
- * @throws {TypeError} If there is no time, or the result has no messages.
+ * @param result - Result of `generateText`; for `streamText`, `{ steps, responseMessages }`, both awaited.
+ * @param options - `model`: the requested model, if that is an alias; the response names the responding one.
+ * @throws {TypeError} If the time is missing, or the result has no messages.
  * @remarks Source: docs/messages.md#ai-sdk
  */
 export function fromModelMessagesResponse(
@@ -276,7 +277,7 @@ function getModelIdentity(name: string, { api, provider }: MessageImportOptions)
   return { provider: provider ?? name.split(".")[0] ?? name, ...(known !== undefined && { api: known }) };
 }
 
-/** Reads usage as the AI SDK counts it; version 5 has no details. */
+/** Reads usage as counted by the AI SDK; version 5 has no details. */
 export function readUsage(usage: object): Usage {
   const { inputTokens, outputTokens, totalTokens, cachedInputTokens, reasoningTokens, ...details } =
     toRecord(usage);

@@ -40,15 +40,15 @@ const FORM: SdkForm = {
 };
 
 /**
- * Converts UI messages of the AI SDK to messages of a session: one answer per step of an assistant message, each followed by
- * the results of its tools.
+ * Converts UI messages of the AI SDK to session messages: one answer per step of an assistant message, each followed by
+ * its tool results.
  *
- * Keeps a message whole in `details` if it has something without a counterpart, such as data parts, sources, approvals or
- * metadata; `toUIMessages` brings it back. Structured output is kept with its result. An answer has the model and usage that
- * its metadata tells (`model`, `provider`, `totalUsage` or `usage`).
+ * Keeps a whole message in `details` if part of it has no counterpart, such as data parts, sources, approvals, or
+ * metadata; `toUIMessages` restores it. Structured output is kept with its result. An answer has the model and usage
+ * from its metadata (`model`, `provider`, `totalUsage` or `usage`).
  *
- * @param messages - As the SDK's hooks hold them. Their ids are not kept; `saveChat` keeps them.
- * @throws {TypeError} If a message has an unknown role or no parts, or there is no time.
+ * @param messages - As held by the SDK's hooks. Their ids are not kept; `saveChat` keeps them.
+ * @throws {TypeError} If a message has an unknown role or no parts, or the time is missing.
  * @remarks Cost: O(messages and parts). Source: docs/messages.md#ai-sdk
  */
 export function fromUIMessages(
@@ -59,7 +59,10 @@ export function fromUIMessages(
   return { messages: converted, issues };
 }
 
-/** Converts UI messages like `fromUIMessages`; `starts` has for each the index of the first message that it became, or of the next. */
+/**
+ * Converts UI messages like `fromUIMessages`; `starts` has, for each, the index of its first converted message, or of
+ * the next one.
+ */
 export function readUIMessages(
   messages: readonly UIMessageLike[],
   options: MessageImportOptions,
@@ -105,7 +108,7 @@ class UIMessageReader {
     }
   }
 
-  /** Adds the texts, as the SDK does for a model. */
+  /** Adds the texts joined, as the SDK does for a model. */
   #addSystem({ id: _, role: __, parts, ...others }: UIMessageLike, index: number): void {
     const texts = parts.map(toRecord).filter(({ type }) => type === "text");
     this.history.system(index, texts.map(({ text }) => String(text)).join(""));
@@ -134,7 +137,7 @@ class UIMessageReader {
     const said = readMetadataFacts(message);
     const { usage: _, ...identity } = said;
     read.forEach((step, at) => {
-      // What the SDK counts for a message is the sum of its steps.
+      // The SDK's usage of a message is the sum of its steps.
       const facts = at === read.length - 1 ? said : identity;
       this.#addStep(step, families[at], index, { ...facts, ...withDetails(details) });
       details = undefined;
@@ -153,7 +156,10 @@ class UIMessageReader {
   }
 }
 
-/** Returns what hosts tell of an answer in its metadata: `totalUsage` or `usage` as the SDK counts it, and the model. */
+/**
+ * Returns the facts about an answer that hosts store in its metadata: `totalUsage` or `usage` as counted by the SDK,
+ * and the model.
+ */
 export function readMetadataFacts(message: UIMessageLike): Partial<AnswerFields> {
   const {
     totalUsage,
@@ -162,7 +168,7 @@ export function readMetadataFacts(message: UIMessageLike): Partial<AnswerFields>
     modelId = model,
     provider,
   } = toRecord(toRecord(message)["metadata"]);
-  // Of several steps, `usage` may be that of the last one.
+  // With several steps, `usage` may be that of the last one.
   const usage = toRecord(totalUsage ?? single);
   const { inputTokens, outputTokens } = usage;
   const isCounted = typeof inputTokens === "number" || typeof outputTokens === "number";
@@ -190,7 +196,7 @@ function normalizeMessage(message: object): object {
   const { parts, ...rest } = toRecord(message);
   const list: readonly object[] = Array.isArray(parts) ? parts : [];
   const steps = splitSteps(list);
-  // Where a step starts is part of the steps; what stands beside its type is not.
+  // Step starts are implied by the steps; their other fields are not.
   const starts = list.filter((part) => isStepStart(part) && Object.keys(part).length > 1);
   return { ...rest, starts, steps: steps.map((step) => step.map(normalizeUIPart)) };
 }

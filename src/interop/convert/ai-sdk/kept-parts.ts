@@ -12,17 +12,17 @@ import { toStorablePart, writeResult } from "./model-parts.ts";
 import { getToolName, isToolPart, type PartResult, splitSteps } from "./ui-parts.ts";
 import { currentParts, readUIState } from "./ui-state.ts";
 
-/** Messages with what only their UI messages hold. */
+/** Messages with the data that only their UI messages hold. */
 interface KeptParts {
   readonly messages: readonly AgentMessage[];
-  /** Tool parts with an approval, or with state that came after their answer, by the index of that. */
+  /** Tool parts with an approval, or with state that came after their answer, by index of the answer. */
   readonly calls: ReadonlyMap<number, readonly JsonRecord[]>;
-  /** Indexes of answers that lost calls, because the user continued without answering whether they may run. */
+  /** Indexes of answers that lost calls because the user continued without approving or denying them. */
   readonly superseded: readonly number[];
 }
 
 /**
- * Adds to messages, as parts of model messages, what only their UI messages hold, such as files, provider-executed
+ * Adds to messages, as parts of model messages, data that only their UI messages hold, such as files, provider-executed
  * tools, and state that blocks cannot hold.
  *
  * A UI message is kept with the first of its answers; each of its steps belongs to one answer and its results.
@@ -38,7 +38,7 @@ class KeptPartsReader {
   readonly superseded: number[] = [];
   readonly #results: ReadonlyMap<AgentMessage, ReadonlyMap<string, PartResult>>;
   readonly #lastUser: number;
-  /** Steps of the latest kept UI message that no answer has taken yet, and the one of the latest answer. */
+  /** Steps of the latest kept UI message not yet assigned to an answer, and the step of the latest answer. */
   #steps: object[][] = [];
   #step: readonly object[] = [];
 
@@ -68,7 +68,7 @@ class KeptPartsReader {
       return part["approval"] !== undefined || (!isKept && getCallState(part) !== undefined);
     });
     if (said.length === 0) return message;
-    // The SDK omits requests that the user did not answer but continued.
+    // The SDK omits requests that the user skipped by continuing.
     const isOver = ({ state }: JsonRecord) => index < this.#lastUser && state === "approval-requested";
     const over = new Set(said.filter(isOver).map(({ toolCallId }) => toolCallId));
     this.calls.set(
@@ -113,7 +113,7 @@ function resultsOfAnswers(
   return found;
 }
 
-/** Returns the calls of an answer as tool parts, also those of the provider, without what is known of them. */
+/** Returns the calls of an answer as tool parts, including the provider's, without any other data. */
 function bareCalls({ content }: AssistantMessage, calls: unknown): object[] {
   const names = new Map(Object.keys(toRecord(calls)).map((id) => [id, ""]));
   for (const block of content) if (block.type === "toolCall") names.set(getCallId(block.id), block.name);
@@ -133,7 +133,7 @@ function withDetails(message: AgentMessage, details: object): AgentMessage {
   return Object.assign({}, message, { details });
 }
 
-/** Returns the part of a result if it says more than the content: a structured output, or state of its call. */
+/** Returns the part of a result if it holds more than the content: structured output, or state of its call. */
 function resultPart(message: ToolResultMessage, step: readonly object[]): object | undefined {
   const toolCallId = getCallId(String(message.toolCallId));
   const kept = toRecord(findRaw(message, "uiMessage"));
@@ -147,7 +147,7 @@ function resultPart(message: ToolResultMessage, step: readonly object[]): object
   };
 }
 
-/** Converts a part of a UI message like the SDK. */
+/** Converts a part of a UI message as the SDK does. */
 function modelParts(part: object): object[] {
   const { type, id: _, url, providerReference, state: __, providerMetadata, ...rest } = withoutFields(part);
   const options = providerMetadata === undefined ? {} : { providerOptions: providerMetadata };

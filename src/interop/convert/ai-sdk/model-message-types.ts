@@ -1,13 +1,13 @@
 import type { ConversionIssue } from "../conversion-issue.ts";
 import type { Open, RequestOptions } from "../conversion-options.ts";
 
-/** A major of the AI SDK. */
+/** Major version of the AI SDK. */
 export type AiSdkMajor = 5 | 6 | 7;
 
 /** Provider-specific data of a part, such as signatures and item ids. */
 export type ModelProviderOptions = Record<string, Record<string, string>>;
 
-/** A text. */
+/** Text part. */
 export interface ModelTextPart {
   type: "text";
   text: string;
@@ -37,7 +37,7 @@ export interface ModelToolCallPart {
   providerOptions?: ModelProviderOptions;
 }
 
-/** A file in the output of a tool, by the SDK's major. */
+/** File in the output of a tool, by major version of the SDK. */
 interface ModelToolFiles {
   5: { type: "media"; data: string; mediaType: string };
   6: { type: "image-data" | "file-data"; data: string; mediaType: string };
@@ -49,7 +49,7 @@ export type ModelToolOutputPart<Major extends AiSdkMajor = 7> =
   | { type: "text"; text: string }
   | ModelToolFiles[Major];
 
-/** Output of a tool, as the model gets it. */
+/** Output of a tool, as sent to the model. */
 export type ModelToolOutput<Major extends AiSdkMajor = 7> =
   | { type: "text" | "error-text"; value: string }
   | { type: "content"; value: ModelToolOutputPart<Major>[] }
@@ -63,14 +63,14 @@ export interface ModelToolResultPart<Major extends AiSdkMajor = 7> {
   output: ModelToolOutput<Major>;
 }
 
-/** Asks the user whether a call may run. */
+/** Request to the user to approve a call. */
 export interface ModelApprovalRequestPart {
   type: "tool-approval-request";
   approvalId: string;
   toolCallId: string;
 }
 
-/** The user's answer to that. */
+/** The user's response to a request for approval. */
 export interface ModelApprovalResponsePart {
   type: "tool-approval-response";
   approvalId: string;
@@ -79,7 +79,7 @@ export interface ModelApprovalResponsePart {
   providerExecuted?: boolean;
 }
 
-/** A part that the model wrote. */
+/** Part written by the model. */
 export type ModelContentPart = ModelTextPart | ModelReasoningPart | ModelToolCallPart;
 
 /** A part of an answer. */
@@ -87,7 +87,7 @@ export type ModelAnswerPart<Major extends AiSdkMajor = 7> =
   | ModelContentPart
   | (Major extends 5 ? never : ModelApprovalRequestPart);
 
-/** A part of what follows an answer: results of its calls, and answers to its requests. */
+/** Part of the message after an answer: results of its calls, and responses to its requests for approval. */
 export type ModelToolPart<Major extends AiSdkMajor = 7> =
   | ModelToolResultPart<Major>
   | (Major extends 5 ? never : ModelApprovalResponsePart);
@@ -101,36 +101,36 @@ export type ModelMessage<Major extends AiSdkMajor = 7> =
 /** Options of `toModelMessages`. */
 export interface ModelMessagesOptions<Major extends AiSdkMajor = AiSdkMajor> extends RequestOptions {
   /**
-   * Major of the `ai` package that you pass the request to. Default: files in results are written as the latest one of the
-   * session, else as in version 7.
+   * Major version of the `ai` package that receives the request. Default: files in results are written like the
+   * session's latest one, else as in version 7.
    */
   readonly sdk?: Major;
 }
 
-/** What `toModelMessages` makes: `const { issues, ...prompt } = toModelMessages(messages)` is for `generateText`. */
+/** Result of `toModelMessages`: `const { issues, ...prompt } = toModelMessages(messages)` is for `generateText`. */
 export interface ModelMessagesRequest<Major extends AiSdkMajor = 7> {
-  /** The instructions, as versions 5 and 6 read them. Absent if there is no system message. */
+  /** Instructions, as read by versions 5 and 6. Absent if the request has no system message. */
   system?: string;
-  /** The same, as version 7 reads them. */
+  /** Instructions, as read by version 7. */
   instructions?: string;
   messages: ModelMessage<Major>[];
   issues: ConversionIssue[];
 }
 
-/** A message as the SDK types it, and as `toModelMessages` makes it. */
+/** Message as typed by the SDK, and as returned by `toModelMessages`. */
 export type ModelMessageLike = Open<{
   readonly role: "system" | "user" | "assistant" | "tool";
   readonly content: string | readonly Open<{ readonly type: string }>[];
 }>;
 
-/** A prompt as `toModelMessages` makes it. */
+/** Prompt as returned by `toModelMessages`. */
 export type ModelMessagesRequestLike = Open<{
   readonly system?: string | undefined;
   readonly instructions?: string | undefined;
   readonly messages: readonly (ModelMessageLike | ModelMessagesResponseLike)[];
 }>;
 
-/** One model call of a result as the SDK types it. */
+/** Model call of a result, as typed by the SDK. */
 export type ModelStepLike = Open<{
   readonly finishReason: string;
   readonly usage: Open<{
@@ -140,11 +140,11 @@ export type ModelStepLike = Open<{
   readonly response: Open<{ readonly id: string; readonly modelId: string }>;
 }>;
 
-/** A result of `generateText` as the SDK types it; of `streamText`, once its promises are awaited. */
+/** Result of `generateText`, as typed by the SDK; for `streamText`, after its promises are awaited. */
 export type ModelMessagesResponseLike = Open<{
   readonly steps: readonly ModelStepLike[];
   /** Since version 7. */
   readonly responseMessages?: readonly ModelMessageLike[] | undefined;
-  /** Before that. */
+  /** Before version 7. */
   readonly response?: Open<{ readonly messages: readonly ModelMessageLike[] }> | undefined;
 }>;

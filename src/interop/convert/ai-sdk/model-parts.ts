@@ -37,7 +37,7 @@ function writeUserBlock(block: UserBlock): ModelTextPart | ModelFilePart {
  * Writes an answer.
  *
  * @param family - Provider whose state to include; undefined for none.
- * @param getId - Maps our id of a call to the one that its result names.
+ * @param getId - Maps the stored id of a call to the id used in its result.
  */
 export function writeAnswer(
   content: readonly AnswerBlock[],
@@ -145,7 +145,7 @@ function readCall(part: unknown): AnswerBlock[] {
   ];
 }
 
-/** Reads the input of a call: an object; the text of a custom tool, or one that the SDK could not parse. */
+/** Reads the input of a call: an object, the text of a custom tool, or text that the SDK could not parse. */
 function readInput(input: unknown): Record<string, unknown> {
   if (typeof input === "string") return { input };
   return isJsonRecord(input) ? input : {};
@@ -168,7 +168,7 @@ export function readOutput(kind: unknown, value: unknown): UserBlock[] {
   return text === "" ? [] : [{ type: "text", text }];
 }
 
-/** Copies a part for storage: without cache requests, with bytes as base64 and addresses as texts. */
+/** Copies a part for storage: without cache options, with bytes as base64 and addresses as strings. */
 export function toStorablePart(part: object): { [name: string]: unknown } {
   const { providerOptions, output, ...rest } = withoutFields(part);
   const options = Object.entries(toRecord(providerOptions)).flatMap(([name, state]) => {
@@ -182,7 +182,7 @@ export function toStorablePart(part: object): { [name: string]: unknown } {
   };
 }
 
-/** Changes the parts of an output; a JSON value may be a list as well. */
+/** Maps the parts of an output; a JSON value may also be an array. */
 function withParts(output: unknown, change: (part: object) => object): object {
   const { type, value } = toRecord(output);
   const isContent = type === "content" && Array.isArray(value);
@@ -196,7 +196,7 @@ function toStorableData(data: unknown): unknown {
   return type === "data" && inner !== undefined ? { type, data: toStorableData(inner) } : data;
 }
 
-/** Normalizes equivalent forms of a part: a file bare, in an object, or as an image. */
+/** Normalizes equivalent forms of a part: a bare file, a file in an object, or an image. */
 export function normalizePart(part: object): object {
   const { data, image, output, ...rest } = toStorablePart(part);
   const file = data ?? image;
@@ -208,7 +208,7 @@ export function normalizePart(part: object): object {
   };
 }
 
-/** First base64 characters of images. */
+/** First base64 characters of image files, with their types. */
 const BEGINNINGS: Readonly<Record<string, string>> = {
   iVBORw0KGgo: "image/png",
   "/9j/": "image/jpeg",
@@ -243,7 +243,7 @@ function encodeBase64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
-/** Returns the type of a file: from its part, or from an image's first bytes. */
+/** Returns the media type of a file: from its part, or from an image's first bytes. */
 function findMediaType(part: unknown, base64: string): unknown {
   const { mediaType, type, image, data = image } = toRecord(part);
   if (typeof mediaType === "string" && /^[^*]+\/[^*]+$/.test(mediaType)) return mediaType;

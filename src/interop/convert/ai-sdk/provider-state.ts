@@ -16,7 +16,7 @@ import { getCallState } from "../raw-form.ts";
 import { withItemId } from "../tool-ids.ts";
 import type { ModelProviderOptions, ModelReasoningPart } from "./model-message-types.ts";
 
-/** Providers whose state the AI SDK carries, by the names of their fields. */
+/** Providers whose state the AI SDK carries, named like its fields. */
 export type Family = "anthropic" | "openai" | "google";
 
 const FAMILIES: ReadonlyMap<string, Family> = new Map([
@@ -28,14 +28,14 @@ const FAMILIES: ReadonlyMap<string, Family> = new Map([
   ["google-vertex", "google"],
 ]);
 
-/** The API of messages with a provider's state. */
+/** API of messages with a provider's state. */
 const FAMILY_APIS: Readonly<Record<Family, string>> = {
   anthropic: "anthropic-messages",
   openai: "openai-responses",
   google: "google-generative-ai",
 };
 
-/** Returns the provider whose state messages of an API carry; undefined if they carry none. */
+/** Returns the provider whose state an API's messages carry; undefined if they carry none. */
 export function findFamily(api: string): Family | undefined {
   return FAMILIES.get(api);
 }
@@ -66,7 +66,7 @@ export function getProviderState(part: unknown): { readonly [name: string]: unkn
   return toRecord(providerOptions ?? providerMetadata ?? getCallState(part));
 }
 
-/** Tells whether thinking can go back over an API. */
+/** Returns whether thinking can be sent back over an API. */
 export function canReplay(
   { thinking, thinkingSignature }: ThinkingContent,
   { api, provider }: Pick<AssistantMessage, "api" | "provider">,
@@ -86,14 +86,14 @@ export function canReplay(
   }
 }
 
-/** Tells whether the signature of a text or a call can go back over an API. */
+/** Returns whether the signature of a text or a call can be sent back over an API. */
 export function canSign(signature: string, api: string): boolean {
   const family = findFamily(api);
   if (family === "google") return isSignature(signature);
   return family === "openai" && parseTextItem(signature) !== undefined;
 }
 
-/** Writes thinking; OpenAI's has a part for each paragraph of its summary. */
+/** Writes thinking; for OpenAI, one part per paragraph of its summary. */
 export function writeReasoning(block: ThinkingContent, family: Family | undefined): ModelReasoningPart[] {
   const { thinking: text, thinkingSignature: signature = "", redacted } = block;
   if (family === "anthropic" && redacted && signature !== "") {
@@ -116,7 +116,7 @@ export function writeReasoning(block: ThinkingContent, family: Family | undefine
     },
   };
   const summary = item.summary.map((part) => part.text);
-  // Open models give no summary but the reasoning itself.
+  // Open models return no summary but the reasoning itself.
   const texts = summary.length > 0 ? summary : getReasoningParts(item.content);
   return (texts.length > 0 ? texts : [""]).map((summary) => ({
     type: "reasoning",
@@ -125,7 +125,7 @@ export function writeReasoning(block: ThinkingContent, family: Family | undefine
   }));
 }
 
-/** Reads thinking from a part, or from all parts of one OpenAI item. */
+/** Reads thinking from one part, or from all parts of one OpenAI item. */
 export function readReasoning(parts: readonly unknown[]): ThinkingContent {
   const { anthropic, openai, google } = getProviderState(parts[0]);
   const texts = parts.map((part) => String(toRecord(part)["text"] ?? ""));
@@ -153,7 +153,7 @@ function readItem(id: string, texts: readonly string[], parts: readonly unknown[
   return { type: "thinking", thinking: texts.join("\n\n"), thinkingSignature: JSON.stringify(item) };
 }
 
-/** Returns the field for the state of a text or a call; empty if there is none. */
+/** Returns the field with the state of a text or a call; empty if it has none. */
 export function writeState(
   block: TextContent | ToolCall,
   family: Family | undefined,
@@ -187,7 +187,7 @@ export function readTextSignature(part: unknown): { textSignature?: string } {
   return typeof thoughtSignature === "string" ? { textSignature: thoughtSignature } : {};
 }
 
-/** Reads the state of a call: our id of it, its namespace and its signature. */
+/** Reads the state of a call: its stored id, namespace, and signature. */
 export function readCallState(
   part: unknown,
   toolCallId: string,

@@ -35,7 +35,7 @@ import { canReplay, canSign, findFamily } from "./provider-state.ts";
 
 const MAX_ID = 64;
 
-/** What model messages can hold, whatever the provider. */
+/** Dialect of model messages, whatever the provider. */
 export const MODEL_MESSAGES: Dialect = {
   ...USUAL_DIALECT,
   form: "modelMessage",
@@ -60,12 +60,12 @@ export const MODEL_MESSAGES: Dialect = {
 /**
  * Converts a session, or the messages of a context, to model messages of the AI SDK.
  *
- * Signatures and item ids go where the SDK's own providers look for them. The results of an answer form one message. Files
- * and provider-executed tools of saved UI messages become the parts that `convertToModelMessages` makes of them.
+ * Writes signatures and item ids where the SDK's own providers read them. The results of an answer form one message.
+ * Files and provider-executed tools of saved UI messages become the same parts as in `convertToModelMessages`.
  *
  * @param source - A session, or messages such as `buildSessionContext().messages`; not changed.
  * @returns The instructions and `messages` for `generateText` and `streamText`, and the issues.
- * @throws {TypeError} If `sdk` is another version than 5, 6 or 7.
+ * @throws {TypeError} If `sdk` is a version other than 5, 6, or 7.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#ai-sdk
  */
 export function toModelMessages<Major extends AiSdkMajor = 7>(
@@ -98,7 +98,8 @@ export function toModelMessages(
       item.index,
     ),
   );
-  // Each major ignores or prefers the other's name: a request that misses its major would lose the instructions silently.
+  // Each major version ignores or prefers the other's name: a request for the wrong one would silently lose the
+  // instructions.
   const instructions = system === "" ? {} : { system, instructions: system };
   return { ...instructions, messages: request, issues: issues.list() };
 }
@@ -121,7 +122,10 @@ function writeItem(item: PlannedItem, said: readonly JsonRecord[], dialect: Appr
   ];
 }
 
-/** Returns a kept answer; for another model with the text that a custom tool took as an object, as all can read it. */
+/**
+ * Returns a kept answer; for another model, with the text input of a custom tool as an object, which every model can
+ * read.
+ */
 function writeKeptAnswer(raw: ModelMessage, isOwn: boolean): ModelMessage {
   if (isOwn || raw.role !== "assistant" || typeof raw.content === "string") return raw;
   const content = raw.content.map((part) =>
@@ -132,7 +136,7 @@ function writeKeptAnswer(raw: ModelMessage, isOwn: boolean): ModelMessage {
   return { ...raw, content };
 }
 
-/** Returns a part without the id of its item: OpenAI rejects items with ids if their reasoning is missing. */
+/** Returns a part without its item id: OpenAI rejects items with ids if their reasoning is missing. */
 function withoutItem(part: ModelContentPart): ModelContentPart {
   const { providerOptions, ...rest } = part;
   const { openai, ...others } = providerOptions ?? {};
@@ -142,7 +146,7 @@ function withoutItem(part: ModelContentPart): ModelContentPart {
   return { ...rest, ...(Object.keys(options).length > 0 && { providerOptions: options }) };
 }
 
-/** Tells whether a value is a kept message. Unknown parts are sent unchanged. */
+/** Returns whether a value is a kept message. Unknown parts are sent unchanged. */
 function isMessage(raw: unknown): raw is ModelMessage {
   return typeof toRecord(raw)["role"] === "string";
 }
@@ -151,11 +155,11 @@ function isResult(raw: unknown): raw is ModelToolResultPart {
   return readResult(raw) !== undefined;
 }
 
-/** The first and the last major that know something. */
+/** First and last major version that support a feature. */
 type Span = readonly [AiSdkMajor, AiSdkMajor];
 type Spans = ReadonlyMap<unknown, Span>;
 
-/** Parts of messages that not every major knows. */
+/** Message parts that not every major version supports. */
 const PARTS: Spans = new Map([
   ["tool-approval-request", [6, 7]],
   ["tool-approval-response", [6, 7]],
@@ -163,10 +167,10 @@ const PARTS: Spans = new Map([
   ["reasoning-file", [7, 7]],
 ]);
 
-/** Outputs of tools that not every major knows. */
+/** Tool outputs that not every major version supports. */
 const OUTPUTS: Spans = new Map([["execution-denied", [6, 7]]]);
 
-/** Parts of outputs that not every major knows. */
+/** Output parts that not every major version supports. */
 const OUTPUT_PARTS: Spans = new Map([
   ["media", [5, 6]],
   ["image-data", [6, 7]],
@@ -181,7 +185,7 @@ const OUTPUT_PARTS: Spans = new Map([
   ["image-file-reference", [7, 7]],
 ]);
 
-/** How each major writes a file in the output of a tool. */
+/** Writers of a file in tool output, by major version. */
 const WRITE_FILE: {
   readonly [Major in AiSdkMajor]: (data: string, mediaType: string) => ModelToolOutputPart<Major>;
 } = {
@@ -193,14 +197,15 @@ const WRITE_FILE: {
   7: (data, mediaType) => ({ type: "file", data: { type: "data", data }, mediaType }),
 };
 
-/** Writes messages as a major of the AI SDK takes them. */
+/** Writes messages for a major version of the AI SDK. */
 class SdkDialect {
   readonly major: AiSdkMajor;
   readonly #issues: ConversionIssues;
 
   /**
-   * @param named - The major that the caller names. Default: the oldest that takes the latest file among the results of tools.
-   * @throws {TypeError} If it is another one than 5, 6 or 7.
+   * @param named - The caller's major version. Default: the oldest one that supports the latest file among the tool
+   *   results.
+   * @throws {TypeError} If it is a version other than 5, 6, or 7.
    */
   constructor(named: AiSdkMajor | undefined, messages: readonly AgentMessage[], issues: ConversionIssues) {
     if (named !== undefined && !Object.hasOwn(WRITE_FILE, String(named)))
@@ -209,7 +214,7 @@ class SdkDialect {
     this.#issues = issues;
   }
 
-  /** Returns the messages with parts that the major knows. */
+  /** Returns the messages with only those parts that the major version supports. */
   fit(messages: readonly ModelMessage[], index: number): ModelMessage<AiSdkMajor>[] {
     return messages.flatMap((message): ModelMessage<AiSdkMajor>[] => {
       if (typeof message.content === "string") return [message];
@@ -233,7 +238,7 @@ class SdkDialect {
     return known;
   }
 
-  /** Before version 7, a file's data is a text. */
+  /** Before version 7, a file's data is a string. */
   #fitFile<Part extends object>(part: Part, index: number): Part | ModelTextPart {
     const { type, data } = toRecord(part);
     if (this.major === 7 || type !== "file" || typeof data === "string") return part;
@@ -281,14 +286,14 @@ class SdkDialect {
   }
 }
 
-/** Returns the oldest major that takes the latest file in the output of a tool; undefined if there is none. */
+/** Returns the oldest major version that supports the latest file in tool output; undefined without such files. */
 function findMajor(messages: readonly AgentMessage[]): AiSdkMajor | undefined {
   const majors = messages.flatMap((message) => {
     if (message.role !== "toolResult") return [];
     const { type, value } = toRecord(toRecord(findRaw(message, "modelMessage"))["output"]);
     const kept = type === "content" ? toArray(value) : [];
     const [first] = kept.flatMap((part) => OUTPUT_PARTS.get(toRecord(part)["type"])?.[0] ?? []);
-    // An original in the shape of version 7 is not kept, as that is what is written.
+    // An original in the form of version 7 is not kept, because it equals the written form.
     return (
       first ??
       (toContentBlocks(message.content).some((block) => toRecord(block)["type"] === "image") ? 7 : [])

@@ -43,22 +43,23 @@ const UI_MESSAGES: Dialect = {
   // No provider sees these ids.
   newIds: () =>
     new ToolIds({ maxLength: Number.POSITIVE_INFINITY, getPart: getCallId, fitForeign: shortenId }),
-  // The texts that are compared have lost what is blank.
+  // The compared content has no blank texts.
   readUser: (raw) => readUserParts(getParts(raw).filter((part) => !isBlankText(part))),
-  // A kept original spans several answers, and is read when they are joined.
+  // A kept original spans several answers, and is read when these are joined.
   readAnswer: () => undefined,
   readResult: () => undefined,
 };
 
 /**
- * Converts a session, or the messages of a context, to UI messages of the AI SDK, a direction that the SDK itself does not offer.
+ * Converts a session, or the messages of a context, to UI messages of the AI SDK; the SDK itself does not offer this
+ * direction.
  *
- * An assistant message holds all answers and results until the user speaks again, or an answer keeps a UI message of its
- * own in `details`, each model call behind a `step-start`. It shows the thinking of every model and the text of aborted answers. A call at the end without a result is
- * `input-available`.
+ * An assistant message contains all answers and results until the next user message, or until an answer with its own UI
+ * message in `details`. Each model call follows a `step-start`. Includes the thinking of every model and the text of
+ * aborted answers. A call at the end without a result is `input-available`.
  *
  * @param source - A session, or messages such as `buildSessionContext().messages`; not changed.
- * @returns `messages` as `validateUIMessages` and `convertToModelMessages` take them, `instructions`, and the issues.
+ * @returns `messages` as accepted by `validateUIMessages` and `convertToModelMessages`, `instructions`, and the issues.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#ai-sdk
  */
 export function toUIMessages(source: RequestSource, options: UIMessagesOptions = {}): UIMessagesResult {
@@ -67,18 +68,24 @@ export function toUIMessages(source: RequestSource, options: UIMessagesOptions =
   return { ...result, messages: written.map(({ message }) => message) };
 }
 
-/** A UI message, and what it is made of. */
+/** UI message, and the messages it was written from. */
 export interface WrittenMessage {
   readonly message: UIMessage;
   /** Indexes of the user message, or of the answers. */
   readonly indexes: readonly number[];
   /** Indexes of the results of the answers. */
   readonly resultIndexes: readonly number[];
-  /** Returns what must be kept with each of these, in the same order, so that the message is like another one. */
+  /**
+   * Returns the state to keep with each of the indexed messages, in the same order, so that the UI message equals
+   * `other`.
+   */
   changesTo(other: UIMessageLike): UIState[];
 }
 
-/** Converts messages like `toUIMessages`; `isFirst` tells where assistant messages begin besides those in `details`. */
+/**
+ * Converts messages like `toUIMessages`; `isFirst` marks further starts of assistant messages, besides those in
+ * `details`.
+ */
 export function writeUIMessages(
   messages: readonly AgentMessage[],
   options: UIMessagesOptions,
@@ -117,12 +124,12 @@ export function writeUIMessages(
   };
 }
 
-/** Returns the UI message that an answer keeps: all of it, or as much as was new when the answer was stored. */
+/** Returns the UI message kept with an answer: all of it, or the part that was new when the answer was stored. */
 function findKept(answer: PlannedAnswer | undefined): unknown {
   return toRecord(answer?.details)["uiMessage"];
 }
 
-/** Tells whether an answer keeps a UI message whose first answer it is; the rest of one has no role. */
+/** Returns whether an answer keeps a UI message that begins with it; a kept rest of a message has no role. */
 function startsTurn(answer: PlannedAnswer): boolean {
   return toRecord(findKept(answer))["role"] !== undefined;
 }
@@ -154,7 +161,7 @@ class UserWriter {
   }
 }
 
-/** Writes the answers until the user speaks. */
+/** Writes the answers up to the next user message. */
 class TurnWriter {
   readonly indexes: readonly number[];
   readonly resultIndexes: readonly number[];
@@ -192,7 +199,7 @@ class TurnWriter {
     return [withMessageChanges(first, say, other), ...rest];
   }
 
-  /** Returns where answers begin and end that share a kept original, or have none. */
+  /** Returns the ranges of answers that share a kept original, or have none. */
   #runs(): [start: number, end: number][] {
     const runs: [number, number][] = [];
     for (let start = 0; start < this.#turn.length; ) {
@@ -223,7 +230,7 @@ class TurnWriter {
   }
 }
 
-/** Returns the results that a session has of the calls of an answer, by the SDK's ids. */
+/** Returns the results that a session has for an answer's calls, by the SDK's ids. */
 function storedResults({ results }: PlannedAnswer): Map<string, PartResult> {
   return new Map(
     results.flatMap(({ message, isMade }) =>
@@ -232,7 +239,7 @@ function storedResults({ results }: PlannedAnswer): Map<string, PartResult> {
   );
 }
 
-/** Adds to the changes of parts what is left of the difference to a message. */
+/** Adds the rest of the difference to another message to the changes of parts. */
 function withMessageChanges(state: UIState, say: (state: UIState) => Said, other: UIMessageLike): UIState {
   const { id: _, role: __, ...after } = other;
   const { role: ___, ...before } = say(state);
@@ -247,7 +254,7 @@ function isPart(part: object): part is UIPart {
   return typeof toRecord(part)["type"] === "string";
 }
 
-/** Reports the images of failed results, for which UI messages have only a text. */
+/** Reports the images of failed results, because UI messages have only text for those. */
 function reportImages(turn: readonly PlannedAnswer[], { issues }: RequestPlan): void {
   for (const { message, index } of turn.flatMap(({ results }) => results)) {
     if (message.isError && message.content.some(({ type }) => type === "image"))
@@ -255,7 +262,7 @@ function reportImages(turn: readonly PlannedAnswer[], { issues }: RequestPlan): 
   }
 }
 
-/** Tells whether the parts of a kept UI message still match its answers and results. */
+/** Returns whether the parts of a kept UI message still match its answers and results. */
 function hasSameContent(parts: readonly object[], turn: readonly PlannedAnswer[]): boolean {
   const steps = splitSteps(parts).map(readStep);
   const read = steps.map(({ content, results }) => [
@@ -280,7 +287,7 @@ function isBlankText(part: object): boolean {
   return type === "text" && String(text).trim() === "";
 }
 
-/** Tells whether a block is not empty. A model stopped early may leave empty texts. */
+/** Returns whether a block is not empty. A model stopped early may leave empty texts. */
 function isShown(block: AnswerBlock): boolean {
   if (block.type === "text") return block.text.trim() !== "" || block.textSignature !== undefined;
   return block.type !== "thinking" || block.thinking !== "" || block.thinkingSignature !== undefined;

@@ -23,7 +23,10 @@ export function writeUserParts(content: UserMessage["content"]): (UITextPart | U
   );
 }
 
-/** Reads the content of a user message. Skips what is only for the host, such as data. A single text stays a text. */
+/**
+ * Reads the content of a user message. Skips parts that are only for the host, such as data. A single text becomes a
+ * string.
+ */
 export function readUserParts(parts: readonly object[]): UserMessage["content"] {
   const said = parts.filter((part) => ["text", "file"].includes(String(toRecord(part)["type"])));
   const blocks = readUser(said) ?? [];
@@ -31,14 +34,14 @@ export function readUserParts(parts: readonly object[]): UserMessage["content"] 
   return blocks.length === 1 && typeof first === "object" && first.type === "text" ? first.text : blocks;
 }
 
-/** A call's result to write. */
+/** Call result to write. */
 export interface PartResult {
   readonly message: Pick<ToolResultMessage, "content" | "isError" | "details">;
-  /** Whether it is still missing, and the user interface may add it. */
+  /** Whether the result is still missing, and the user interface may add it. */
   readonly isOpen: boolean;
 }
 
-/** Writes one model call; results are found by our ids of their calls. */
+/** Writes one model call; finds results by the stored ids of their calls. */
 export function writeStep(
   content: readonly AnswerBlock[],
   results: ReadonlyMap<string, PartResult>,
@@ -72,7 +75,7 @@ type Outcome = UIToolPart extends infer Part
     : never
   : never;
 
-/** Writes what happened to a call. */
+/** Writes the outcome of a call. */
 export function writeOutcome(result: PartResult | undefined): Outcome {
   if (result === undefined || result.isOpen) return { state: "input-available" };
   const { message } = result;
@@ -110,13 +113,13 @@ export interface ReadStep {
   }[];
 }
 
-/** Reads one model call: its content, tool calls and their outcomes. */
+/** Reads one model call: its content, its tool calls, and their outcomes. */
 export function readStep(parts: readonly object[]): ReadStep {
   const readable = parts.map((part) => (isToolPart(part) ? asCallPart(part) : part));
   return { content: readAnswer(readable), results: parts.flatMap(readOutcome) };
 }
 
-/** Tells whether a part is a tool call, of a static or dynamic tool. */
+/** Returns whether a part is a call of a static or dynamic tool. */
 export function isToolPart(part: object): boolean {
   const { type } = toRecord(part);
   return typeof type === "string" && (type.startsWith("tool-") || type === "dynamic-tool");
@@ -163,7 +166,7 @@ function readOutcome(part: object): ReadStep["results"] {
   ];
 }
 
-/** Tells whether a part marks the start of a model call. */
+/** Returns whether a part marks the start of a model call. */
 export function isStepStart(part: object): boolean {
   return toRecord(part)["type"] === "step-start";
 }
@@ -184,7 +187,7 @@ export function normalizeUIPart(part: object): object {
   return { type, ...rest };
 }
 
-/** A text. */
+/** Text part. */
 interface UITextPart {
   type: "text";
   text: string;
@@ -205,7 +208,7 @@ interface UIFilePart {
   url: string;
 }
 
-/** Begins a model call. */
+/** Start of a model call. */
 interface UIStepStartPart {
   type: "step-start";
 }
@@ -225,7 +228,7 @@ type UIToolPart = {
 /** A part of a UI message. */
 export type UIPart = UITextPart | UIReasoningPart | UIFilePart | UIStepStartPart | UIToolPart;
 
-/** A message of the AI SDK's user interfaces: a user message, or everything until the next one. */
+/** Message of the AI SDK's user interfaces: a user message, or all content until the next one. */
 export interface UIMessage {
   id: string;
   role: "user" | "assistant";
@@ -237,23 +240,25 @@ export interface UIMessage {
 /** Options of `toUIMessages`. */
 export interface UIMessagesOptions {
   /**
-   * Returns the id of a UI message, for the index of the first message in it. Default: a digest of index and content, the
-   * same at every conversion.
+   * Returns the id of a UI message for the index of its first message. Default: a digest of index and content, stable
+   * across conversions.
    */
   readonly id?: (index: number) => string;
-  /** Of a session: the leaf of the messages. Default: the session's. */
+  /** Leaf of a session at which to convert. Default: the session's leaf. */
   readonly leafId?: string;
 }
 
-/** What `toUIMessages` makes. */
+/** Result of `toUIMessages`. */
 export interface UIMessagesResult {
-  /** Absent if there is no system message. Since version 7, the AI SDK wants instructions apart from messages. */
+  /**
+   * Absent if the source has no system message. Since version 7, the AI SDK requires instructions apart from messages.
+   */
   instructions?: string;
   messages: UIMessage[];
   issues: ConversionIssue[];
 }
 
-/** A message as the SDK types it, and as `toUIMessages` makes it. */
+/** Message as typed by the SDK, and as returned by `toUIMessages`. */
 export type UIMessageLike = Open<{
   readonly id: string;
   readonly role: "system" | "user" | "assistant";

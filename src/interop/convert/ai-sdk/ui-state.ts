@@ -9,25 +9,25 @@ export interface Change {
   readonly unset?: readonly string[];
 }
 
-/** Changes of the parts of a list, by index. */
+/** Changes of a list's parts, by index. */
 export type PartChanges = readonly (readonly [index: number, change: Change])[];
 
-/** What replaces some parts of a list. */
+/** Replacement of consecutive parts of a list. */
 export interface Splice {
   readonly at: number;
   readonly remove: number;
   readonly insert: readonly object[];
 }
 
-/** Changes of a UI message, kept with the messages that it became. */
+/** Changes of a UI message, kept with the messages it was converted to. */
 export interface UIState {
-  /** Tool parts of an answer by the ids of their calls. */
+  /** Changes of an answer's tool parts, by call id. */
   readonly calls?: { readonly [toolCallId: string]: Change };
-  /** Other parts of a user message, or of the step of an answer. */
+  /** Changes of the other parts of a user message, or of an answer's step. */
   readonly parts?: PartChanges;
-  /** With the first answer: the whole UI message apart from its parts. */
+  /** Only with the first answer: changes of the whole UI message except its parts. */
   readonly message?: Change;
-  /** With the first answer: parts that belong to no step, or are of another number than those of the entries. */
+  /** Only with the first answer: parts that belong to no step, or differ in number from those of the entries. */
   readonly splice?: Splice;
 }
 
@@ -47,18 +47,18 @@ export function applyChange(record: object, change: unknown): JsonRecord {
   return { ...Object.fromEntries(kept), ...toRecord(set) };
 }
 
-/** Returns the changes that the `details` of a message keep. */
+/** Returns the changes kept in a message's `details`. */
 export function readUIState(details: unknown): JsonRecord {
   return toRecord(toRecord(details)[STATE_DETAIL]);
 }
 
-/** An answer of a UI message: its changes, and the results of its calls by the SDK's ids. */
+/** Answer of a UI message: its changes, and the results of its calls by the SDK's ids. */
 export interface CurrentAnswer {
   readonly state: JsonRecord;
   readonly results: ReadonlyMap<string, PartResult>;
 }
 
-/** Returns the parts of the steps of answers, with what happened to their calls since the parts were kept. */
+/** Returns the parts of the answers' steps, updated with the outcomes of their calls since the parts were kept. */
 export function currentParts(parts: readonly object[], answers: readonly CurrentAnswer[]): object[] {
   let [step, at, isInStep] = [-1, -1, false];
   return parts.map((part) => {
@@ -81,7 +81,7 @@ function currentPart(part: object, at: number, { state, results }: CurrentAnswer
   return settled(withResult(changed, results.get(id)));
 }
 
-/** Returns a call of model messages, where an approval has no state, in the state of UI messages. */
+/** Converts the state of a call from model messages, where approvals have no state, to that of UI messages. */
 function settled(part: object): object {
   const { state, approval, errorText: _, ...others } = toRecord(part);
   const { approved } = toRecord(approval);
@@ -102,7 +102,7 @@ export function changedPart(part: object, at: number, changes: unknown): object 
   return found === undefined ? part : applyChange(part, toArray(found)[1]);
 }
 
-/** Applies what is kept of a whole message. */
+/** Applies the changes kept for a whole message. */
 export function changedMessage(said: { readonly parts: readonly object[] }, state: JsonRecord): JsonRecord {
   const { message, splice } = state;
   const { at, remove, insert } = toRecord(splice);
@@ -114,7 +114,7 @@ export function changedMessage(said: { readonly parts: readonly object[] }, stat
   return { ...applyChange(fields, message), parts: now };
 }
 
-/** Returns the changes of parts that are as many; undefined if they are equal. */
+/** Returns the changes of parts, paired by index; undefined if they are equal. */
 export function partChanges(before: readonly object[], after: readonly object[]): PartChanges | undefined {
   const changes = before.flatMap((part, at) => {
     const now = after[at];
@@ -136,7 +136,7 @@ export function callChanges(before: readonly object[], after: readonly object[])
   return changes.length === 0 ? undefined : Object.fromEntries(changes);
 }
 
-/** Returns what of a whole message is not as in another one; undefined for nothing. */
+/** Returns the changes of a whole message compared with another; empty if there are none. */
 export function messageChanges(
   before: { readonly parts: readonly object[] },
   after: { readonly parts: readonly object[] },
@@ -157,7 +157,7 @@ export function messageChanges(
   };
 }
 
-/** Adds the result of a call that had none when its part was kept; a denial says the same in its approval. */
+/** Adds the result of a call that had none when its part was kept; a denial is already in its approval. */
 function withResult(part: object, result: PartResult | undefined): object {
   const { output: _, errorText: __, preliminary, ...kept } = toRecord(part);
   const { state, providerExecuted, approval } = kept;

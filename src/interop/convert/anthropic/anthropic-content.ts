@@ -21,7 +21,7 @@ function writeUserBlock(block: UserBlock): AnthropicText | AnthropicImage {
   return makePlaceholder("image", mimeType);
 }
 
-/** Tells whether the API takes images of this type. */
+/** Returns whether the API accepts images of this type. */
 function isImageType(mimeType: string): mimeType is AnthropicImage["source"]["media_type"] {
   return ["image/jpeg", "image/png", "image/gif", "image/webp"].includes(mimeType);
 }
@@ -91,7 +91,7 @@ export function readAnswerBlock(block: unknown): AnswerBlock[] {
   return [{ type: "toolCall", id, name, arguments: parseArguments(input) ?? {} }];
 }
 
-/** Makes a block of thinking that the provider withheld, from the data it sent instead. */
+/** Creates a block for thinking that the provider withheld, from the data it sent instead. */
 export function makeRedactedThinking(data: string): ThinkingContent {
   return { type: "thinking", thinking: "[Reasoning redacted]", thinkingSignature: data, redacted: true };
 }
@@ -125,10 +125,10 @@ export function readResult(raw: unknown): ReadResult | undefined {
   return { toolCallId: tool_use_id, content: blocks.map(readUserBlock), isError: is_error === true };
 }
 
-/** Copies a block without cache marks, which concern one request, and without empty fields. */
+/** Copies a block without cache marks, which belong to one request, and without empty fields. */
 export function stripBlock(block: object): { [name: string]: unknown } {
   const { cache_control: _, ...unmarked } = toRecord(block);
-  // The summary of a compaction goes back as it came, which may be null.
+  // The summary of a compaction is sent back unchanged, and may be null.
   if (unmarked["type"] === "compaction") return unmarked;
   const { content, is_error, caller, ...rest } = withoutFields(unmarked);
   const inner =
@@ -142,7 +142,7 @@ export function stripBlock(block: object): { [name: string]: unknown } {
   };
 }
 
-/** Tells whether a value is a list of blocks. Unknown kinds are sent unchanged. */
+/** Returns whether a value is an array of blocks. Unknown kinds are sent unchanged. */
 export function isBlocks(value: unknown): value is AnthropicBlock[] {
   return Array.isArray(value) && value.every((block) => typeof toRecord(block)["type"] === "string");
 }
@@ -163,7 +163,7 @@ interface AnthropicImage {
   };
 }
 
-/** Thinking with the signature that proves it. */
+/** Thinking with its signature. */
 interface AnthropicThinking {
   type: "thinking";
   thinking: string;
@@ -207,13 +207,13 @@ export interface AnthropicMessage {
   content: string | AnthropicBlock[];
 }
 
-/** Instructions and tools that changed in the middle, in their place. */
+/** Instructions and tools that changed during the conversation, in their place. */
 export interface AnthropicSystemMessage {
   role: "system";
   content: (AnthropicText | AnthropicToolChange)[];
 }
 
-/** A tool that is offered, or no longer offered, from here on. */
+/** Tool that is added or removed from here on. */
 type AnthropicToolChange =
   | { type: "tool_addition"; tool: { type: "tool_definition"; definition: AnthropicTool } }
   | { type: "tool_removal"; tool: { type: "tool_reference"; name: string } };
@@ -224,23 +224,23 @@ interface AnthropicTool {
   input_schema: { type: "object"; [field: string]: unknown };
 }
 
-/** How `toAnthropic` makes a request. */
+/** Options of `toAnthropic`. */
 export interface AnthropicOptions extends RequestOptions {
   /**
-   * What the API does with thinking that does not fit what is before it. Adds `thinking` and `betas` for
+   * Action of the API on thinking that does not fit the messages before it. Adds `thinking` and `betas` for
    * `beta.messages.create`, if the model binds its thinking.
    */
   readonly blockBinding?: "drop_block" | "error";
   /**
-   * Where instructions and tools go that change after the first answer: in front (default), or in their places, which keeps
-   * earlier thinking valid. The models from Claude 5.1 on accept the latter.
+   * Position of instructions and tools that change after the first answer: at the front (default), or in their places,
+   * which keeps earlier thinking valid. Models from Claude 5.1 on accept the latter.
    */
   readonly systemMessages?: "front" | "inline";
 }
 
-/** What `toAnthropic` makes: `const { issues, ...request } = toAnthropic(messages)` is for `messages.create`. */
+/** Result of `toAnthropic`: `const { issues, ...request } = toAnthropic(messages)` is for `messages.create`. */
 export interface AnthropicRequest {
-  /** Absent if there is no system message. */
+  /** Absent if the request has no system message. */
   system?: string;
   messages: AnthropicMessage[];
   /** Only with `blockBinding`. */
@@ -250,22 +250,22 @@ export interface AnthropicRequest {
   issues: ConversionIssue[];
 }
 
-/** Any block that the API knows, now or later. */
+/** Any block that the API supports, now or later. */
 type AnthropicBlockLike = Open<{ readonly type: string }>;
 
-/** A message as the SDK types it, and as `toAnthropic` makes it. */
+/** Message as typed by the SDK, and as returned by `toAnthropic`. */
 export type AnthropicMessageLike = Open<{
   readonly role: "user" | "assistant" | "system";
   readonly content: string | readonly AnthropicBlockLike[];
 }>;
 
-/** A request as the SDK types it, and as `toAnthropic` makes it. */
+/** Request as typed by the SDK, and as returned by `toAnthropic`. */
 export type AnthropicRequestLike = Open<{
   readonly system?: string | readonly Open<{ readonly type: "text"; readonly text: string }>[] | undefined;
   readonly messages: readonly AnthropicMessageLike[];
 }>;
 
-/** A response as the SDK types it. */
+/** Response as typed by the SDK. */
 export type AnthropicResponseLike = Open<{
   readonly id: string;
   readonly model: string;

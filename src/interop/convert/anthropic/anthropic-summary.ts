@@ -25,9 +25,9 @@ import {
 } from "./anthropic-content.ts";
 import { planAnthropic } from "./to-anthropic.ts";
 
-/** A request with which Anthropic summarizes the older part of a session, and what its answer is stored with. */
+/** Request for a summary of a session's older part by Anthropic, with the data to store its response. */
 export interface AnthropicSummaryRequest {
-  /** For `beta.messages.create`, with the model, the tools and the name of the beta. */
+  /** For `beta.messages.create`, together with the model, the tools, and the name of the beta. */
   readonly request: {
     readonly system?: string;
     readonly messages: (AnthropicMessage | AnthropicSystemMessage)[];
@@ -35,14 +35,14 @@ export interface AnthropicSummaryRequest {
   };
   readonly firstKeptEntryId: string;
   readonly tokensBefore: number;
-  /** The leaf at which it was made. */
+  /** Leaf at which the request was created. */
   readonly leafId: string;
-  /** Hashes, to tell later which thinking is still valid. */
+  /** Hashes that later show which thinking is still valid. */
   readonly record: SummaryRecord;
   readonly issues: readonly ConversionIssue[];
 }
 
-/** A session to which a summary can be appended. */
+/** Session to which a summary can be appended. */
 interface SummarizedSession extends ConversationSession {
   appendCompaction(
     summary: string,
@@ -55,11 +55,11 @@ interface SummarizedSession extends ConversationSession {
 }
 
 /**
- * Makes the request with which Anthropic itself summarizes the older part of a session: kept turns then keep their thinking, which
- * any other summary voids.
+ * Creates a request for a summary of a session's older part by Anthropic itself: kept turns then keep their thinking,
+ * which any other summary invalidates.
  *
- * @param options - Those of `toAnthropic`; `keepRecentTokens`, as in the settings of a compaction; `instructions` instead of the
- *   provider's own prompt.
+ * @param options - Options of `toAnthropic`; `keepRecentTokens`, as in the settings of a compaction; `instructions`
+ *   instead of the provider's own prompt.
  * @throws {TypeError} If the model does not bind its thinking.
  * @throws {SessionError} `NOTHING_TO_COMPACT`
  * @remarks Source: docs/messages.md#summaries-by-the-provider
@@ -102,10 +102,12 @@ export function requestAnthropicSummary(
 }
 
 /**
- * Stores the answer to the request of `requestAnthropicSummary` as a compaction, whose block goes back as it came.
+ * Stores the response to a request of `requestAnthropicSummary` as a compaction, whose block is later sent back
+ * unchanged.
  *
  * @returns Id of the compaction.
- * @throws {SessionError} `SUMMARY_FAILED` if the response holds no summary; `STALE_LEAF` if the branch was left or compacted since.
+ * @throws {SessionError} `SUMMARY_FAILED` if the response contains no summary; `STALE_LEAF` if the branch was left or
+ *   compacted in the meantime.
  */
 export function appendAnthropicSummary(
   session: SummarizedSession,
@@ -145,8 +147,8 @@ function prepare(
 }
 
 /**
- * Finds the first message that is kept: the planned one, or one before it, since it must have another role than the last one that is
- * summarized, and results stay with their calls.
+ * Finds the first kept message: the planned one or an earlier one, because its role must differ from that of the last
+ * summarized message, and results stay with their calls.
  */
 function findCut(
   branch: ReturnType<ConversationSession["getBranch"]>,

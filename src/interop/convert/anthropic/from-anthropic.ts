@@ -43,13 +43,13 @@ const FORM: SdkForm = {
 };
 
 /**
- * Converts messages of Anthropic's Messages API to those of a session.
+ * Converts messages of Anthropic's Messages API to session messages.
  *
- * Keeps what has no counterpart, such as a document, in `details`; `toAnthropic` brings it back. Cache marks belong to one
- * request and are not kept. A whole response may stand for its message: then the answer has its model and usage.
+ * Keeps content without a counterpart, such as a document, in `details`; `toAnthropic` restores it. Cache marks belong
+ * to one request and are not kept. A whole response may replace its message: then the answer has its model and usage.
  *
  * @param request - Messages, or `{ system, messages }`.
- * @throws {TypeError} If a message has an unknown role, or there is no time.
+ * @throws {TypeError} If a message has an unknown role, or the time is missing.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#anthropic
  */
 export function fromAnthropic(
@@ -90,7 +90,7 @@ function addMessage(history: History, message: AnthropicMessageLike, index: numb
   history.dropFields(index, others, "a message");
 }
 
-/** Tells whether a whole response stands for its message: only that one says what it used. */
+/** Returns whether an element is a whole response instead of its message: only a response has usage. */
 function isResponse(message: object): message is AnthropicResponseLike {
   const { usage, model } = toRecord(message);
   return typeof model === "string" && isJsonRecord(usage);
@@ -119,10 +119,10 @@ function getBlocks(content: unknown): readonly object[] {
 }
 
 /**
- * Makes the assistant message of a response: of `messages.create`, or of a stream's `finalMessage()`.
+ * Creates the assistant message of a response from `messages.create` or from a stream's `finalMessage()`.
  *
- * @param options - `model` is what was asked for, if that is an alias; the response says who answered.
- * @throws {TypeError} If there is no time, or no content.
+ * @param options - `model`: the requested model, if that is an alias; the response names the responding one.
+ * @throws {TypeError} If the time or the content is missing.
  * @remarks Source: docs/messages.md#anthropic
  */
 export function fromAnthropicResponse(

@@ -38,7 +38,7 @@ const INLINE_TOOLS_BETA = "inline-tools-2026-09-15";
 const MAX_ID = 64;
 const MAX_NAME = 128;
 
-/** Said where a failed call has no words, since the API wants some. */
+/** Text for a failed call without output, because the API requires some. */
 export const NO_WORDS = "(no output)";
 
 const ANTHROPIC: Dialect = {
@@ -54,7 +54,7 @@ const ANTHROPIC: Dialect = {
   isBlank,
   canReplay: isSigned,
   readUser,
-  // The API refuses an answer that ends in thinking.
+  // The API rejects an answer that ends in thinking.
   readAnswer: (raw) => (endsWithType(raw, "thinking", "redacted_thinking") ? undefined : readAnswer(raw)),
   readResult,
 };
@@ -62,9 +62,9 @@ const ANTHROPIC: Dialect = {
 /**
  * Converts a session, or the messages of a context, to a request of Anthropic's Messages API.
  *
- * Puts the results of an answer into one message directly after it. Thinking of the model you ask goes back unchanged and
- * in place; thinking of other models is dropped. Of a session, thinking is dropped as well that the model would refuse since
- * something before it has changed: Claude 5.1 and later bind it to that.
+ * Writes the results of an answer into one message directly after it. Thinking of the requested model is sent back
+ * unchanged and in place; thinking of other models is dropped. From a session, thinking is also dropped if the model
+ * would reject it because content before it has changed: Claude 5.1 and later bind thinking to that content.
  *
  * @param source - A session, or messages such as `buildSessionContext().messages`; not changed.
  * @returns `system` and `messages` for `messages.create`, and the issues.
@@ -104,7 +104,7 @@ export function planAnthropic(source: RequestSource, options: AnthropicOptions) 
   return { plan, written: write(plan) };
 }
 
-/** A message, and where it is from. */
+/** Message with the index of its source. */
 type Written = AnthropicMessage & { readonly index: number };
 
 type WrittenSystem = AnthropicSystemMessage & { readonly index: number };
@@ -136,7 +136,7 @@ function writeFront(plan: RequestPlan): Written[] {
   return request;
 }
 
-/** Writes later system messages in place: after the user's next turn, since they cannot be directly after an answer. */
+/** Writes later system messages in place: after the user's next turn, because they cannot directly follow an answer. */
 function writeInline(plan: RequestPlan): (Written | WrittenSystem)[] {
   const written: (Written | WrittenSystem)[] = [];
   let pending: PlannedSystem[] = [];
@@ -200,7 +200,7 @@ function isResult(raw: unknown): raw is AnthropicToolResult {
   return readResult(raw) !== undefined;
 }
 
-/** Takes the white space off the end of a request that ends in an answer: the API refuses to go on from there. */
+/** Removes trailing white space from a request that ends in an answer: the API does not continue after it. */
 function trimEnd(message: AnthropicMessage | AnthropicSystemMessage | undefined): void {
   if (message?.role !== "assistant" || typeof message.content === "string") return;
   const last = message.content.at(-1);

@@ -11,20 +11,20 @@ import type { AnswerBlock, ReadResult, UserBlock } from "../dialect.ts";
 import { makePlaceholder, toImage } from "../images.ts";
 import { parseArguments } from "../tool-arguments.ts";
 
-/** Fields that hold bytes in the SDK, and base64 on the wire, where everything is JSON. */
+/** Fields that are bytes in the SDK, and base64 on the wire, where everything is JSON. */
 const BYTES: ReadonlySet<string> = new Set(["bytes", "redactedContent"]);
 
-/** Fields whose JSON is a tool's own. */
+/** Fields with a tool's own JSON. */
 const OF_TOOLS: ReadonlySet<string> = new Set(["input", "json"]);
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
 
-/** Tells whether a text is data in base64, which the SDK wants as bytes. */
+/** Returns whether a string is base64 data, which the SDK requires as bytes. */
 export function isBase64(text: string): boolean {
   return text !== "" && BASE64.test(text);
 }
 
-/** Makes the wire's form of what the SDK has; a copy. */
+/** Converts a value from the SDK's form to the wire's; a copy. */
 export function toWire(value: unknown): unknown {
   if (value instanceof Uint8Array) return toBase64(value);
   if (Array.isArray(value)) return value.map(toWire);
@@ -38,14 +38,17 @@ export function toWire(value: unknown): unknown {
   );
 }
 
-/** Returns the bytes that became JSON where messages were stored: a Buffer, or an object of numbers; undefined for anything else. */
+/**
+ * Returns bytes that became JSON when messages were stored: a Buffer, or an object of numbers; undefined for anything
+ * else.
+ */
 function readStoredBytes(value: unknown): Uint8Array | undefined {
   if (!isJsonRecord(value) || value instanceof Uint8Array) return undefined;
   const numbers = value["type"] === "Buffer" ? toArray(value["data"]) : Object.values(value);
   return numbers.every((one) => typeof one === "number") ? Uint8Array.from(numbers) : undefined;
 }
 
-/** Makes the SDK's form of what the wire has; a copy. */
+/** Converts a value from the wire's form to the SDK's; a copy. */
 export function fromWire(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(fromWire);
   if (!isJsonRecord(value)) return value;
@@ -88,7 +91,7 @@ export function writeResult({ content, isError }: ReadResult | ToolResultMessage
   return { toolUseId, content: content.map(writeUserBlock), ...(isError && { status: "error" }) };
 }
 
-/** Reads the content of a user message; undefined if it is none. */
+/** Reads the content of a user message; undefined if it is not an array. */
 export function readUser(raw: unknown): UserBlock[] | undefined {
   return Array.isArray(raw) ? raw.flatMap(readUserBlock) : undefined;
 }
@@ -103,7 +106,7 @@ function readUserBlock(block: unknown): UserBlock[] {
   const read = toImage(`image/${String(format)}`, toRecord(source)["bytes"]);
   if (read !== undefined) return [read];
   const [kind = "content", value] = Object.entries(toRecord(block))[0] ?? [];
-  // A mark for the cache is part of one request.
+  // A cache mark belongs to one request.
   return kind === "cachePoint" ? [] : [makePlaceholder(kind, toRecord(value)["name"])];
 }
 
@@ -137,14 +140,14 @@ function readAnswerBlock(block: unknown): AnswerBlock[] {
   return [{ type: "thinking", thinking, ...(isSigned && { thinkingSignature: signature }) }];
 }
 
-/** Reads a result, without the field around it; undefined for other values. */
+/** Reads a result, without its enclosing field; undefined for other values. */
 export function readResult(raw: unknown): ReadResult | undefined {
   const { toolUseId, content, status } = toRecord(raw);
   if (typeof toolUseId !== "string") return undefined;
   return { toolCallId: toolUseId, content: readUser(content) ?? [], isError: status === "error" };
 }
 
-/** Tells whether an answer ends in reasoning, which no model goes on from. */
+/** Returns whether an answer ends in reasoning, after which no model continues. */
 export function isEndingInReasoning(raw: unknown): boolean {
   return toRecord(toArray(raw).at(-1))["reasoningContent"] !== undefined;
 }
@@ -169,7 +172,7 @@ interface BedrockImage {
   source: { bytes: Uint8Array };
 }
 
-/** JSON, as the SDK types it. */
+/** JSON, as typed by the SDK. */
 type BedrockDocument =
   | null
   | boolean
@@ -200,27 +203,27 @@ export interface BedrockMessage {
   content: BedrockBlock[];
 }
 
-/** What `toBedrock` makes: `const { issues, ...request } = toBedrock(messages)` is for `ConverseCommand`. */
+/** Result of `toBedrock`: `const { issues, ...request } = toBedrock(messages)` is for `ConverseCommand`. */
 export interface BedrockRequest {
-  /** Absent if there is no system message. */
+  /** Absent if the request has no system message. */
   system?: { text: string }[];
   messages: BedrockMessage[];
   issues: ConversionIssue[];
 }
 
-/** A message as the SDK types it, and as `toBedrock` makes it. */
+/** Message as typed by the SDK, and as returned by `toBedrock`. */
 export interface BedrockMessageLike {
   readonly role: string | undefined;
   readonly content: readonly object[] | undefined;
 }
 
-/** A request as the SDK types it, and as `toBedrock` makes it. */
+/** Request as typed by the SDK, and as returned by `toBedrock`. */
 export type BedrockRequestLike = Open<{
   readonly system?: readonly object[] | undefined;
   readonly messages?: readonly BedrockMessageLike[] | undefined;
 }>;
 
-/** A response as the SDK types it. */
+/** Response as typed by the SDK. */
 export interface BedrockResponseLike {
   readonly output?: object | undefined;
   readonly stopReason?: string | undefined;

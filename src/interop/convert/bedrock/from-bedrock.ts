@@ -34,12 +34,13 @@ const FORM: SdkForm = {
 };
 
 /**
- * Converts messages of Bedrock's Converse API to those of a session.
+ * Converts messages of Bedrock's Converse API to session messages.
  *
- * Keeps what has no counterpart, such as documents, citations and cache points, in `details`; `toBedrock` brings it back.
+ * Keeps content without a counterpart, such as documents, citations, and cache points, in `details`; `toBedrock`
+ * restores it.
  *
  * @param request - Messages, or `{ system, messages }`.
- * @throws {TypeError} If a message has an unknown role, or there is no time.
+ * @throws {TypeError} If a message has an unknown role, or the time is missing.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#bedrock
  */
 export function fromBedrock(
@@ -77,10 +78,10 @@ function addUser(history: History, blocks: readonly ReturnType<typeof toRecord>[
 }
 
 /**
- * Makes the assistant message of a response of `ConverseCommand`.
+ * Creates the assistant message of a response from `ConverseCommand`.
  *
- * @param options - `model`: the id that was asked, which the response does not tell.
- * @throws {TypeError} If there is no time.
+ * @param options - `model`: the requested id, which the response does not contain.
+ * @throws {TypeError} If the time is missing.
  * @remarks Source: docs/messages.md#bedrock
  */
 export function fromBedrockResponse(

@@ -39,8 +39,9 @@ const BEDROCK: Dialect = {
 /**
  * Converts a session, or the messages of a context, to a request of Bedrock's Converse API.
  *
- * Joins messages of one role, since roles alternate there; results come first. Reasoning of the model you ask goes back
- * unchanged and in place; that of other models is dropped, and of a session also what `toAnthropic` drops.
+ * Joins consecutive messages of one role, because roles must alternate; results come first. Reasoning of the requested
+ * model is sent back unchanged and in place; that of other models is dropped, and from a session also what
+ * `toAnthropic` drops.
  *
  * @param source - A session, or messages such as `buildSessionContext().messages`; not changed.
  * @returns `system` and `messages` for `ConverseCommand`, and the issues.
@@ -61,7 +62,7 @@ export function toBedrock(source: RequestSource, options: RequestOptions = {}): 
   return { ...(system !== "" && { system: [{ text: system }] }), messages, issues: issues.list() };
 }
 
-/** Writes messages as on the wire, where bytes are base64. */
+/** Writes messages in the wire's form, where bytes are base64. */
 function write({ items, ids }: RequestPlan): (WrittenMessage & { readonly content: readonly unknown[] })[] {
   const getId = (id: string) => ids.of(id);
   const turns = writeTurns<readonly unknown[]>(items, {
@@ -76,7 +77,7 @@ function write({ items, ids }: RequestPlan): (WrittenMessage & { readonly conten
   return joinTurns(turns).map(({ by, ...turn }) => ({ ...turn, role: by === "user" ? "user" : "assistant" }));
 }
 
-/** What was written is a block, and what was kept is sent unchanged. */
+/** Returns whether a value is a block: written blocks are, and kept ones are sent unchanged. */
 function isBlock(value: unknown): value is BedrockBlock {
   return Object.keys(toRecord(value)).length > 0;
 }

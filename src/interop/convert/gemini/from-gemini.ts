@@ -27,7 +27,7 @@ import {
   writeUser,
 } from "./gemini-content.ts";
 
-/** Characters by which calls without ids of one response differ from those of others. */
+/** Length of the seed that makes generated call ids differ between responses, in characters. */
 const SEED_LENGTH = 8;
 
 const STYLE = { isNew: true, getId: (id: string) => id };
@@ -43,7 +43,7 @@ const FORM: SdkForm = {
   plain: normalizePart,
 };
 
-/** Finish reasons that are no failure. */
+/** Finish reasons that do not indicate a failure. */
 const STOP_REASONS: StopReasons = new Map([
   ["STOP", "stop"],
   ["CONTINUATION", "stop"],
@@ -52,14 +52,14 @@ const STOP_REASONS: StopReasons = new Map([
 ]);
 
 /**
- * Converts Gemini's contents to messages of a session.
+ * Converts Gemini's contents to session messages.
  *
- * Gives calls without ids the same ids at every conversion, and pairs results with them by name and order. Keeps parts
- * without a counterpart, such as files, in `details`. A whole response may stand for its content: then the answer has its model
- * and usage.
+ * Assigns calls without ids the same ids at every conversion, and pairs results with them by name and order. Keeps
+ * parts without a counterpart, such as files, in `details`. A whole response may replace its content: then the answer
+ * has its model and usage.
  *
  * @param request - Contents, or `{ systemInstruction, contents }`.
- * @throws {TypeError} If a content has an unknown role, or there is no time.
+ * @throws {TypeError} If a content has an unknown role, or the time is missing.
  * @remarks Cost: O(contents and parts). Source: docs/messages.md#gemini
  */
 export function fromGemini(
@@ -102,7 +102,7 @@ function getParts(content: unknown): readonly object[] {
 /** Reads contents in order, and pairs results with calls. */
 class ContentReader {
   readonly #history: History;
-  /** Calls of the latest answer that have no result yet, in their order. */
+  /** Calls of the latest answer without a result yet, in order. */
   #open: { readonly id: string; readonly name: string }[] = [];
 
   constructor(history: History) {
@@ -120,7 +120,7 @@ class ContentReader {
     this.#history.dropFields(index, others, "a content");
   }
 
-  /** Reads a response as its content, so that calls without ids get the same ones. */
+  /** Reads a response like its content, so that calls without ids get the same ids. */
   readResponse(response: GeminiResponseLike, index: number): void {
     this.#expectResults(addResponse(this.#history, response, index, String(index)).content);
   }
@@ -158,10 +158,10 @@ class ContentReader {
 }
 
 /**
- * Makes the assistant message of a response of `generateContent`.
+ * Creates the assistant message of a response from `generateContent`.
  *
- * @param options - `model` is what was asked for, if that is an alias; the response says who answered.
- * @throws {TypeError} If there is no time.
+ * @param options - `model`: the requested model, if that is an alias; the response names the responding one.
+ * @throws {TypeError} If the time is missing.
  * @remarks Merge the chunks of a stream first. Source: docs/messages.md#gemini
  */
 export function fromGeminiResponse(
@@ -173,7 +173,9 @@ export function fromGeminiResponse(
   return getOnlyAnswer(history, addResponse(history, response, 0, seed));
 }
 
-/** @param seed - What the ids of calls without ids are made of. */
+/**
+ * @param seed - Part of the ids generated for calls without ids.
+ */
 function addResponse(
   history: History,
   response: GeminiResponseLike,

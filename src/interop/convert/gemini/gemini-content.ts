@@ -12,7 +12,7 @@ import { parseArguments } from "../tool-arguments.ts";
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** Tells whether a signature may be Gemini's. */
+/** Returns whether a signature may be Gemini's. */
 export function isSignature(signature: string | undefined): signature is string {
   return signature !== undefined && signature !== "" && BASE64.test(signature);
 }
@@ -30,15 +30,15 @@ function writeImage({ mimeType, data }: ImageContent): { inlineData: GeminiBlob 
   return { inlineData: { mimeType, data } };
 }
 
-/** How calls and results are written. */
+/** Style for writing calls and results. */
 export interface CallStyle {
   /** Whether the model requires signatures of calls, and accepts ids and images in results. */
   readonly isNew: boolean;
-  /** Maps our id to the provider's. */
+  /** Maps a stored id to the provider's. */
   readonly getId: (id: string) => string;
 }
 
-/** Writes an answer: a part for each block, since signatures belong to parts. */
+/** Writes an answer with one part per block, because signatures belong to parts. */
 export function writeAnswer(content: readonly AnswerBlock[], { isNew, getId }: CallStyle): GeminiPart[] {
   const firstCall = content.find(({ type }) => type === "toolCall");
   return content.map((block): GeminiPart => {
@@ -97,10 +97,10 @@ interface GeminiBlob {
   data: string;
 }
 
-/** Something said, thought, shown, called or returned. Any part can have a signature, and has to keep it. */
+/** Text, thought, image, call, or result. Any part can have a signature, and must keep it. */
 export interface GeminiPart {
   text?: string;
-  /** Whether the text is what the model thought. */
+  /** Whether the text is a thought of the model. */
   thought?: true;
   /** Base64. */
   thoughtSignature?: string;
@@ -114,33 +114,33 @@ export interface GeminiPart {
   };
 }
 
-/** What one side says until the other does. */
+/** Consecutive parts of one role. */
 export interface GeminiContent {
   role: "user" | "model";
   parts: GeminiPart[];
 }
 
-/** What `toGemini` makes. `systemInstruction` belongs into the request's `config`. */
+/** Result of `toGemini`. `systemInstruction` belongs in the request's `config`. */
 export interface GeminiRequest {
-  /** Absent if there is no system message. */
+  /** Absent if the request has no system message. */
   systemInstruction?: { parts: { text: string }[] };
   contents: GeminiContent[];
   issues: ConversionIssue[];
 }
 
-/** A content as the SDK types it, and as `toGemini` makes it. */
+/** Content as typed by the SDK, and as returned by `toGemini`. */
 export type GeminiContentLike = Open<{
   readonly role?: string | undefined;
   readonly parts?: readonly object[] | undefined;
 }>;
 
-/** A request with its contents as the SDK types them, and as `toGemini` makes it. */
+/** Request with its contents as typed by the SDK, and as returned by `toGemini`. */
 export type GeminiRequestLike = Open<{
   readonly systemInstruction?: string | GeminiContentLike | undefined;
   readonly contents: readonly (GeminiContentLike | GeminiResponseLike)[];
 }>;
 
-/** A response as the SDK types it. */
+/** Response as typed by the SDK. */
 export type GeminiResponseLike = Open<{
   readonly candidates?:
     | readonly Open<{
@@ -153,10 +153,10 @@ export type GeminiResponseLike = Open<{
   readonly usageMetadata?: Open<{ readonly promptTokenCount?: number | undefined }> | undefined;
 }>;
 
-/** What newer models accept instead of a missing signature, as for a call that another model made. */
+/** Value that newer models accept in place of a missing signature, for example for another model's call. */
 const NO_SIGNATURE = "skip_thought_signature_validator";
 
-/** Reads the content of a user message from parts; skips results. A single text stays a text. */
+/** Reads the content of a user message from parts; skips results. A single text becomes a string. */
 export function readUser(raw: unknown): UserMessage["content"] | undefined {
   if (!Array.isArray(raw)) return undefined;
   const blocks = raw.filter((part) => !isResponse(part)).map(readUserPart);
@@ -177,7 +177,10 @@ function readBlob(blob: unknown): UserBlock {
   return toImage(mimeType, data) ?? makePlaceholder(String(mimeType), displayName);
 }
 
-/** Gives an id to each call that has none, so that its result can name it; the seed tells those of several answers apart. */
+/**
+ * Assigns an id to each call that has none, so that its result can refer to it; the seed distinguishes the calls of
+ * several answers.
+ */
 export function withCallIds(parts: readonly object[], seed: string): object[] {
   return parts.map((part, at) => {
     const { functionCall } = toRecord(part);
@@ -191,7 +194,7 @@ function isId(id: unknown): id is string {
   return typeof id === "string" && id !== "";
 }
 
-/** Reads the parts of an answer whose calls have ids; those that have no counterpart are passed over. */
+/** Reads the parts of an answer whose calls have ids; skips parts without a counterpart. */
 export function readAnswerParts(parts: readonly unknown[]): AnswerBlock[] {
   return parts.flatMap((part): AnswerBlock[] => {
     const { functionCall } = toRecord(part);
@@ -204,7 +207,7 @@ export function readAnswerParts(parts: readonly unknown[]): AnswerBlock[] {
   });
 }
 
-/** Reads a part that the model said or thought; undefined if it is something else. */
+/** Reads a text or a thought of the model; undefined for other parts. */
 export function readSpokenPart(part: unknown): TextContent | ThinkingContent | undefined {
   const { text, thought } = toRecord(part);
   const signature = findSignature(part);
@@ -219,24 +222,24 @@ function findSignature(part: unknown): string | undefined {
   return isId(thoughtSignature) && thoughtSignature !== NO_SIGNATURE ? thoughtSignature : undefined;
 }
 
-/** Tells whether a part is a result. */
+/** Returns whether a part is a result. */
 export function isResponse(part: unknown): boolean {
   return isJsonRecord(toRecord(part)["functionResponse"]);
 }
 
-/** Gives a result without an id that of the call that it answers, which is found by its name. */
+/** Assigns a result without an id the id of its call, which is found by name. */
 export function withResponseId(part: object, getId: (name: unknown) => string): object {
   const functionResponse = toRecord(toRecord(part)["functionResponse"]);
   const { id, name } = functionResponse;
   return isId(id) ? part : { ...part, functionResponse: { ...functionResponse, id: getId(name) } };
 }
 
-/** Reads a result out of a part; undefined if it has no id. */
+/** Reads a result from a part; undefined if it has no id. */
 export function readResponse(part: unknown): ReadResult | undefined {
   const { id, response, parts } = toRecord(toRecord(part)["functionResponse"]);
   if (!isId(id)) return undefined;
   const { output, error, ...others } = toRecord(response);
-  // Some tools have the field in every result, empty if they succeeded.
+  // Some tools include the field in every result, empty if they succeeded.
   const isEmpty = error === undefined || error === null || error === "";
   const isError = !isEmpty || (error === "" && output === undefined && Object.keys(others).length === 0);
   return {
@@ -254,7 +257,7 @@ function getOutputTexts(output: unknown): TextContent[] {
   return text === "" ? [] : [{ type: "text", text }];
 }
 
-/** Normalizes equivalent forms of a part: ids may be invented, and a missing signature may be spelled out. */
+/** Normalizes equivalent forms of a part: ids may be generated, and a missing signature may be explicit. */
 export function normalizePart(part: object): object {
   const { functionCall, functionResponse, thoughtSignature, ...rest } = withoutFields(part);
   return {

@@ -22,10 +22,10 @@ import {
 const MAX_ID = 64;
 const MAX_NAME = 64;
 
-/** The first generation that wants signatures and ids, and takes images in results. */
+/** First generation that requires signatures and ids, and accepts images in results. */
 const NEW_GENERATION = 3;
 
-/** What requests of Gemini allow. */
+/** Dialect of Gemini's requests. */
 export const GEMINI: Dialect = {
   ...USUAL_DIALECT,
   form: "gemini",
@@ -48,10 +48,10 @@ export const GEMINI: Dialect = {
 /**
  * Converts a session, or the messages of a context, to a request of Gemini's `generateContent`.
  *
- * Each signature goes back on its own part. Roles alternate: consecutive messages of one side become one content.
+ * Each signature is sent back on its own part. Roles alternate: consecutive messages of one role become one content.
  *
  * @param source - A session, or messages such as `buildSessionContext().messages`; not changed.
- * @param options - `model` also tells the generation of the model; without it, the newest is assumed.
+ * @param options - `model` also determines the generation of the model; without it, the newest is assumed.
  * @returns `contents`, `systemInstruction` for the request's `config`, and the issues.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#gemini
  */
@@ -74,13 +74,16 @@ function writeResult({ message, raw }: PlannedResult, style: CallStyle): GeminiP
   return isPart(raw, toolName) ? writeKeptPart(raw, style) : writeResponse(message, toolName, style);
 }
 
-/** Makes a name one of letters, digits, `_`, `.`, `:` and `-` that begins with a letter or `_`. */
+/** Changes a name to letters, digits, `_`, `.`, `:` and `-`, with a letter or `_` first. */
 function fitName(name: string): string {
   const plain = name.replace(/[^a-zA-Z0-9_.:-]/g, "_");
   return (/^[a-zA-Z_]/.test(plain) ? plain : `_${plain}`).slice(0, MAX_NAME);
 }
 
-/** Returns the results of an answer; without ids, older models tell those of parallel calls apart by their order alone. */
+/**
+ * Returns the results of an answer, in the order of their calls for older models, which match parallel calls by order
+ * alone.
+ */
 function orderResults({ results, content }: PlannedAnswer, { isNew }: CallStyle): readonly PlannedResult[] {
   if (isNew) return results;
   const ids = content.flatMap((block) => (block.type === "toolCall" ? [block.id] : []));
@@ -94,12 +97,12 @@ function isNewGeneration(target: ModelIdentity | undefined): boolean {
   return generation === undefined || Number(generation) >= NEW_GENERATION;
 }
 
-/** Tells whether a value is kept parts. Unknown kinds are sent unchanged. */
+/** Returns whether a value is an array of kept parts. Unknown kinds are sent unchanged. */
 function isParts(raw: unknown): raw is GeminiPart[] {
   return Array.isArray(raw);
 }
 
-/** Tells whether a value is a kept result that names its call as the request does. */
+/** Returns whether a value is a kept result with the tool name used in the request. */
 function isPart(raw: unknown, name: string): raw is GeminiPart {
   return toRecord(toRecord(raw)["functionResponse"])["name"] === name;
 }

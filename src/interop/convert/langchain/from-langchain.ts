@@ -36,13 +36,13 @@ const FORM: SdkForm = {
 };
 
 /**
- * Converts messages of LangChain to those of a session: instances, or their stored form.
+ * Converts LangChain messages, as instances or in their stored form, to session messages.
  *
- * Keeps what has no counterpart, such as ids, metadata and artifacts, in `details`; `toLangChain` brings it back. Model,
- * provider, tokens and stop reason of an answer come from its metadata, unless the options name them.
+ * Keeps data without a counterpart, such as ids, metadata, and artifacts, in `details`; `toLangChain` restores it.
+ * Model, provider, tokens, and stop reason of an answer come from its metadata, unless the options name them.
  *
- * @param messages - Instances, what `toDict` makes of them, what a checkpointer serializes, or fields with a type.
- * @throws {TypeError} If a message has an unknown type, or there is no time.
+ * @param messages - Instances, results of `toDict`, a checkpointer's serialized form, or fields with a type.
+ * @throws {TypeError} If a message has an unknown type, or the time is missing.
  * @remarks Cost: O(messages and blocks). Source: docs/messages.md#langchain
  */
 export function fromLangChain(
@@ -59,7 +59,7 @@ export function fromLangChain(
   return history.done();
 }
 
-/** Parts may be texts, which other SDKs do not allow. */
+/** Parts may be strings, which other SDKs do not allow. */
 function withoutContent(message: unknown): unknown {
   const { content } = toRecord(message);
   const parts = toArray(content);
@@ -108,7 +108,7 @@ function addSystem(history: History, original: LangChainRecord, index: number): 
   history.dropFields(index, others, "a system message");
 }
 
-/** Returns what an answer says about itself. */
+/** Returns an answer's facts from its own data. */
 function readAnswerFields(
   data: LangChainRecord["data"],
   content: NonNullable<ReturnType<typeof readAnswer>>,

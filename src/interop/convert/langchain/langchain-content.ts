@@ -13,13 +13,13 @@ import { readAnswer as readOpenAIAnswer } from "../openai-chat/openai-chat-conte
 import { withoutFields } from "../raw-form.ts";
 import { parseArguments } from "../tool-arguments.ts";
 
-/** A message of LangChain in its stored form. */
+/** LangChain message in its stored form. */
 export interface LangChainRecord {
   readonly type: string;
   readonly data: JsonRecord;
 }
 
-/** Types of messages, by the names of their classes and by the roles that stand for them. */
+/** Message types, by class name and by equivalent role. */
 const TYPES: ReadonlyMap<unknown, string> = new Map([
   ["HumanMessage", "human"],
   ["AIMessage", "ai"],
@@ -33,10 +33,13 @@ const TYPES: ReadonlyMap<unknown, string> = new Map([
   ["developer", "system"],
 ]);
 
-/** Names the block in which a model's reasoning came that has no signature. */
+/** Type of the block for reasoning without a signature, and the signature that marks such reasoning. */
 const REASONING = "reasoning";
 
-/** Returns the stored form of a message in any of its forms, with bytes as base64; undefined if it is none. The type may be unknown. */
+/**
+ * Returns the stored form of a message in any of its forms, with bytes as base64; undefined if it is not a message. The
+ * type may be unknown.
+ */
 export function toStoredRecord(message: unknown): LangChainRecord | undefined {
   const { lc, id, kwargs, type, role, data, ...rest } = toRecord(message);
   if (lc === 1 && isJsonRecord(kwargs)) {
@@ -48,7 +51,7 @@ export function toStoredRecord(message: unknown): LangChainRecord | undefined {
   if (isJsonRecord(data)) return { type: named, data: withBase64(data) };
   const all: JsonRecord = { ...rest, ...(id !== undefined && { id }) };
   const { lc_kwargs: made } = all;
-  // An instance has what it was made of, and what has changed since.
+  // An instance has its constructor arguments, and fields that may have changed since.
   const said = isJsonRecord(made)
     ? Object.fromEntries(Object.keys(made).map((name) => [name, all[name] ?? made[name]]))
     : all;
@@ -105,7 +108,7 @@ function writeSaid(block: AnswerBlock): object {
   return writeAnswerBlock(block, (id) => id);
 }
 
-/** Tells whether thinking can go back to the model that wrote it. */
+/** Returns whether thinking can be sent back to the model that wrote it. */
 export function isReplayable(block: ThinkingContent, { api }: { readonly api: string }): boolean {
   if (block.thinkingSignature === REASONING) return api === "langchain" && block.thinking !== "";
   return api === "anthropic-messages" && isSigned(block);
@@ -165,13 +168,13 @@ function readPart(part: unknown): UserBlock {
   );
 }
 
-/** Reads an answer: what it says, then its calls. Calls with invalid arguments have no counterpart. */
+/** Reads an answer: its texts and thinking, then its calls. Calls with invalid arguments have no counterpart. */
 export function readAnswer(raw: unknown): AnswerBlock[] | undefined {
   const { type, data } = toRecord(raw);
   if (type !== "ai") return undefined;
   const { content, tool_calls, additional_kwargs } = toRecord(data);
   const calls = toArray(tool_calls).flatMap(readCall);
-  // Until 2024 they stood there alone, in the form of OpenAI's.
+  // Until 2024, calls were only there, in OpenAI's form.
   const old = { role: "assistant", tool_calls: toRecord(additional_kwargs)["tool_calls"] };
   const said = toContentBlocks(content).flatMap(readSaid);
   return [...said, ...(calls.length > 0 ? calls : (readOpenAIAnswer(old) ?? []))];
@@ -182,7 +185,7 @@ function readSaid(block: unknown): AnswerBlock[] {
   const { type, reasoning } = toRecord(block);
   if (type === REASONING && typeof reasoning === "string")
     return [{ type: "thinking", thinking: reasoning, thinkingSignature: REASONING }];
-  // Calls stand in their own list as well.
+  // Calls are also in an array of their own.
   return readAnswerBlock(block).filter((one) =>
     one.type === "text" ? one.text !== "" : one.type === "thinking",
   );
@@ -225,7 +228,7 @@ export function normalizeMessage(message: object): LangChainRecord {
   return { type: String(type), data: Object.fromEntries(said) };
 }
 
-/** Tells whether a field says nothing: an empty list or object, or what serializers write for `undefined`. */
+/** Returns whether a field is empty: an empty array or object, or the serialized form of `undefined`. */
 function isEmpty(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0;
   if (!isJsonRecord(value)) return false;
@@ -234,9 +237,9 @@ function isEmpty(value: unknown): boolean {
 }
 
 /**
- * The fields of a stored message, typed as LangChain types them.
+ * Fields of a stored message, as typed by LangChain.
  *
- * `content` may also be a list of blocks, and an answer has `tool_calls`, although LangChain's type does not say so.
+ * `content` may also be an array of blocks, and an answer has `tool_calls`, although LangChain's type declares neither.
  */
 export interface LangChainMessageData {
   content: string;
@@ -246,20 +249,20 @@ export interface LangChainMessageData {
   id?: string;
 }
 
-/** A message as LangChain stores it: what `mapStoredMessagesToChatMessages` takes. */
+/** Message as stored by LangChain, for `mapStoredMessagesToChatMessages`. */
 export interface LangChainMessage {
   type: string;
   data: LangChainMessageData;
 }
 
-/** What `toLangChain` makes. */
+/** Result of `toLangChain`. */
 export interface LangChainRequest {
   /** Instructions first, as a message of type `system`. */
   messages: LangChainMessage[];
   issues: ConversionIssue[];
 }
 
-/** A message of LangChain: an instance, its stored form, what a checkpointer serializes, or fields with a type or role. */
+/** LangChain message: an instance, its stored form, a checkpointer's serialized form, or fields with a type or role. */
 export type LangChainMessageLike =
   | Open<{ readonly type: string }>
   | Open<{ readonly role: string; readonly content: unknown }>;

@@ -20,7 +20,7 @@ import {
   writeUser,
 } from "./langchain-content.ts";
 
-/** What all of LangChain's providers take: OpenAI's limit. */
+/** Maximum length of an id that all of LangChain's providers accept: OpenAI's limit. */
 const MAX_ID = 40;
 
 const LANGCHAIN: Dialect = {
@@ -43,8 +43,8 @@ const LANGCHAIN: Dialect = {
 /**
  * Converts a session, or the messages of a context, to LangChain's stored form, for any of its models.
  *
- * Instructions become one message in front. Anthropic's thinking goes back as Anthropic's blocks, and images of results
- * stay in them for Anthropic alone.
+ * Instructions become one message at the front. Anthropic's thinking is sent back as Anthropic's blocks, and images of
+ * results stay in them for Anthropic only.
  *
  * @param source - A session, or messages such as `buildSessionContext().messages`; not changed.
  * @returns `messages` for `mapStoredMessagesToChatMessages`, and the issues.
@@ -57,7 +57,9 @@ export function toLangChain(source: RequestSource, options: RequestOptions = {})
   return { messages: [...instructions, ...request].filter(isMessage), issues: issues.list() };
 }
 
-/** Converts messages to LangChain's stored form one by one, as a host keeps them: nothing is dropped or repaired. */
+/**
+ * Converts messages to LangChain's stored form one by one, as for a host's own history: nothing is dropped or repaired.
+ */
 export function writeMessages(messages: readonly Message[]): LangChainMessage[] {
   return messages.map(writeMessage).filter(isMessage);
 }
@@ -91,12 +93,12 @@ function writeItem(item: PlannedItem, getId: (id: string) => string): object[] {
   return [copyKept(item) ?? writeAnswer(item.content, getId), ...results];
 }
 
-/** Copies a kept original: LangChain adds fields to what it makes an instance of. */
+/** Copies a kept original, because LangChain adds fields to the objects it creates instances from. */
 function copyKept({ raw }: { readonly raw: unknown }): object | undefined {
   return isMessage(raw) ? structuredClone(raw) : undefined;
 }
 
-/** Tells whether a value is a stored message, whose fields LangChain types more narrowly than it uses them. */
+/** Returns whether a value is a stored message, whose fields LangChain types more narrowly than it uses them. */
 function isMessage(value: unknown): value is LangChainMessage {
   const { type, data } = toRecord(value);
   return typeof type === "string" && isJsonRecord(data);

@@ -45,14 +45,14 @@ const FORM: SdkForm = {
 const LEGACY_ID_LENGTH = 24;
 
 /**
- * Converts messages of OpenAI's Chat Completions API to those of a session.
+ * Converts messages of OpenAI's Chat Completions API to session messages.
  *
- * Parses the arguments of calls. If a model wrote arguments that are not a JSON object, they become `{}`; the original is
- * kept in `details`, as is everything else without a counterpart. A whole response may stand for its message: then the answer
- * has its model and usage.
+ * Parses the arguments of calls. If a model wrote arguments that are not a JSON object, they become `{}`; the original
+ * is kept in `details`, as is everything else without a counterpart. A whole response may replace its message: then the
+ * answer has its model and usage.
  *
  * @param request - Messages, or `{ messages }`.
- * @throws {TypeError} If a message has an unknown role, or there is no time.
+ * @throws {TypeError} If a message has an unknown role, or the time is missing.
  * @remarks Cost: O(messages and parts). Source: docs/messages.md#openai-chat-completions
  */
 export function fromOpenAIChat(
@@ -74,7 +74,7 @@ function isResponse(message: object): message is OpenAIChatResponseLike {
   return Array.isArray(toRecord(message)["choices"]);
 }
 
-/** Returns the name of the function that an old result is of; results of today name their call. */
+/** Returns the name of the function that produced a legacy result; current results refer to their call by id. */
 function findFunctionName(message: object): string | undefined {
   const { role, name } = toRecord(message);
   return role === "function" && typeof name === "string" ? name : undefined;
@@ -94,13 +94,13 @@ function addMessage(history: History, message: object, index: number, toolName: 
   else throw makeUnknownRoleError(index, original["role"], ", or a result without an id");
 }
 
-/** Reads an answer, and reports arguments that were rounded. */
+/** Reads an answer, and reports rounded arguments. */
 function readReported(history: History, index: number, message: object): AnswerBlock[] {
   reportRounded(history, index, listArguments(message));
   return readAnswer(message) ?? [];
 }
 
-/** Converts calls from before there were ids to the current form. */
+/** Converts legacy calls, which have no ids, to the current form. */
 class LegacyCalls {
   readonly #open: { readonly name: unknown; readonly id: string }[] = [];
 
@@ -125,10 +125,11 @@ function makeLegacyId(index: number, name: unknown): string {
 }
 
 /**
- * Makes the assistant message of a response: of `chat.completions.create`, or of a stream's `finalChatCompletion()`.
+ * Creates the assistant message of a response from `chat.completions.create` or from a stream's
+ * `finalChatCompletion()`.
  *
- * @param options - `model` is what was asked for, if that is an alias; the response says who answered.
- * @throws {TypeError} If there is no time.
+ * @param options - `model`: the requested model, if that is an alias; the response names the responding one.
+ * @throws {TypeError} If the time is missing.
  * @remarks Source: docs/messages.md#openai-chat-completions
  */
 export function fromOpenAIChatResponse(

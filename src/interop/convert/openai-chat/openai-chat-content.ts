@@ -10,7 +10,7 @@ import { makePlaceholder, parseDataUrl, toDataUrl } from "../images.ts";
 import { withoutFields } from "../raw-form.ts";
 import { normalizeArguments, parseArguments } from "../tool-arguments.ts";
 
-/** Fields in which servers return reasoning; the field's name becomes the signature. */
+/** Fields in which servers return reasoning; the field's name serves as the signature. */
 const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_text"] as const;
 
 type ReasoningField = (typeof REASONING_FIELDS)[number];
@@ -55,7 +55,7 @@ function writeReasoning(thinking: readonly ThinkingContent[], calls: readonly To
       return typeof toRecord(detail)["type"] === "string" ? [detail] : [];
     }),
   ];
-  // Details include the shown reasoning.
+  // Details include the visible reasoning.
   if (details.length > 0) return { reasoning_details: details };
   const shown: Partial<Record<ReasoningField, string>> = {};
   for (const { thinking: text, thinkingSignature } of thinking) {
@@ -67,7 +67,9 @@ function writeReasoning(thinking: readonly ThinkingContent[], calls: readonly To
   return shown;
 }
 
-/** Tells whether thinking can be written: it has text, and its signature names a field. */
+/**
+ * Returns whether thinking can be written: it has text and its signature names a field, or its signature holds details.
+ */
 export function isReplayable({ thinking, thinkingSignature: signature }: ThinkingContent): boolean {
   const isShown = thinking !== "" && findReasoningField(signature) !== undefined;
   return isShown || findReasoningDetails(signature) !== undefined;
@@ -109,12 +111,12 @@ function readPart(part: unknown): UserBlock {
   return makePlaceholder(type === "input_audio" ? "audio" : String(type), toRecord(file)["filename"]);
 }
 
-/** Returns an address to show; undefined for a `data:` URL. */
+/** Returns an address for display; undefined for a `data:` URL. */
 function toShownAddress(url: unknown): unknown {
   return typeof url === "string" && !url.startsWith("data:") ? url : undefined;
 }
 
-/** Reads an answer: its reasoning, its text, its calls. */
+/** Reads an answer: its reasoning, its text, and its calls. */
 export function readAnswer(raw: unknown): AnswerBlock[] | undefined {
   const message = toRecord(raw);
   if (message["role"] !== "assistant") return undefined;
@@ -170,7 +172,7 @@ export function readResult(raw: unknown): ReadResult | undefined {
   };
 }
 
-/** Returns a kept message in a form to send: spoken output becomes its id. */
+/** Returns a kept message in a form to send: audio output becomes its id. */
 export function writeKeptMessage(raw: OpenAIChatMessage): OpenAIChatMessage {
   const { id } = toRecord(toRecord(raw)["audio"]);
   const spoken: object = typeof id === "string" ? { audio: { id } } : {};
@@ -182,20 +184,20 @@ export function stripMessage(message: object): { [name: string]: unknown } {
   const { annotations, reasoning_details, ...rest } = withoutFields(message);
   const hasAnnotations = toArray(annotations).length > 0;
   const hasDetails = toArray(reasoning_details).length > 0;
-  // The text of the details is also in a field of its own, which some servers always send.
+  // The details' text is also in a field of its own, which some servers always send.
   const silent = REASONING_FIELDS.filter((field) => hasDetails || rest[field] === "");
   const said = withoutFields(rest, silent);
   return { ...said, ...(hasAnnotations && { annotations }), ...(hasDetails && { reasoning_details }) };
 }
 
-/** Lists the arguments of the calls of a message, as JSON. */
+/** Lists the arguments of a message's calls, as JSON. */
 export function listArguments(message: object): unknown[] {
   return toArray(toRecord(message)["tool_calls"]).map(
     (call) => toRecord(toRecord(call)["function"])["arguments"],
   );
 }
 
-/** Normalizes equivalent forms of a message: JSON with and without spaces, one part and a text. */
+/** Normalizes equivalent forms of a message: JSON with and without spaces, a single text part and a string. */
 export function normalizeMessage(message: object): object {
   const { content, tool_calls, ...rest } = stripMessage(message);
   const isSaid = (part: unknown) => toRecord(part)["text"] !== "";
@@ -278,34 +280,34 @@ export type OpenAIChatMessage =
 
 /** Options of `toOpenAIChat`. */
 export interface OpenAIChatOptions extends RequestOptions {
-  /** Role of system messages. Default: `system`, which every server knows. */
+  /** Role of system messages. Default: `system`, which every server supports. */
   readonly systemRole?: "system" | "developer";
 }
 
-/** What `toOpenAIChat` makes: `const { issues, ...request } = toOpenAIChat(messages)` is for `completions.create`. */
+/** Result of `toOpenAIChat`: `const { issues, ...request } = toOpenAIChat(messages)` is for `completions.create`. */
 export interface OpenAIChatRequest {
   messages: OpenAIChatMessage[];
   issues: ConversionIssue[];
 }
 
-/** A message as the SDK types it, and as `toOpenAIChat` makes it. */
+/** Message as typed by the SDK, and as returned by `toOpenAIChat`. */
 export type OpenAIChatMessageLike = Open<{
   readonly role: "system" | "developer" | "user" | "assistant" | "tool" | "function";
   readonly content?: string | readonly Open<{ readonly type: string }>[] | null | undefined;
 }>;
 
-/** A request as the SDK types it, and as `toOpenAIChat` makes it. */
+/** Request as typed by the SDK, and as returned by `toOpenAIChat`. */
 export type OpenAIChatRequestLike = Open<{
   readonly messages: readonly (OpenAIChatMessageLike | OpenAIChatResponseLike)[];
 }>;
 
-/** A response as the SDK types it. */
+/** Response as typed by the SDK. */
 export type OpenAIChatResponseLike = Open<{
   readonly id: string;
   readonly model: string;
   readonly choices: readonly Open<{
     readonly finish_reason: string | null;
-    /** Of a snapshot, what has arrived. */
+    /** In a snapshot of a stream: the part that has arrived. */
     readonly message: Open<{
       readonly role?: string | undefined;
       readonly content?: string | null | undefined;

@@ -35,10 +35,11 @@ const OPENAI_CHAT: Dialect = {
 };
 
 /**
- * Converts a session, or the messages of a context, to a request of OpenAI's Chat Completions API, which many other servers speak too.
+ * Converts a session, or the messages of a context, to a request of OpenAI's Chat Completions API, which many other
+ * servers support too.
  *
- * Puts each result behind the answer that asked for it, and images of results into a user message behind them. Reasoning
- * goes back in the field it came from.
+ * Writes each result after the answer that called the tool, and images of results in a user message after the results.
+ * Reasoning is sent back in the field it came from.
  *
  * @param source - A session, or messages such as `buildSessionContext().messages`; not changed.
  * @returns `messages` for `chat.completions.create`, and the issues.
@@ -63,7 +64,7 @@ function writeItem(item: PlannedItem, plan: RequestPlan, role: "system" | "devel
   return [isMessage(item.raw) ? writeKeptMessage(item.raw) : writeAnswer(item.content, getId), ...results];
 }
 
-/** Tells whether a value is a kept message. Unknown fields are sent unchanged. */
+/** Returns whether a value is a kept message. Unknown fields are sent unchanged. */
 function isMessage(raw: unknown): raw is OpenAIChatMessage {
   return typeof toRecord(raw)["role"] === "string";
 }

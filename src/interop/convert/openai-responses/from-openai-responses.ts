@@ -49,7 +49,7 @@ const FORM: SdkForm = {
   plain: normalizeItem,
 };
 
-/** Meanings of why a response is incomplete, and of statuses. */
+/** Meanings of incomplete reasons and of statuses. */
 const STOP_REASONS: StopReasons = new Map([
   ["max_output_tokens", "length"],
   ["max_messages", "length"],
@@ -62,14 +62,14 @@ const STOP_REASONS: StopReasons = new Map([
 ]);
 
 /**
- * Converts items of OpenAI's Responses API to messages of a session.
+ * Converts items of OpenAI's Responses API to session messages.
  *
  * Consecutive items of the model become one answer. Reasoning is kept whole. Items without a counterpart, such as a web
- * search, are kept in the `details` of their answer; what a computer, shell or patch tool returned becomes a user message. A whole
- * response may stand for its items: then the answer has its model and usage.
+ * search, are kept in the `details` of their answer; output of a computer, shell, or patch tool becomes a user message.
+ * A whole response may replace its items: then the answer has its model and usage.
  *
  * @param request - Items, or `{ instructions, input }`.
- * @throws {TypeError} If an item is a message with an unknown role, or there is no time.
+ * @throws {TypeError} If an item is a message with an unknown role, or the time is missing.
  * @remarks Cost: O(items and parts). Source: docs/messages.md#openai-responses
  */
 export function fromOpenAIResponses(
@@ -136,14 +136,14 @@ function isResponse(item: object): item is OpenAIResponsesResponseLike {
   return object === "response" && Array.isArray(output);
 }
 
-/** Returns instructions with their texts as one, if they hold only texts: a session tells them no better apart. */
+/** Returns instructions with their texts joined, if they contain only texts: a session does not keep these apart. */
 function withOneText(item: object, text: string): object {
   const { content } = toRecord(item);
   const isText = (part: unknown) => toRecord(part)["type"] === "input_text";
   return Array.isArray(content) && content.every(isText) ? { ...item, content: text } : item;
 }
 
-/** Reads the items of an answer, and reports arguments that were rounded. */
+/** Reads the items of an answer, and reports rounded arguments. */
 function readReported(history: History, index: number, items: readonly object[]): AnswerBlock[] {
   const args = items.map((item) => toRecord(item)["arguments"]);
   reportRounded(history, index, args);
@@ -151,10 +151,10 @@ function readReported(history: History, index: number, items: readonly object[])
 }
 
 /**
- * Makes the assistant message of a response: of `responses.create`, or of the event that completes a stream.
+ * Creates the assistant message of a response from `responses.create` or from the event that completes a stream.
  *
- * @param options - `model` is what was asked for, if that is an alias; the response says who answered.
- * @throws {TypeError} If there is no time.
+ * @param options - `model`: the requested model, if that is an alias; the response names the responding one.
+ * @throws {TypeError} If the time is missing.
  * @remarks Source: docs/messages.md#openai-responses
  */
 export function fromOpenAIResponsesResponse(

@@ -51,7 +51,7 @@ interface OpenAIReasoningItem {
   encrypted_content?: string | null;
 }
 
-/** A call of a function; `arguments` is JSON. */
+/** Function call; `arguments` is JSON. */
 interface OpenAIFunctionCall {
   type: "function_call";
   call_id: string;
@@ -61,7 +61,7 @@ interface OpenAIFunctionCall {
   namespace?: string;
 }
 
-/** A call of a custom tool, which takes any text. */
+/** Call of a custom tool, which accepts any text. */
 export interface OpenAICustomToolCall {
   type: "custom_tool_call";
   call_id: string;
@@ -90,33 +90,36 @@ export type OpenAIResponsesItem =
 /** Options of `toOpenAIResponses`. */
 export interface OpenAIResponsesOptions extends RequestOptions {
   /**
-   * The request's own `store`. If false, the provider cannot read reasoning without `encrypted_content`, so that is
-   * dropped, as are references to stored items. Default: true, as with the provider.
+   * The request's own `store`. If false, the provider cannot read reasoning without `encrypted_content`, so such
+   * reasoning is dropped, as are references to stored items. Default: true, the provider's default.
    */
   readonly store?: boolean;
 }
 
-/** What `toOpenAIResponses` makes: `const { issues, ...request } = toOpenAIResponses(messages)` is for `responses.create`. */
+/**
+ * Result of `toOpenAIResponses`: `const { issues, ...request } = toOpenAIResponses(messages)` is for
+ * `responses.create`.
+ */
 export interface OpenAIResponsesRequest {
-  /** Absent if there is no system message in front. */
+  /** Absent if the request has no leading system message. */
   instructions?: string;
   input: OpenAIResponsesItem[];
   issues: ConversionIssue[];
 }
 
-/** An item as the SDK types it, and as `toOpenAIResponses` makes it. Messages and references may be without a type. */
+/** Item as typed by the SDK, and as returned by `toOpenAIResponses`. Messages and references may lack a type. */
 export type OpenAIResponsesItemLike =
   | Open<{ readonly type: string }>
   | Open<{ readonly id: string }>
   | Open<{ readonly role: string; readonly content: unknown }>;
 
-/** A request as the SDK types it, and as `toOpenAIResponses` makes it. */
+/** Request as typed by the SDK, and as returned by `toOpenAIResponses`. */
 export type OpenAIResponsesRequestLike = Open<{
   readonly instructions?: string | null | undefined;
   readonly input?: string | readonly OpenAIResponsesItemLike[] | undefined;
 }>;
 
-/** A response as the SDK types it. */
+/** Response as typed by the SDK. */
 export type OpenAIResponsesResponseLike = Open<{
   readonly id: string;
   readonly model: string;
@@ -135,13 +138,13 @@ function writePart(block: UserBlock): OpenAIInputText | OpenAIInputImage {
   return { type: "input_image", detail: "auto", image_url: toDataUrl(block) };
 }
 
-/** Options to write the items of an answer. */
+/** Options for writing the items of an answer. */
 export interface AnswerStyle {
   /** Whether to include item ids and reasoning, which the provider pairs by these ids. */
   readonly hasItemIds: boolean;
   /** Whether to write calls of custom tools as such. */
   readonly isOwn: boolean;
-  /** Maps our id of a call to the provider's. */
+  /** Maps the stored id of a call to the provider's. */
   readonly getId: (id: string) => string;
 }
 
@@ -159,7 +162,7 @@ export function writeAnswer(content: readonly AnswerBlock[], style: AnswerStyle)
   return items;
 }
 
-/** Adds a text as an item, or as a part of the item before if both have the same id. */
+/** Adds a text as an item, or as a part of the previous item if both have the same id. */
 function addText(
   items: OpenAIResponsesItem[],
   { text, textSignature }: TextContent,
@@ -200,7 +203,7 @@ function writeCall(call: ToolCall, { hasItemIds, isOwn, getId }: AnswerStyle): O
   return { type: "function_call", call_id, name, arguments: JSON.stringify(call.arguments), ...more };
 }
 
-/** Returns the input of a custom tool; undefined for a call of a function. */
+/** Returns the input of a custom tool; undefined for a function call. */
 export function findCustomInput({ id, arguments: args }: ToolCall): string | undefined {
   const { input, ...others } = args;
   const isCustom = findCallItem(id, "ctc") !== undefined && Object.keys(others).length === 0;
@@ -235,7 +238,7 @@ export function readUser(raw: unknown): UserMessage["content"] | undefined {
   return typeof content === "string" ? content : toArray(content).map(readPart);
 }
 
-/** Reads the text of an item with instructions; undefined for other items. Tools that an item adds have none. */
+/** Reads the text of an item with instructions; undefined for other items. Items that add tools have no text. */
 export function readSystem(raw: unknown): string | undefined {
   const { role, content } = toRecord(raw);
   if (role !== "system" && role !== "developer") return undefined;
@@ -331,14 +334,14 @@ function normalizeParts(content: unknown, role: unknown): unknown {
 /** Types of items that are results. */
 const OUTPUT_TYPES: ReadonlySet<unknown> = new Set(["function_call_output", "custom_tool_call_output"]);
 
-/** Tells whether an item is the host's result for a tool other than a function, such as a shell or a computer. */
+/** Returns whether an item is the host's result for a tool other than a function, such as a shell or a computer. */
 export function isHostOutput(item: unknown): boolean {
   const { type } = toRecord(item);
   if (typeof type !== "string" || OUTPUT_TYPES.has(type)) return false;
   return type.endsWith("_call_output") || type === "mcp_approval_response";
 }
 
-/** Tells whether an item calls a tool of the host other than a function; calls that the provider runs have no `call_id`. */
+/** Returns whether an item calls a host tool other than a function; calls run by the provider have no `call_id`. */
 export function isHostCall(item: unknown): boolean {
   const { type, call_id } = toRecord(item);
   if (type === "function_call" || type === "custom_tool_call") return false;
@@ -350,19 +353,19 @@ export const MAX_ID = 64;
 
 const DIGEST_LENGTH = 24;
 
-/** The item of a text, from its signature. */
+/** Item of a text, parsed from its signature. */
 interface TextItem {
   readonly id: string;
   readonly phase: "commentary" | "final_answer" | undefined;
 }
 
-/** Returns the field that names the item of a text, if it has one. */
+/** Returns the signature field that names a text's item; empty without an id. */
 export function makeTextSignature(id: unknown, phase: unknown): { textSignature?: string } {
   if (typeof id !== "string") return {};
   return { textSignature: JSON.stringify({ v: 1, id, ...(typeof phase === "string" && { phase }) }) };
 }
 
-/** Returns the text to show of a reasoning item: its summary, else its content. */
+/** Returns the visible text of a reasoning item: its summary, else its content. */
 export function getReasoningText(item: unknown): string {
   const { summary, content } = toRecord(item);
   return getReasoningParts(summary).join("\n\n") || getReasoningParts(content).join("\n\n");
@@ -376,7 +379,7 @@ export function getReasoningParts(parts: unknown): string[] {
   });
 }
 
-/** Reads the signature of a text: `{ v, id, phase }` as JSON, or an id alone as older writers stored it. */
+/** Reads the signature of a text: `{ v, id, phase }` as JSON, or only an id as stored by older writers. */
 export function parseTextItem(signature: string | undefined): TextItem | undefined {
   if (signature === undefined) return undefined;
   const { id = signature, phase } = toRecord(parseJson(signature)?.value);
@@ -388,15 +391,17 @@ export function parseTextItem(signature: string | undefined): TextItem | undefin
 }
 
 /**
- * Tells whether a server takes a reasoning item with this id: OpenAI's own refuse ids that they do not make; others, such as
- * Copilot's, make opaque ones of any length.
+ * Returns whether a server accepts a reasoning item with this id: OpenAI's own reject foreign ids; others, such as
+ * Copilot's, create opaque ids of any length.
  */
 export function isReasoningId(provider: string, id: string): boolean {
   const isStrict = provider.startsWith("openai") || provider.startsWith("azure");
   return !isStrict || (id.startsWith("rs") && id.length <= MAX_ID);
 }
 
-/** Reads the reasoning item in the signature of thinking; of a provider that needs it, with its encrypted content. */
+/**
+ * Reads the reasoning item in a thinking signature; undefined if there is none, or it lacks required encrypted content.
+ */
 export function parseReasoningItem(
   signature: string | undefined,
   needsContent: boolean,
@@ -412,9 +417,9 @@ function isReasoning(item: unknown): item is OpenAIReasoningItem {
 }
 
 /**
- * Returns the part of a call's id that names its item; undefined if the provider would reject it.
+ * Returns the item id in a call's id; undefined if the provider would reject it.
  *
- * @param prefix - How the ids of such items begin. Default: any, as of the tools that the AI SDK runs here.
+ * @param prefix - Required start of such item ids. Default: any, as for tools that the AI SDK runs locally.
  */
 export function findCallItem(id: string, prefix: "fc" | "ctc" | "" = ""): string | undefined {
   const [, item] = id.split("|");

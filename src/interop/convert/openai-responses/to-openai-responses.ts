@@ -41,7 +41,7 @@ const OPENAI_RESPONSES: Omit<Dialect, "canReplay" | "readAnswer"> = {
   provider: "openai",
   systemInFront: "leading",
   wantsThinkingWhole: true,
-  // Beside an image that it made, a model says an empty text in an item of its own.
+  // Next to a generated image, a model writes an empty text in an item of its own.
   keepsSignedText: (signature) => parseTextItem(signature) !== undefined,
   newIds: () => new ToolIds({ maxLength: MAX_ID, getPart: getCallId }),
   readSystem,
@@ -52,8 +52,8 @@ const OPENAI_RESPONSES: Omit<Dialect, "canReplay" | "readAnswer"> = {
 /**
  * Converts a session, or the messages of a context, to a request of OpenAI's Responses API.
  *
- * Reasoning of the model you ask goes back unchanged, followed by its item. If it cannot, the items of its answer are sent
- * without ids, since the provider refuses an item that it knows by id if the reasoning is missing.
+ * Reasoning of the requested model is sent back unchanged, followed by its item. If that is impossible, the items of
+ * its answer are sent without ids, because the provider rejects an item with a known id if its reasoning is missing.
  *
  * @param source - A session, or messages such as `buildSessionContext().messages`; not changed.
  * @returns `instructions` and `input` for `responses.create`, and the issues.
@@ -69,7 +69,7 @@ export function toOpenAIResponses(
   return { ...(plan.system !== "" && { instructions: plan.system }), input, issues: plan.issues.list() };
 }
 
-/** The items of one message, and the results of its calls. */
+/** Items of one message, and the results of its calls. */
 interface WrittenItems {
   readonly index: number;
   readonly items: readonly OpenAIResponsesItem[];
@@ -79,7 +79,7 @@ interface WrittenItems {
  * Plans a request, and writes its items.
  *
  * @param isPortable - Whether the items are for another account or program: without ids of stored items, and without
- *   originals of kinds that only the provider knows. Default: false.
+ *   originals of kinds that only the provider supports. Default: false.
  */
 export function planOpenAIResponses(
   source: RequestSource,
@@ -110,13 +110,16 @@ export function planOpenAIResponses(
   return { plan, written };
 }
 
-/** Tells whether the provider accepts items: it rejects trailing reasoning, and references to items that it has not stored. */
+/**
+ * Returns whether the provider accepts items: it rejects trailing reasoning, and references to items that it has not
+ * stored.
+ */
 function isReplayable(raw: unknown, isStored: boolean): boolean {
   const isReference = (item: unknown) => toRecord(item)["type"] === "item_reference";
   return !endsWithType(raw, "reasoning") && (isStored || !getItems(raw).some(isReference));
 }
 
-/** Writes items, each once and together with those that it needs. */
+/** Writes items, each once and together with the items it requires. */
 class ItemWriter {
   readonly #plan: RequestPlan;
   readonly #usedIds = new Set<string>();
@@ -124,7 +127,7 @@ class ItemWriter {
   readonly #answered: ReadonlySet<string>;
   readonly #called = new Set<string>();
 
-  /** Whether calls of custom tools are written as such, from any model, and nothing has the id of an item. */
+  /** Whether calls of custom tools are written as such, whatever their model, and without item ids. */
   readonly #isPortable: boolean;
 
   constructor(plan: RequestPlan, isPortable: boolean) {
@@ -206,7 +209,7 @@ function getIds(item: OpenAIResponsesItem): string[] {
   return typeof id === "string" ? [id] : [];
 }
 
-/** Tells whether a value is kept items. Unknown kinds are sent unchanged. */
+/** Returns whether a value is an array of kept items. Unknown kinds are sent unchanged. */
 function isItems(raw: unknown): raw is OpenAIResponsesItem[] {
   return readAnswer(raw) !== undefined;
 }

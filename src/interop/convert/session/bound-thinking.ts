@@ -15,58 +15,58 @@ import {
   type WrittenMessage,
 } from "./request-digest.ts";
 
-/** A message of a context, and the step that it is from. */
+/** Message of a context, with its step and entry. */
 export interface ContextItem {
   readonly message: AgentMessage;
   readonly step: number;
   readonly entry: SessionEntry;
 }
 
-/** Why thinking is void. */
+/** Reason why thinking is invalid. */
 export interface VoidThinking {
-  /** For people: what goes after "Dropped thinking". */
+  /** Human-readable reason, which continues "Dropped thinking". */
   readonly why: string;
-  /** The entry that voided it; undefined if no entry did. */
+  /** The entry that invalidated it; undefined if no entry did. */
   readonly causedBy: string | undefined;
 }
 
-/** A request of which thinking is checked. */
+/** Request whose thinking is checked. */
 export interface BoundRequest {
   readonly session: ConversationSession;
   readonly steps: readonly ProjectedSessionEntry[];
   readonly items: readonly ContextItem[];
-  /** Form of the request: what was found out for one form holds for it alone. */
+  /** Form of the request: results for one form apply only to it. */
   readonly form: string;
   readonly isSystemInPlace: boolean;
-  /** Writes a request of messages, without their thinking. */
+  /** Writes a request from messages, without their thinking. */
   write(messages: readonly AgentMessage[]): { readonly system: string; readonly messages: WrittenMessage[] };
   /** The system text that is sent, if it is not the session's. */
   readonly system: unknown;
   /** The tools that are sent. */
   readonly tools: unknown;
-  /** The provider's summary that the request begins with. */
+  /** The provider's summary at the start of the request. */
   readonly summary: ProviderSummary | undefined;
 }
 
-/** Hashes of what is before an answer. */
+/** Hashes of the content before an answer. */
 type Prefix = Pick<RequestRecord, "system" | "messages">;
 
-/** Hashes of a request: before the answer of each step, and of all of it. */
+/** Hashes of a request: before the answer of each step, and of the whole request. */
 interface RequestHashes {
   readonly system: string;
   readonly beforeStep: ReadonlyMap<number, string>;
   readonly all: string;
 }
 
-/** What answers were made over, by their entries, since that never changes. */
+/** Prefixes of answers, by their entries; a prefix never changes. */
 const prefixes = new WeakMap<SessionEntry, Map<string, Prefix>>();
 
 /**
- * Finds the answers in a request whose thinking is void, since something before them is not as it was in the
- * request that they answer.
+ * Finds the answers in a request whose thinking is invalid, because content before them differs from the request they
+ * answer.
  *
- * The tree knows that: an answer was made over the context at its parent. Makes that request again and compares hashes, but only
- * if an entry after the answer may have changed it.
+ * The tree holds that request: an answer was created from the context at its parent. Writes that request again and
+ * compares hashes, but only if an entry after the answer may have changed it.
  */
 export class BoundThinking {
   readonly #request: BoundRequest;
@@ -74,9 +74,9 @@ export class BoundThinking {
   readonly #edited: ReturnType<typeof findChanges>["edited"];
   readonly #redactions: readonly ContextChange[];
   readonly #isImported: boolean;
-  /** The answers to requests in which a provider found thinking void, by the entry of that. */
+  /** Answers whose requests had thinking that the provider found invalid, by the entry of that thinking. */
   readonly #reported: ReadonlyMap<string, string>;
-  /** Number of steps that are older than the compaction of the context; 0 if there is none. */
+  /** Number of steps older than the context's compaction; 0 without a compaction. */
   readonly #keptSteps: number;
   readonly #hashes = new Map<string, RequestHashes>();
 
@@ -94,7 +94,7 @@ export class BoundThinking {
     this.#isImported = session.getChildren(null).some((root) => findImportOrigin(root) !== undefined);
   }
 
-  /** Returns why the thinking of an answer is void; undefined if it is valid. */
+  /** Returns why the thinking of an answer is invalid; undefined if it is valid. */
   find({ message, step, entry }: ContextItem): VoidThinking | undefined {
     const reported = this.#reported.get(entry.id);
     if (reported !== undefined) return { why: "that the provider found void", causedBy: reported };
@@ -112,7 +112,10 @@ export class BoundThinking {
     return prefix === undefined || this.#isNow(prefix, step) ? undefined : this.#cause(step);
   }
 
-  /** Does it for an answer that a compaction keeps: only what its own provider summarized leaves thinking valid. */
+  /**
+   * Works like `find` for an answer that a compaction keeps: thinking stays valid only after a summary by its own
+   * provider.
+   */
   #findKept(message: AgentMessage, step: number, entry: SessionEntry): VoidThinking | undefined {
     const { summary, steps } = this.#request;
     const record = summary && (readRecord(message) ?? keptRecord(summary, entry.id));
@@ -127,7 +130,7 @@ export class BoundThinking {
       return { why: "whose request had other tools", causedBy: undefined };
     if (record.messages !== now.beforeStep.get(step))
       return this.#cause(step, "whose request had other messages");
-    // If the host does not say what it sends, only the session's own part can have changed.
+    // If the host does not pass what it sends, only the session's own part can have changed.
     const isSame =
       system === undefined
         ? record.system === now.system || this.#isSystemAsMade(step, entry, now)
@@ -135,7 +138,10 @@ export class BoundThinking {
     return isSame ? undefined : this.#cause(step, "whose request had another system text");
   }
 
-  /** Returns what was before an answer when it was made; undefined if nothing can have changed that. */
+  /**
+   * Returns the hashes of the content before an answer at its creation; undefined if nothing can have changed that
+   * content.
+   */
   #prefix(step: number, entry: SessionEntry): Prefix | undefined {
     if (this.#nextChange(step) === undefined && !this.#isChange(step)) return undefined;
     const { form } = this.#request;
@@ -146,9 +152,9 @@ export class BoundThinking {
     return prefix;
   }
 
-  /** Hashes the request that an answer was made over; `marked` is a step that says something else. */
+  /** Hashes the request from which an answer was created; the content of step `marked` is replaced. */
   #makePrefix(step: number, marked?: number): Prefix {
-    // Until something changes what is before it, each request continues the one before.
+    // Until an entry changes earlier content, each request continues the previous one.
     const end = this.#isChange(step) ? step : (this.#nextChange(step)?.step ?? this.#request.steps.length);
     const { system, beforeStep, all } = this.#hashesAt(end, marked);
     return { system, messages: end === step ? all : (beforeStep.get(step) ?? "") };
@@ -162,7 +168,9 @@ export class BoundThinking {
     return this.#changes.some((change) => change.step === step);
   }
 
-  /** Returns whether a redaction removed something that was before an answer: what else it says would show there. */
+  /**
+   * Returns whether a redaction removed content before an answer: replacing that content would then change the hashes.
+   */
   #isRedactedBefore(step: number, redaction: ContextChange): boolean {
     if (redaction.step <= step) return false;
     return redaction.targets.some((target) => {
@@ -183,11 +191,11 @@ export class BoundThinking {
     return system === now.system && messages === now.beforeStep.get(step);
   }
 
-  /** Finds the entry after a step that changed what is before it. */
+  /** Finds the entry after a step that changed the content before it. */
   #cause(step: number, otherwise = "whose request cannot be repeated"): VoidThinking {
     const after = [...this.#changes, ...this.#redactions].filter((change) => change.step > step);
     after.sort((a, b) => a.step - b.step);
-    // An answer after another is one: its request ended in what is no longer the end.
+    // An answer after another is itself a change: its request ended with content that is no longer at the end.
     const own = this.#changes.find((one) => one.step === step);
     const change = after.find(({ affects }) => affects < step) ?? after[0] ?? own;
     return change === undefined
@@ -195,7 +203,7 @@ export class BoundThinking {
       : voidSince(change.what, change.entryId);
   }
 
-  /** Hashes the request that the first steps make. */
+  /** Hashes the request of the first steps. */
   #hashesAt(end: number, marked?: number): RequestHashes {
     const key = `${end} ${marked}`;
     const known = this.#hashes.get(key);
@@ -214,7 +222,7 @@ export class BoundThinking {
   }
 }
 
-/** Counts the steps with the compaction of a context and what it keeps. */
+/** Counts the compaction at the start of a context and the steps it keeps. */
 function countKept([first, ...others]: readonly ProjectedSessionEntry[]): number {
   if (first?.sourceEntry.type !== "compaction") return 0;
   const { id } = first.sourceEntry;
@@ -227,9 +235,9 @@ function voidSince(what: string, entryId: string): VoidThinking {
 }
 
 /**
- * Returns the messages of the first steps as they were when there were no others.
+ * Returns the messages of the first steps as they were before later steps existed.
  *
- * @param marked - A step whose messages say something else, to find out whether they are in a request.
+ * @param marked - Step whose messages get other content, to find out whether they are in a request.
  */
 export function itemsUpTo(
   steps: readonly ProjectedSessionEntry[],
@@ -253,7 +261,7 @@ function latestEdits(steps: readonly ProjectedSessionEntry[], end: number): Map<
   return edits;
 }
 
-/** Returns a message of the same kind that says something else. */
+/** Returns a message of the same kind with other content. */
 function withMark(message: AgentMessage): AgentMessage {
   const mark = { type: "text" as const, text: "\u0001" };
   switch (message.role) {

@@ -7,30 +7,33 @@ import { getRedactedIds } from "../../../core/format/redaction.ts";
 import type { ConversationSession } from "../append-conversation.ts";
 import { isSameJson } from "../raw-form.ts";
 
-/** An entry after which a request may no longer begin as the one before. */
+/** Entry after which a request may no longer continue the previous one. */
 export interface ContextChange {
-  /** The step of the entry; between two steps if it is on another branch. */
+  /** Step of the entry; between two steps if it is on another branch. */
   readonly step: number;
   readonly entryId: string;
-  /** What it is, for people. */
+  /** Human-readable kind of change. */
   readonly what: string;
-  /** The first step that contributes something else; -1 for the front of the request, infinite if that is unknown. */
+  /** First step with other content; -1 for the front of the request, infinite if unknown. */
   readonly affects: number;
-  /** Whether it is an edit whose effect is among the edited spans, so that no request need be made again to know it. */
+  /**
+   * Whether it is an edit whose effect is among the edited spans, so that no request needs to be written again to find
+   * it.
+   */
   readonly isKnown: boolean;
-  /** Of a redaction: the steps of which the tree shows only what it has left. */
+  /** For a redaction: steps whose former content the tree no longer has. */
   readonly targets: readonly number[];
 }
 
-/** Steps between which a message that a request surely has said something else than now. */
+/** Range of steps during which a message that requests certainly contain had other content than now. */
 interface EditedSpan {
   readonly from: number;
   readonly until: number;
-  /** The edit that ended it. */
+  /** The edit that ended the range. */
   readonly entryId: string;
 }
 
-/** What changes in a context as it grows. */
+/** Changes in a context as it grows. */
 interface ContextChanges {
   readonly changes: readonly ContextChange[];
   readonly edited: readonly EditedSpan[];
@@ -38,14 +41,14 @@ interface ContextChanges {
 
 type Step = Pick<ProjectedSessionEntry, "sourceEntry">;
 
-/** Ids that all providers take as they are. */
+/** Ids that all providers accept unchanged. */
 const PLAIN_ID = /^[a-zA-Z0-9_-]{1,40}$/;
 
-/** An id that may be a new one for a call that reuses an id. */
+/** Id that may be a new one for a call that reuses an id. */
 const NUMBERED_ID = /_\d+$/;
 
 /**
- * Finds the entries among selected ones that change what is before them in a request, in order.
+ * Finds the entries among selected ones that change earlier content of a request, in order.
  *
  * @param isSystemInPlace - Whether later system messages stay in their places.
  */
@@ -63,14 +66,14 @@ class ChangeFinder {
   readonly #callers = new Map<string, number>();
   /** Ids of calls with a result. */
   readonly #answered = new Set<unknown>();
-  /** What the messages of a step said, and since when; of steps that a request surely has. */
+  /** Contents over time of each step that requests certainly contain, with the step and entry that set each. */
   readonly #said = new Map<
     number,
     { readonly step: number; readonly entryId: string; readonly messages: unknown }[]
   >();
   readonly #edits = new Map<number, ContextEditEntry>();
   #latestAnswer = -1;
-  /** The last step, if a request surely has it in front of an answer as the user's. */
+  /** Last step, if requests certainly contain it before an answer as user content. */
   #userStep: number | undefined;
 
   constructor(steps: readonly Step[], isSystemInPlace: boolean) {
@@ -105,7 +108,7 @@ class ChangeFinder {
     const message = entry.type === "message" ? entry.message : undefined;
     const { role, content, toolCallId } = toRecord(message);
     if (role === "system") return this.#isSystemInPlace ? undefined : -1;
-    // What is unfinished is in no request.
+    // Requests contain no unfinished answers.
     if (message !== undefined && isUnfinished(message)) return undefined;
     if (role === "assistant") return this.#affectedByAnswer(content, step);
     const caller = role === "toolResult" ? this.#callers.get(String(toolCallId)) : undefined;
@@ -130,7 +133,10 @@ class ChangeFinder {
     return target;
   }
 
-  /** An answer that does not follow the user, or has ids that a request changes, may change how what is before it is written. */
+  /**
+   * An answer that does not follow the user, or has ids that a request changes, may change how earlier content is
+   * written.
+   */
   #affectedByAnswer(content: unknown, step: number): number | undefined {
     const calls = toArray(content).map(toRecord);
     const ids = calls.flatMap(({ type, id }) => (type === "toolCall" ? [String(id)] : []));
@@ -143,13 +149,13 @@ class ChangeFinder {
   }
 }
 
-/** Returns whether content has a text that is not blank: no request lacks it. */
+/** Returns whether content has a text that is not blank, so that every request contains it. */
 function isSaid(content: unknown): boolean {
   return toContentBlocks(content).some((block) => String(toRecord(block)["text"] ?? "").trim() !== "");
 }
 
 /**
- * Finds the redactions of selected entries, wherever they are recorded.
+ * Finds the redactions of selected entries, on any branch.
  *
  * @remarks Cost: O(entries) in heads, plus the bodies of custom entries.
  */
@@ -167,7 +173,7 @@ export function findRedactions(session: ConversationSession, steps: readonly Ste
   });
 }
 
-/** Returns the last step that was there before an entry of another branch. */
+/** Returns the last step that already existed before an entry of another branch. */
 function lastBefore(record: SessionEntry, session: ConversationSession, steps: readonly Step[]): number {
   const entries = session.getEntries?.();
   if (entries === undefined)
@@ -187,7 +193,7 @@ function stepsById(steps: readonly Step[]): ReadonlyMap<string, number> {
   return new Map(steps.map(({ sourceEntry }, step) => [sourceEntry.id, step]));
 }
 
-/** Names the kind of an entry that changes what is before it. */
+/** Returns the name for the kind of an entry that changes earlier content. */
 function nameKind(entry: SessionEntry): string {
   if (entry.type === "context_edit") return "context edit";
   const { role } = toRecord(entry.type === "message" ? entry.message : undefined);

@@ -2,22 +2,22 @@ import { toArray, toRecord } from "../../../core/context/entry-fields.ts";
 import type { JsonObject } from "../../../core/format/json.ts";
 import { findSource } from "./request-digest.ts";
 
-/** What a provider reports of a block of thinking in a request. */
+/** A provider's report on a thinking block in a request. */
 interface InputTransformation {
   readonly type: string;
   readonly path: string;
   readonly reason: string;
-  /** The entry of the block, if that is known. */
+  /** The entry of the block, if known. */
   readonly entryId?: string;
 }
 
-/** Key in `details` of an answer for what the provider reports of its request. */
+/** Key in an answer's `details` of the provider's reports on its request. */
 const TRANSFORMATIONS = "inputTransformations";
 
-/** Types of reports that are understood; others may come. */
+/** Supported types of reports; others may follow. */
 const TYPES: ReadonlySet<unknown> = new Set(["thinking_dropped", "thinking_mismatch_allowed"]);
 
-/** Reads what a response reports of its request, and makes the `details` that keep it. */
+/** Reads a response's reports on its request, and creates the `details` that keep them. */
 export function keepTransformations(
   reported: unknown,
   request: object | undefined,
@@ -33,7 +33,10 @@ export function keepTransformations(
   return { list, details: list.length === 0 ? {} : { [TRANSFORMATIONS]: list.map((one) => ({ ...one })) } };
 }
 
-/** Lists the entries whose thinking a provider reported as void to the request of an answer, for any reason but its model. */
+/**
+ * Lists the entries whose thinking a provider reported as invalid for an answer's request, for any reason but its
+ * model.
+ */
 export function listVoidEntries(message: object): string[] {
   const reported = toArray(toRecord(toRecord(message)["details"])[TRANSFORMATIONS]).map(toRecord);
   return reported.flatMap(({ reason, entryId }) =>

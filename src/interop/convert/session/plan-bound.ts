@@ -12,7 +12,7 @@ import { isSameClaude } from "./claude-model.ts";
 import { type ProviderSummary, withSummaryBlock } from "./provider-summary.ts";
 import { digestSignature, isThinkingBlock, readRecord, type WrittenMessage } from "./request-digest.ts";
 
-/** A request of a session whose model binds thinking. */
+/** Request from a session for a model that binds thinking. */
 export interface BoundInput {
   readonly session: ConversationSession;
   readonly steps: readonly ProjectedSessionEntry[];
@@ -28,7 +28,7 @@ export interface BoundInput {
 
 type Dropped = Map<number, VoidThinking>;
 
-/** Plans a request without the thinking that is void, and reports which. */
+/** Plans a request without invalid thinking, and reports what was dropped. */
 export function planBound({ messages: all, ...rest }: BoundInput): RequestPlan {
   const input = { ...rest, messages: withSummaryBlock(all, rest.summary, rest.target) };
   const dropped = findVoid(input);
@@ -48,7 +48,7 @@ function planWithout(dropped: Dropped, { messages, target, dialect, options }: B
   return plan;
 }
 
-/** Finds the answers whose thinking is void, or that the model cannot read. */
+/** Finds the answers whose thinking is invalid or unreadable for the model. */
 function findVoid(input: BoundInput): Dropped {
   const { items, messages, target, dialect } = input;
   const dropped: Dropped = new Map();
@@ -88,8 +88,8 @@ function boundThinking({ prepare, write, ...input }: BoundInput): BoundThinking 
 const UNREADABLE: VoidThinking = { why: "that the model would refuse", causedBy: undefined };
 
 /**
- * Finds the answers whose thinking is in front of one whose request did not hold it: what is put back in the middle voids what
- * follows, while thinking may be gone from the start.
+ * Finds answers with thinking before an answer whose request did not contain it: reinserting thinking invalidates what
+ * follows, whereas thinking may be missing at the start.
  */
 function findUnchained({ items: planned }: RequestPlan, { items, messages }: BoundInput): Dropped {
   const kept = planned.flatMap((item) => {
@@ -121,7 +121,7 @@ function isAnswerItem(message: AgentMessage): message is AssistantMessage {
   return toRecord(message)["role"] === "assistant";
 }
 
-/** Returns whether a message is an answer that goes into requests. */
+/** Returns whether a message is an answer that requests include. */
 export function isFinishedAnswer(message: AgentMessage): message is AssistantMessage {
   return isAnswerItem(message) && !isUnfinished(message);
 }
@@ -130,7 +130,7 @@ function hasThinking({ content }: AssistantMessage): boolean {
   return toArray(content).some((block) => toRecord(block)["type"] === "thinking");
 }
 
-/** Returns whether the model can read all thinking of an answer: family and version count, not how the model is named. */
+/** Returns whether the model can read all thinking of an answer: family and version decide, not the model's name. */
 function canRead(answer: AssistantMessage, target: ModelIdentity | undefined, dialect: Dialect): boolean {
   if (target === undefined || !isWrittenBy(target, asTarget(answer, target))) return false;
   const { content } = answer;
@@ -138,7 +138,7 @@ function canRead(answer: AssistantMessage, target: ModelIdentity | undefined, di
   return content.every((block) => block.type !== "thinking" || dialect.canReplay(block, answer));
 }
 
-/** Returns an answer under the name of the model that is asked, if that is the one that wrote it. */
+/** Returns an answer under the name of the requested model, if that model wrote it. */
 function asTarget(answer: AssistantMessage, target: ModelIdentity | undefined): AssistantMessage {
   if (target === undefined || isWrittenBy(target, answer)) return answer;
   const { model, responseModel = model } = answer;
@@ -146,7 +146,7 @@ function asTarget(answer: AssistantMessage, target: ModelIdentity | undefined): 
   return isSame ? { ...answer, model: target.model } : answer;
 }
 
-/** Returns an answer without thinking, also in its kept original. */
+/** Returns an answer without thinking, including in its kept original. */
 function withoutThinking(answer: AssistantMessage, { form }: Dialect): AssistantMessage {
   if (!hasThinking(answer)) return answer;
   const content = answer.content.filter((block) => toRecord(block)["type"] !== "thinking");

@@ -9,15 +9,15 @@ import { readSummary } from "./provider-summary.ts";
 import type { WrittenMessage, WrittenSource } from "./request-digest.ts";
 import { isSession, type RequestSource, readSteps } from "./session-steps.ts";
 
-/** What a form does beside its dialect. */
+/** Functions of a form in addition to its dialect. */
 export interface RequestForm {
-  /** Prepares the messages, each by itself. */
+  /** Prepares the messages, each independently. */
   prepare?(messages: readonly AgentMessage[]): readonly AgentMessage[];
   /** Writes a request; absent if the form carries no thinking that is bound to it. */
   write?(plan: RequestPlan): WrittenMessage[];
 }
 
-/** A plan that knows the messages and entries that it is made of, if it is made of a session. */
+/** Plan with the messages and entries it was created from, if the source is a session. */
 export interface SourcePlan extends RequestPlan {
   readonly sourceAt: (index: number) => WrittenSource | undefined;
 }
@@ -25,9 +25,10 @@ export interface SourcePlan extends RequestPlan {
 const AS_IS = (messages: readonly AgentMessage[]) => messages;
 
 /**
- * Prepares a request of messages, or of a session at a leaf.
+ * Prepares a request from messages, or from a session at a leaf.
  *
- * Of a session, it drops thinking that is void, if the model binds its thinking to what was before it, and issues name entries.
+ * From a session, it drops invalid thinking if the model binds its thinking to the content before it, and issues name
+ * entries.
  */
 export function planRequest(
   source: RequestSource,
@@ -62,7 +63,7 @@ export function planRequest(
   return { ...plan, sourceAt };
 }
 
-/** Writes what was planned without a provider's form, to compare requests of SDKs that write it themselves. */
+/** Writes a plan without a provider's form, to compare requests of SDKs that write them themselves. */
 export function writePlan({ items, ids }: RequestPlan): WrittenMessage[] {
   return items.flatMap((item): WrittenMessage[] => {
     const { index } = item;

@@ -6,17 +6,17 @@ import { assistantMessage } from "../answer.ts";
 import type { ModelIdentity } from "../dialect.ts";
 import { findRaw, keepRaw } from "../raw-form.ts";
 
-/** What was sent with an answer's request, as hashes: kept with the answer, and compared with later requests. */
+/** Hashes of an answer's request: kept with the answer, and compared with later requests. */
 export interface RequestRecord {
   readonly system: string;
   readonly tools: string;
-  /** Of all messages, without thinking and marks for the cache. */
+  /** Of all messages, without thinking and cache marks. */
   readonly messages: string;
-  /** Of the signature of the last thinking; empty if there was none. */
+  /** Of the signature of the last thinking; empty if the request had none. */
   readonly thinking: string;
 }
 
-/** What is kept of a request in which the provider summarized what it holds. */
+/** Record of a request for a summary by the provider. */
 export interface SummaryRecord {
   /** Hashes of the system text, of the tools (empty if they are unknown), and of the summarized messages. */
   readonly system: string;
@@ -26,7 +26,7 @@ export interface SummaryRecord {
   readonly kept: { readonly [entryId: string]: string };
 }
 
-/** A summary that the provider wrote: its block goes back as it came. */
+/** Summary by the provider: its block is sent back unchanged. */
 export interface ProviderSummary {
   readonly block: object;
   readonly record: SummaryRecord;
@@ -35,13 +35,13 @@ export interface ProviderSummary {
 /** Key in `details` of a compaction for the record of its request. */
 const RECORD = "summaryRequestHash";
 
-/** Makes the `details` of a compaction that the provider wrote. */
+/** Creates the `details` of a compaction by the provider. */
 export function keepSummary({ block, record }: ProviderSummary): JsonObject {
   const { system, tools, messages, kept } = record;
   return { ...keepRaw("anthropic", [block]), [RECORD]: { system, tools, messages, kept: { ...kept } } };
 }
 
-/** Reads the summary of a compaction; undefined if another one wrote it. */
+/** Reads the summary of a compaction; undefined if the provider did not write it. */
 export function readSummary(entry: SessionEntry | undefined): ProviderSummary | undefined {
   if (entry?.type !== "compaction") return undefined;
   const raw = findRaw(entry, "anthropic");
@@ -57,13 +57,13 @@ export function readSummary(entry: SessionEntry | undefined): ProviderSummary | 
   return { block, record: { system, tools, messages, kept: Object.fromEntries(hashes) } };
 }
 
-/** Returns the hashes of the request that a kept answer was part of; undefined if its thinking was void there. */
+/** Returns the hashes of the request that contained a kept answer; undefined if its thinking was invalid there. */
 export function keptRecord({ record }: ProviderSummary, entryId: string): RequestRecord | undefined {
   const messages = Object.hasOwn(record.kept, entryId) ? record.kept[entryId] : undefined;
   return messages === undefined ? undefined : { ...record, messages, thinking: "" };
 }
 
-/** Puts the provider's block in place of the summary that a context begins with. */
+/** Replaces the summary at the start of a context with the provider's block. */
 export function withSummaryBlock(
   messages: readonly AgentMessage[],
   summary: ProviderSummary | undefined,
@@ -79,7 +79,7 @@ export function withSummaryBlock(
   });
 }
 
-/** Returns whether an answer is nothing but a summary that its provider wrote, with which a request may begin. */
+/** Returns whether an answer consists only of a summary by its provider, with which a request may begin. */
 export function isSummaryBlock(raw: unknown): boolean {
   return Array.isArray(raw) && raw.length === 1 && toRecord(raw[0])["type"] === "compaction";
 }

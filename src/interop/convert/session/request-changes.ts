@@ -13,21 +13,21 @@ import { type ContextChange, findChanges, findRedactions } from "./context-chang
 import { writePlan } from "./plan-source.ts";
 import { digestMessage, digestSystem, readRecord } from "./request-digest.ts";
 
-/** The first thing in which a request differs from an earlier one that it should continue. */
+/** First difference between a request and an earlier one that it should continue. */
 export interface RequestChange {
-  /** Index of the message in the earlier context; -1 for what is in front: the system text, the tools, the model. */
+  /** Index of the message in the earlier context; -1 for the front: the system text, the tools, the model. */
   readonly index: number;
-  /** The entry of that message; undefined in front. */
+  /** Entry of that message; undefined for the front. */
   readonly entryId: string | undefined;
-  /** The entry because of which it differs; undefined if no entry is the cause. */
+  /** Entry that caused the difference; undefined if no entry did. */
   readonly causedBy: string | undefined;
-  /** What differs and why, for people. */
+  /** Human-readable description of the difference and its cause. */
   readonly message: string;
 }
 
-/** A request that was made, or would be. */
+/** Request that was sent, or would be. */
 interface MadeRequest {
-  /** The answer to it; undefined if the request is one that would be made now. */
+  /** Answer to the request; undefined if the request would be sent now. */
   readonly answer: { readonly id: string; readonly message: AssistantMessage } | undefined;
   readonly path: readonly SessionEntry[];
   readonly steps: readonly ProjectedSessionEntry[];
@@ -38,7 +38,7 @@ const BEGINNINGS: ReadonlySet<string> = new Set(["compaction", RESET_TYPE]);
 
 const MAX_ID = 64;
 
-/** What no provider asks for: requests are compared as the session has them. */
+/** Dialect without any provider's limits: requests are compared as the session has them. */
 const NEUTRAL: Dialect = {
   ...USUAL_DIALECT,
   form: "modelMessage",
@@ -56,12 +56,13 @@ const NEUTRAL: Dialect = {
 /**
  * Finds the first message in which a request of a session differs from an earlier one, and the entry that caused it.
  *
- * A request that continues the earlier one differs in nothing. Otherwise the provider's prompt cache is lost from that message
- * on, and Claude's thinking after it is void. Thinking itself is not compared.
+ * A request that continues the earlier one does not differ. Otherwise the provider's prompt cache is lost from that
+ * message on, and Claude's thinking after it is invalid. Thinking itself is not compared.
  *
- * @param fromId - The earlier request: an answer stands for the request that it answers, any other entry for one at that leaf.
+ * @param fromId - The earlier request: for an answer, the request that it answers; for any other entry, a request at
+ *   that leaf.
  * @param toId - The later request. Default: at the session's leaf.
- * @returns Undefined if the later request begins as the earlier one.
+ * @returns Undefined if the later request continues the earlier one.
  * @throws {SessionError} `ENTRY_NOT_FOUND`
  * @remarks Cost: O(messages). Source: docs/messages.md#what-a-request-changes
  */
@@ -74,7 +75,7 @@ export function requestChanges(
   return changeInFront(from.answer, to.answer) ?? changeInMessages(session, from, to);
 }
 
-/** Finds where requests on the path to the leaf do not continue the one before, each with the two answers. */
+/** Lists the requests on the path to the leaf that do not continue the previous one, each with the two answers. */
 export function listRequestChanges(
   session: ConversationSession,
 ): (RequestChange & { readonly fromId: string; readonly toId: string })[] {
@@ -91,7 +92,7 @@ export function listRequestChanges(
   return asked.flatMap((at, number) => {
     const [before, from, to] = [asked[number - 1], path[asked[number - 1] ?? -1], path[at]];
     if (before === undefined || from === undefined || to === undefined) return [];
-    // Only these can make a difference, and comparing costs the whole context.
+    // Only these can make a difference, and a comparison costs the whole context.
     const mayDiffer = isRedacted || [...changed].some((one) => one > before && one <= at);
     const change = mayDiffer
       ? requestChanges(session, from.id, to.id)
@@ -119,7 +120,7 @@ function isAnswerStep(
   return entry.type === "message" && entry.message.role === "assistant";
 }
 
-/** Compares the models that were asked, and what hosts sent beside the session. */
+/** Compares the requested models, and what hosts sent in addition to the session. */
 function changeInFront(from: MadeRequest["answer"], to: MadeRequest["answer"]): RequestChange | undefined {
   if (from === undefined || to === undefined) return undefined;
   const [before, now] = [from, to].map(({ message }) => `${message.provider}/${message.model}`);
@@ -130,7 +131,7 @@ function changeInFront(from: MadeRequest["answer"], to: MadeRequest["answer"]): 
 }
 
 function inFront(what: string, causedBy: string | undefined): RequestChange {
-  const message = `The requests differ in front of the messages: ${what}.`;
+  const message = `The requests differ before the messages: ${what}.`;
   return { index: -1, entryId: undefined, causedBy, message };
 }
 
@@ -163,7 +164,9 @@ function described(
   return { index, entryId, causedBy: cause?.entryId, message: `${what} differs${why}.` };
 }
 
-/** Finds the entry that makes a request differ: one that only the later path has, else one that only the earlier has. */
+/**
+ * Finds the entry that causes a difference: one that only the later path has, else one that only the earlier path has.
+ */
 function findCause(
   from: MadeRequest,
   to: MadeRequest,
@@ -187,12 +190,12 @@ function changesOutside({ steps }: MadeRequest, shared: ReadonlySet<string>): Co
   return findChanges(steps, false).changes.filter(({ entryId }) => !shared.has(entryId));
 }
 
-/** Returns the compaction, or the reset, that a context begins with, if another path lacks it. */
+/** Returns the compaction or reset at the start of a context, if another path lacks it. */
 function latestCompaction({ path }: MadeRequest, shared: ReadonlySet<string>): string | undefined {
   return path.findLast(({ type, id }) => BEGINNINGS.has(type) && !shared.has(id))?.id;
 }
 
-/** Finds a redaction that was made after the earlier request and before the later one, of something that the earlier had. */
+/** Finds a redaction between the earlier and the later request that removed content of the earlier one. */
 function findRedactionBetween(
   session: ConversationSession,
   from: MadeRequest,

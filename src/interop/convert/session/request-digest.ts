@@ -8,24 +8,24 @@ import { toWire } from "../bedrock/bedrock-content.ts";
 import { isSameJson } from "../raw-form.ts";
 import { isSummaryBlock, type RequestRecord, readSummary } from "./provider-summary.ts";
 
-/** A message of a request as its provider gets it. */
+/** Message of a request in its provider's form. */
 export interface WrittenMessage {
   readonly role: string;
   readonly content: unknown;
-  /** Index of the message of ours that it begins with. */
+  /** Index of the first session message in it. */
   readonly index: number;
 }
 
 /** Key in `details` of an answer for the record of its request. */
 const RECORD = "requestHash";
 
-/** Hash of what is before the first message. */
+/** Hash of the content before the first message. */
 const NO_MESSAGES = "";
 
-/** Digests of written messages, by the message of ours that each begins with, and by role. */
+/** Digests of written messages, by their first session message, and by role. */
 const digests = new WeakMap<object, Map<string, { readonly said: unknown; readonly digest: string }>>();
 
-/** The message of ours, and its entry, that a message of a request begins with. */
+/** First session message of a request's message, and its entry. */
 export interface WrittenSource {
   readonly message: AgentMessage;
   readonly entry: SessionEntry;
@@ -33,7 +33,7 @@ export interface WrittenSource {
 
 const sources = new WeakMap<object, WrittenSource>();
 
-/** Remembers where the messages of a request are from, so that what is said of it later names entries. */
+/** Records the sources of a request's messages, so that later reports on the request can name entries. */
 export function rememberSources(
   written: readonly WrittenMessage[],
   messages: readonly object[],
@@ -45,15 +45,15 @@ export function rememberSources(
   });
 }
 
-/** Returns where a message of a request is from; undefined if it is not known, as that of a copy. */
+/** Returns the source of a request's message; undefined if unknown, as for a copy. */
 export function findSource(message: unknown): WrittenSource | undefined {
   return typeof message === "object" && message !== null ? sources.get(message) : undefined;
 }
 
 /**
- * Hashes messages: what is before each, and all.
+ * Hashes messages: the content before each, and the whole.
  *
- * A summary by the provider takes the place of the messages that it covers.
+ * A summary by the provider replaces the messages that it covers.
  */
 export function hashMessages(
   messages: readonly Pick<WrittenMessage, "role" | "content" | "index">[],
@@ -73,7 +73,7 @@ export function hashMessages(
 /**
  * Returns the digest of a written message.
  *
- * @param source - The message of ours that it begins with: it is hashed once, unless it is written in another way.
+ * @param source - Its first session message: it is hashed once, unless it is written differently.
  */
 export function digestMessage(role: string, content: unknown, source: object | undefined): string {
   const said = withoutThinking(content);
@@ -86,7 +86,7 @@ export function digestMessage(role: string, content: unknown, source: object | u
   return digest;
 }
 
-/** Returns the digest of the text in front of a request. */
+/** Returns the digest of the text at the front of a request. */
 export function digestSystem(system: unknown): string {
   const blocks = typeof system === "string" ? [system] : toArray(system);
   const texts = blocks.map((block) => toRecord(block)["text"] ?? unmarked(block));
@@ -98,7 +98,7 @@ export function digestTools(tools: unknown): string {
   return hashText(encodeParsed(toArray(tools).map(unmarked)));
 }
 
-/** Makes the `details` that keep what was sent: a request of Anthropic's or of Bedrock's. */
+/** Creates the `details` that record the sent request, in Anthropic's or Bedrock's form. */
 export function keepRequest(request: object | undefined): JsonObject {
   if (request === undefined) return {};
   if (!isJsonRecord(request)) throw new TypeError("The request of an answer is the object that was sent.");
@@ -118,7 +118,7 @@ export function keepRequest(request: object | undefined): JsonObject {
   return { [RECORD]: record };
 }
 
-/** Returns the record of an answer's request; undefined if there is none, or it is none. */
+/** Returns the record of an answer's request; undefined if it is missing or malformed. */
 export function readRecord(message: object): RequestRecord | undefined {
   const { system, tools, messages, thinking } = toRecord(toRecord(toRecord(message)["details"])[RECORD]);
   if (typeof system !== "string" || typeof tools !== "string") return undefined;
@@ -126,12 +126,12 @@ export function readRecord(message: object): RequestRecord | undefined {
   return { system, tools, messages, thinking };
 }
 
-/** Returns the digest of a signature, which may be as long as what it signs; empty if there is none. */
+/** Returns the digest of a signature, which may be as long as the signed content; empty without a signature. */
 export function digestSignature(signature: string | undefined): string {
   return signature === undefined ? "" : hashText(signature);
 }
 
-/** Lists the signatures of the thinking in a written content, in the form of Anthropic or of Bedrock. */
+/** Lists the signatures of the thinking in written content, in Anthropic's or Bedrock's form. */
 function listSignatures(content: unknown): string[] {
   return toArray(content).flatMap((block) => {
     if (!isThinkingBlock(block)) return [];
@@ -141,13 +141,13 @@ function listSignatures(content: unknown): string[] {
   });
 }
 
-/** Returns whether a block of Anthropic's or of Bedrock's is thinking, which is no part of what binds it. */
+/** Returns whether a block of Anthropic's or Bedrock's is thinking, which is not part of the content that binds it. */
 export function isThinkingBlock(block: unknown): boolean {
   const { type, reasoningContent } = toRecord(block);
   return type === "thinking" || type === "redacted_thinking" || reasoningContent !== undefined;
 }
 
-/** Returns content as blocks, without thinking and marks for the cache. */
+/** Returns content as blocks, without thinking and cache marks. */
 function withoutThinking(content: unknown): unknown {
   if (typeof content === "string") return [{ type: "text", text: content }];
   if (!Array.isArray(content)) return content;
@@ -161,7 +161,7 @@ function hasBytes(block: unknown): boolean {
   return toRecord(block)["type"] === undefined;
 }
 
-/** Copies a block without marks for the cache, also those of the blocks inside it. */
+/** Copies a block without cache marks, including those of its inner blocks. */
 function unmarked(block: unknown): unknown {
   if (!isJsonRecord(block)) return block;
   const { cache_control: _, content, ...rest } = block;

@@ -4,7 +4,7 @@ import { makeEntryNotFoundError } from "../../../core/format/errors.ts";
 import type { AgentMessage } from "../../../core/format/message.ts";
 import type { ConversationSession } from "../append-conversation.ts";
 
-/** What a request is made of: the messages of a context, or a session, whose tree also tells what was sent before. */
+/** Source of a request: the messages of a context, or a session, whose tree also shows what was sent before. */
 export type RequestSource = readonly AgentMessage[] | ConversationSession;
 
 /** Returns whether a source is a session. */

@@ -28,10 +28,10 @@ export const ATIF: SourceProgram = {
   },
 };
 
-/** Size of the largest image that is read. */
+/** Maximum size of an image that is read. */
 const MAX_ASSET_BYTES = 32 * 1024 ** 2;
 
-/** Size of all images of a document, each counted as often as it is referred to. */
+/** Maximum total size of a document's images, each counted once per reference. */
 const MAX_TOTAL_BYTES = 64 * 1024 ** 2;
 
 const MAX_ASSET_NAME = 255;
@@ -56,7 +56,7 @@ function makeAssetReader(folder: string): ReadAsset {
   };
 }
 
-/** Reads a file below the folder of its document; undefined for every other path, since the document is not trusted. */
+/** Reads a file below the folder of its document; undefined for every other path, because the document is not trusted. */
 function readAssetBeside(folder: string, name: string, maxBytes: number): Buffer | undefined {
   if (name.length > MAX_ASSET_NAME || name.includes("\0")) return undefined;
   const path = join(folder, name);

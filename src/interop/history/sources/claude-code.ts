@@ -37,7 +37,7 @@ import {
   type SourceSession,
 } from "../source-program.ts";
 
-/** Transcripts of Claude Code, with those of subagents in files of their own. */
+/** Transcripts of Claude Code, with those of subagents in separate files. */
 export const CLAUDE_CODE: SourceProgram = {
   name: "claude-code",
   folders: (env, home) => listClaudeHomes(env, home).map((folder) => join(folder, "projects")),
@@ -73,13 +73,13 @@ export const CLAUDE_CODE: SourceProgram = {
     ),
 };
 
-/** Types of records that become entries by themselves and by the records that they name. */
+/** Types of records whose entries depend only on them and on the records that they name. */
 const PLAIN_TYPES: ReadonlySet<unknown> = new Set(["user", "assistant", "attachment", "system", "progress"]);
 
 /** Tools that start other agents. */
 const STARTERS: ReadonlySet<unknown> = new Set(["Task", "Agent"]);
 
-/** Tells whether new records follow the latest ones, and need nothing that only earlier ones tell: names, totals, calls, agents. */
+/** Returns whether new records follow the latest ones, and depend on no earlier ones: names, totals, calls, agents. */
 function isAlone(
   fresh: readonly SourceRecord[],
   old: readonly SourceRecord[],
@@ -103,7 +103,7 @@ function isAlone(
     const isSummary = subtype === "compact_boundary" || value["isCompactSummary"] === true;
     if (!PLAIN_TYPES.has(type) || !isOwn || isSummary || !uuids.has(parentUuid) || !uuids.has(caller))
       return false;
-    // What was copied keeps its time; messages of the program itself say "<synthetic>".
+    // Copied records keep their time; messages of the program itself have the model "<synthetic>".
     if (String(timestamp) < since || (type === "assistant" && !/^[^<]/.test(String(model)))) return false;
     if (findBlocks(record, "tool_use").some(({ name }) => STARTERS.has(name))) return false;
     if (/^<task-notification>/.test(joinContentText(content))) return false;
@@ -125,7 +125,7 @@ function getProjectFolder(path: string): string {
   return /^(.*)[/\\][^/\\]+[/\\]subagents[/\\]/.exec(path)?.[1] ?? dirname(path);
 }
 
-/** Returns the working directories that the program knows, from the files in which it stores its projects. */
+/** Returns the working directories from the files in which the program stores its projects. */
 function listProjects(env: Environment, beside: SideFiles): string[] {
   const home = env["HOME"] || homedir();
   const stateFiles = [...listClaudeHomes(env, home), home].map((folder) => join(folder, ".claude.json"));
@@ -133,7 +133,7 @@ function listProjects(env: Environment, beside: SideFiles): string[] {
   return folders.filter(isFolderName);
 }
 
-/** Finds the working directory of a project folder: a project of this name, else what the name says. */
+/** Finds the working directory of a project folder: a project with this name, otherwise the path that the name encodes. */
 function findFolderCwd(folder: string, projects: readonly string[]): string {
   const name = basename(folder);
   return projects.find((cwd) => makeClaudeFolderName(cwd) === name) ?? name.replaceAll("-", "/");
@@ -185,7 +185,7 @@ function findLatestTime(records: readonly SourceRecord[]): string | undefined {
     .at(-1);
 }
 
-/** Tells whether a conversation is older than its file: notes in front of it are younger, or of another record. */
+/** Returns whether a conversation is older than its file: notes before it are younger, or belong to another record. */
 function isCopied(records: readonly SourceRecord[], first: number): boolean {
   const { uuid, timestamp, subtype } = toRecord(records[first]?.value);
   if (subtype === "compact_boundary") return true;
@@ -247,7 +247,7 @@ function readClaudeCode(session: SourceSession, options: ReadOptions): ImportedS
   });
 }
 
-/** Returns the dollars that the totals of a copy begin with; what was imported already stays as it is. */
+/** Returns the initial dollars in a copy's totals; undefined if it was imported without them, because it must not change. */
 function findInherited(
   records: readonly SourceRecord[],
   original: readonly SourceRecord[] | undefined,
@@ -261,7 +261,9 @@ function findInherited(
 
 const UUIDS = /"uuid":"([0-9a-f-]{36})"/g;
 
-/** Finds the file that a session was copied from: of those with its first record, the one with most of the others. */
+/**
+ * Finds the file that a session was copied from: of the files with its first record, the one that shares the most other records.
+ */
 function findOrigin(
   records: readonly SourceRecord[],
   candidates: readonly KnownFile[],
@@ -284,7 +286,7 @@ function countMissingUuids(path: string, others: readonly string[]): number {
   return [...readUuids(path)].filter((uuid) => !held.has(uuid)).length;
 }
 
-/** Bytes of the longest match of `UUIDS`. */
+/** Number of bytes in the longest match of `UUIDS`. */
 const MATCH_BYTES = 45;
 
 /** Returns the ids of a file's records; empty if it cannot be read, which its own import reports. */

@@ -48,20 +48,20 @@ export const CLINE: SourceProgram = {
   read: readCline,
 };
 
-/** Ending of the files in which the command line keeps messages. */
+/** Suffix of the files in which the command line stores messages. */
 const MESSAGES = ".messages.json";
 
-/** Name of the file in which an editor keeps the messages of a task, in a folder that has the task's id. */
+/** Name of the file in which an editor stores the messages of a task, in a folder named after the task's id. */
 const TASK = "api_conversation_history.json";
 
-/** Name of the file with what the editor shows of a task; some tasks have lost all else. */
+/** Name of the file with the rows that the editor shows for a task; for some tasks, it is the only remaining file. */
 const ROWS = "ui_messages.json";
 
 function isTask(path: string): boolean {
   return basename(path) === TASK || basename(path) === ROWS;
 }
 
-/** Tells whether a file has what the editor shows of messages that are there. */
+/** Returns whether a file has the rows shown for a task whose messages also exist. */
 function isShownBeside(path: string): boolean {
   return basename(path) === ROWS && existsSync(join(dirname(path), TASK));
 }
@@ -77,7 +77,7 @@ const EDITORS = ["Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"];
 const SERVERS = [".vscode-server", ".vscode-server-insiders", ".cursor-server", ".windsurf-server"];
 const EXTENSIONS = ["saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline", "kilocode.kilo-code"];
 
-/** Returns the folders of tasks, wherever editors keep the data of extensions on any system. */
+/** Returns the folders of tasks, in all folders where editors keep the data of extensions on any system. */
 function listTaskFolders({ APPDATA, XDG_CONFIG_HOME: config }: Environment, home: string): string[] {
   const homes = [
     config ? toAbsolutePath(config) : join(home, ".config"),
@@ -91,12 +91,12 @@ function listTaskFolders({ APPDATA, XDG_CONFIG_HOME: config }: Environment, home
   );
 }
 
-/** Files beside messages. */
+/** Files next to messages. */
 interface Beside {
-  /** What the program tells of the session or task. */
+  /** Path of the program's facts about the session or task. */
   readonly manifest?: string;
   readonly compaction?: string;
-  /** What an editor shows. */
+  /** Path of the rows that an editor shows. */
   readonly viewRows?: string;
 }
 
@@ -111,7 +111,7 @@ function readBeside(path: string): Beside {
   return { manifest: `${own}.json`, compaction: `${own}.compaction.json` };
 }
 
-/** Tells whether a file stands beside messages and holds none, or those that a compaction has left. */
+/** Returns whether a file is next to messages and contains none, or those that remain after a compaction. */
 function isBeside(path: string): boolean {
   if (/\.compaction\.json$|[/\\]sessions[/\\]([^/\\]+)[/\\]\1\.json$/.test(path)) return true;
   if (isShownBeside(path)) return true;
@@ -135,7 +135,7 @@ function readFacts(text: string, path: string): FileFacts[] {
   ];
 }
 
-/** Working directories of tasks, from the list that Cline keeps of all tasks. */
+/** Working directories of tasks, from Cline's list of all tasks. */
 class TaskFolders {
   readonly #lists = new Map<string, ReadonlyMap<unknown, unknown>>();
   readonly #beside: SideFiles;
@@ -157,7 +157,7 @@ class TaskFolders {
   }
 }
 
-/** Finds the session that another one begins like: an undo copies what it keeps into a session of its own. */
+/** Finds the session with the same beginning as another one: an undo copies the remaining messages into a new session. */
 function withOrigins(sessions: readonly SourceSession[]): SourceSession[] {
   const last = new Map<string, KnownFile>();
   const byStart = [...sessions].sort((one, other) => (makeSessionKey(one) < makeSessionKey(other) ? -1 : 1));

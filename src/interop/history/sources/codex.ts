@@ -14,7 +14,7 @@ import {
 import { parseSourceFile, readSourceAsText, type SideFiles } from "../source-file.ts";
 import type { FileFacts, KnownFile, SourceProgram } from "../source-program.ts";
 
-/** Rollouts of Codex, plain, compressed, archived, and of the first versions. */
+/** Rollouts of Codex: plain, compressed, archived, or written by the first versions. */
 export const CODEX: SourceProgram = {
   name: "codex",
   folders: ({ CODEX_HOME: named }, home) => {
@@ -61,7 +61,7 @@ function readFacts(records: readonly SourceRecord[], path: string): FileFacts[] 
   ];
 }
 
-/** Omits copies of files that are archived or compressed; of several that are equally packed, the longest stays. */
+/** Omits archived or compressed copies of files; of several copies in the same form, the longest is kept. */
 function withoutCopies(files: readonly KnownFile[]): KnownFile[] {
   const best = new Map<string, KnownFile>();
   for (const file of files) {
@@ -105,7 +105,7 @@ function readRolloutText(file: KnownFile) {
   return old === undefined ? parseSourceFile(file) : { path, ...old };
 }
 
-/** Names of threads, from the lists beside the session folders. */
+/** Names of threads, from the lists next to the session folders. */
 class Titles {
   readonly #lists = new Map<string, ReadonlyMap<string, string>>();
   readonly #beside: SideFiles;

@@ -18,14 +18,14 @@ import { parseSourceFile, readSourcePieces, SideFiles } from "../source-file.ts"
 import type { FileFacts, SourceProgram, SourceSession } from "../source-program.ts";
 import { canReadDatabases, type Database, withDatabase } from "../sqlite.ts";
 
-/** Events of GitHub Copilot CLI: in the folder of a session, or in a file of its own in older versions. */
+/** Events of GitHub Copilot CLI: in the folder of a session, or in older versions in a single file. */
 export const COPILOT: SourceProgram = {
   name: "copilot",
   folders: ({ COPILOT_HOME: named }, home) => {
     const own = named ? toAbsolutePath(named) : join(home, ".copilot");
     return [join(own, "session-state"), join(own, "history-session-state")];
   },
-  // Files that the model wrote, and copies of files, lie in folders of their own.
+  // Files that the model wrote, and copies of files, are in separate folders.
   isOwn: (path) => (/[/\\]session-state(?:[/\\][^/\\]+){2}[/\\]/.test(path) ? false : undefined),
   filesBeside: (path) => (isEvents(path) ? [getWorkspace(path)] : []),
   readFacts,
@@ -51,7 +51,7 @@ export const COPILOT: SourceProgram = {
     }),
 };
 
-/** Columns that are read; those of turns are needed, and of calls some. */
+/** Columns that are read; those of turns are required, and some of those of calls. */
 const TURN_TEXTS = ["session_id", "user_message", "assistant_response", "timestamp"];
 const NEEDED_OF_CALLS = ["session_id", "model", "input_tokens", "output_tokens", "created_at"];
 const CALL_TEXTS = ["session_id", "model", "created_at", "api_endpoint"];
@@ -66,7 +66,7 @@ const CALL_NUMBERS = [
 /** Columns by which the rows of a session are found. */
 const LOOKUPS = { turns: "session_id", assistant_usage_events: "session_id" };
 
-/** Reads what the program's own database has of a session; undefined where there is none, or Node cannot read it. */
+/** Reads the rows of a session in the program's own database; undefined if there is none, or Node cannot read it. */
 function readStoredRows(
   path: string,
   sessionId: string,
@@ -106,14 +106,14 @@ function readSessionRows(database: Database, sessionId: string): CopilotRows {
   };
 }
 
-/** What the event about a rewind holds. */
+/** Text in the event about a rewind. */
 const REWIND = '"infoType":"rewind"';
 
 function isRewound({ files }: SourceSession): boolean {
   return files.some(({ path }) => hasRewind(path));
 }
 
-/** Tells whether the user went back, which deletes events. */
+/** Returns whether the user rewound the session, which deletes events. */
 function hasRewind(path: string): boolean {
   for (const piece of readSourcePieces(path, REWIND.length))
     if (Buffer.from(piece.buffer, piece.byteOffset, piece.length).includes(REWIND)) return true;

@@ -38,7 +38,10 @@ function readFacts(text: string, path: string): FileFacts[] {
   return [{ source: "gemini", sessionId, parentId, cwd: "", startedAt: toNonemptyText(record["startTime"]) }];
 }
 
-/** Finds the working directory whose name or digest a session's folder has, maybe a known one; empty if there is none. */
+/**
+ * Finds the working directory whose name or digest is the name of a session's folder, also among known ones; empty if there is
+ * none.
+ */
 function findCwd(path: string, known: Iterable<string>, beside: SideFiles): string {
   const [, home, folder] = /^(.*)[/\\]tmp[/\\]([^/\\]+)[/\\]/.exec(path) ?? [];
   if (home === undefined || folder === undefined) return "";

@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { hashText } from "../../../core/format/ids.ts";
 import type { SourceProgram } from "../source-program.ts";
 
-/** What sources have in common whose files only the caller names: those in a program's folder are not sessions of its own. */
+/** Common members of sources whose files only the caller names: files in a program's folder are not sessions of these sources. */
 export const NAMED_FILES: Pick<SourceProgram, "folders" | "isOnlyNamed" | "makeKey" | "beside"> = {
   folders: () => [],
   isOnlyNamed: true,
@@ -13,7 +13,7 @@ export const NAMED_FILES: Pick<SourceProgram, "folders" | "isOnlyNamed" | "makeK
 };
 
 /**
- * Makes the id of a session from the path of its file, since two files may name one session.
+ * Derives the id of a session from the path of its file, because two files may name the same session.
  *
  * @param name - Default: the file's name without its extension.
  */

@@ -22,7 +22,7 @@ const PARTS = {
 };
 const EVENTS = { table: "event", texts: ["aggregate_id", "type", "data"], numbers: ["seq"] };
 
-/** Tables and columns without which a database is not one that is known. */
+/** Tables and columns that a supported database must have. */
 const NEEDED: readonly TableQuery[] = [
   { table: "session", texts: SESSION_TEXTS, numbers: TIMES },
   MESSAGES,
@@ -37,7 +37,7 @@ export const OPENCODE_LOOKUPS = {
   event: "aggregate_id",
 };
 
-/** Returns the facts of the sessions in the copy of a database; undefined if it is another program's. */
+/** Returns the facts of the sessions in the copy of a database; undefined if it is another program's database. */
 export function readTableFacts(copy: string, path: string): FileFacts[] | undefined {
   return withDatabase(copy, (database) => {
     const isKnown = NEEDED.every((query) => hasColumns(database, query));
@@ -61,9 +61,9 @@ function hasRows(database: Database, table: string): boolean {
 interface MessageFacts {
   readonly count: number;
   readonly firstMs: number;
-  /** When the last one was made. */
+  /** Creation time of the last message. */
   readonly madeMs: number;
-  /** When one was last changed. */
+  /** Time of the last change of a message. */
   readonly lastMs: number;
 }
 
@@ -82,7 +82,7 @@ function readStoredFacts(database: Database): FileFacts[] {
     });
   }
   const seqs = new Map<unknown, unknown>();
-  // Events are numbered where the program writes them: whatever happens in a session changes the number.
+  // Events are numbered where the program writes them: any change of a session changes the number.
   const events = { table: "event_sequence", texts: ["aggregate_id"], numbers: ["seq"] };
   if (hasColumns(database, events))
     for (const row of database.rows(events)) seqs.set(row["aggregate_id"], row["seq"]);
@@ -150,7 +150,7 @@ export function readRows(copy: string, path: string, sessionId: string): StoredS
   });
 }
 
-/** Returns the facts of a session as its exports have them. */
+/** Returns the facts of a session in the form of its exports. */
 function toInfo(row: JsonRecord): JsonRecord {
   const { id, directory, title, version, agent, time_created: created, time_updated: updated } = row;
   const { revert, metadata } = row;
@@ -168,7 +168,7 @@ function toInfo(row: JsonRecord): JsonRecord {
   };
 }
 
-/** Returns a message or part, which is stored without its id. */
+/** Parses a message or part, which is stored without its id. */
 function parseStoredRecord(
   name: string,
   { id, data }: JsonRecord,
@@ -182,7 +182,7 @@ function parseStoredRecord(
   return record && { ...record, id };
 }
 
-/** How long before a subagent's session its call may have begun, in milliseconds. */
+/** Maximum time between a subagent's session and the start of its call, in milliseconds. */
 const CALL_MS = 10 * 60 * 1000;
 
 /** Finds the parent's call that started a session. */
@@ -199,7 +199,7 @@ function findStartingCall(database: Database, row: JsonRecord): string | undefin
   return undefined;
 }
 
-/** Reads the messages that were deleted from events, the only ones that still have them. */
+/** Reads the deleted messages from events, where they still exist. */
 function readDeletedMessages(database: Database, sessionId: string): DeletedMessage[] {
   if (!hasColumns(database, EVENTS)) return [];
   const where = "aggregate_id = ? AND type = ?";
@@ -246,15 +246,15 @@ function makeUnknownTablesError(path: string): SessionError {
   return new SessionError("NOT_A_SESSION", message, { details: { path, source: "opencode" } });
 }
 
-/** A session of OpenCode as one of its stores holds it, in the form of its exports. */
+/** A session of OpenCode from one of its stores, in the form of its exports. */
 export type StoredSession = Pick<OpenCodeInput, "document" | "deleted" | "toolCallId" | "issues">;
 
 /**
  * Returns the facts of a session.
  *
- * @param info - As in an export.
- * @param firstMs - When its first message was made, Unix milliseconds; 0 if unknown.
- * @param lastMs - When its last message was made.
+ * @param info - Fields as in an export.
+ * @param firstMs - Creation time of its first message, Unix milliseconds; 0 if unknown.
+ * @param lastMs - Creation time of its last message.
  */
 export function makeFacts(info: JsonRecord, firstMs: number, lastMs: number): FileFacts[] {
   const sessionId = toNonemptyText(info["id"]);

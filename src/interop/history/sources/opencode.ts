@@ -21,7 +21,7 @@ import {
 } from "./opencode-database.ts";
 
 /**
- * Sessions of OpenCode 1, and of Kilo, which is made from it: in their databases, in the files of before version 1.2, and in
+ * Sessions of OpenCode 1, and of Kilo, which is derived from it: in their databases, in the files of versions before 1.2, and in
  * documents that they export.
  */
 export const OPENCODE: SourceProgram = {
@@ -68,23 +68,23 @@ function findFolders(data: string, named: string | undefined): string[] {
   return [...findDatabases(data, named), join(data, "storage", "session")];
 }
 
-/** Returns the databases of all channels on which a program was installed, and the one that the environment names. */
+/** Returns the databases of all channels through which a program was installed, and the one that the environment names. */
 function findDatabases(data: string, named: string | undefined): string[] {
   const own = !named || named === ":memory:" ? [] : [isAbsolute(named) ? named : join(data, named)];
   const found = callUnlessRefused(() => readdirSync(data).filter((name) => DATABASE.test(name)));
-  // If the folder is there and cannot be read, that is met again, and reported, when the database is looked at.
+  // If the folder exists and cannot be read, the error occurs again, and is reported, when the database is read.
   const names = found?.sort() ?? [`${basename(data)}.db`];
   return [...own, ...names.map((name) => join(data, name))];
 }
 
-/** Omits the files from which a session was brought into a database, where it has gone on since. */
+/** Omits files of sessions that were migrated to a database, where they have continued since. */
 function withoutCopies(files: readonly KnownFile[]): readonly KnownFile[] {
   const stored = files.filter(({ facts }) => facts.isInDatabase === true);
   const ids = new Set(stored.map(({ facts: { sessionId } }) => sessionId));
   return files.filter(({ facts }) => facts.isInDatabase === true || !ids.has(facts.sessionId));
 }
 
-/** How many sessions with the same first message are compared with a fork. */
+/** Maximum number of sessions with the same first message that are compared with a fork. */
 const MAX_ORIGINS = 5;
 
 /** Finds the sessions that forks may have been copied from: older ones of the project, with the same first message. */
@@ -123,12 +123,12 @@ function readStored({ path, copy, facts }: KnownFile): StoredSession {
   return isSessionFile(document) ? readTree(path, document) : { document };
 }
 
-/** Tells whether a document is the file of a session of before version 1.2, whose messages are in other files. */
+/** Returns whether a document is a session file of a version before 1.2, whose messages are in other files. */
 function isSessionFile(document: unknown): document is JsonRecord {
   return isJsonRecord(document) && !isJsonRecord(document["info"]) && typeof document["id"] === "string";
 }
 
-/** Reads the messages of a session and their parts from their files; what cannot be read is left out, with an issue. */
+/** Reads the messages of a session and their parts from their files; unreadable files are omitted, with an issue. */
 function readTree(path: string, info: JsonRecord): StoredSession {
   const issues: SessionIssue[] = [];
   const report = reportInto(issues);
@@ -148,7 +148,7 @@ function readFirstMessage(path: string): JsonRecord[] {
   return info === undefined ? [] : [{ info }];
 }
 
-/** Returns the folder of all sessions, messages and parts, in which a session's file is two folders deep. */
+/** Returns the folder of all sessions, messages and parts; a session's file is two folders below it. */
 function getStorage(path: string): string {
   return dirname(dirname(dirname(path)));
 }
@@ -157,7 +157,7 @@ function getMessageFolder(path: string): string {
   return join(getStorage(path), "message", basename(path, ".json"));
 }
 
-/** Returns the files of a folder in the order in which they were made. */
+/** Returns the files of a folder in the order in which they were created. */
 function listFiles(folder: string, report: ReportSkipped): string[] {
   try {
     const names = callIfPresent(() => readdirSync(folder)) ?? [];
@@ -174,7 +174,7 @@ function listFiles(folder: string, report: ReportSkipped): string[] {
 function readRecord(path: string, report: ReportSkipped): JsonRecord | undefined {
   try {
     const record = parseRecord(readSourceAsText(path));
-    if (record === undefined) report(path, new Error("it is no JSON object"));
+    if (record === undefined) report(path, new Error("it is not a JSON object"));
     return record;
   } catch (error) {
     report(path, error);

@@ -10,7 +10,7 @@ import {
 import { parseSourceFile } from "../source-file.ts";
 import type { SourceProgram } from "../source-program.ts";
 
-/** Chats of Qwen Code; newer versions may have those of subagents in files of their own, which name the same session. */
+/** Chats of Qwen Code; newer versions may store those of subagents in separate files, which name the same session. */
 export const QWEN: SourceProgram = {
   name: "qwen",
   folders: (_, home) => [join(home, ".qwen", "projects")],

@@ -13,7 +13,7 @@ import type { ReadAsset } from "./step-content.ts";
 import { StepReader } from "./step-reader.ts";
 import { findAtifSession, getOwnExtra, TRAJECTORY_CUSTOM_TYPE } from "./stored-lines.ts";
 
-/** A document of ATIF. */
+/** An ATIF document. */
 export interface AtifInput {
   /** Parsed from JSON. */
   readonly document: unknown;
@@ -22,27 +22,27 @@ export interface AtifInput {
   /** Path of the file. */
   readonly path?: string;
   readonly cwd?: string;
-  /** Time of steps before the first one with a time, ISO 8601. */
+  /** Time of steps that precede the first one with a time, ISO 8601. */
   readonly startedAt?: string;
   /** ISO 8601. */
   readonly importedAt: string;
-  /** Reads images next to the document. Default: each image that is a file becomes a text. */
+  /** Reads images next to the document. Default: a text replaces each image that is a file. */
   readonly readAsset?: ReadAsset;
 }
 
-/** Parses the text of a file; undefined if it is not a document of ATIF. */
+/** Parses the content of a file; undefined if it is not an ATIF document. */
 export function readAtifText(text: string): JsonRecord | undefined {
   const value = parseJson(text.replace(/^\uFEFF/, ""))?.value;
   return isAtifDocument(value) ? value : undefined;
 }
 
-/** Returns the id that a document gives its session; undefined if it gives none. */
+/** Returns the id that a document gives its session; undefined if it has none. */
 function findTrajectoryId(document: unknown): string | undefined {
   const { trajectory_id: id, session_id: sessionId } = toRecord(document);
   return toNonemptyText(id) ?? toNonemptyText(sessionId);
 }
 
-/** A trajectory, alone or embedded in another one. */
+/** A trajectory, top-level or embedded in another one. */
 interface Trajectory {
   readonly record: JsonRecord;
   readonly sourceId: string;
@@ -51,9 +51,9 @@ interface Trajectory {
 }
 
 /**
- * Converts a document of ATIF, version 1.0 to 1.8, to sessions: its own, followed by those of embedded subagents.
+ * Converts an ATIF document, version 1.0 to 1.8, to sessions: its own, followed by those of embedded subagents.
  *
- * Lenient: unknown fields are kept in details, and what is not a step is reported. A document that stores the entries of
+ * Lenient: unknown fields are kept in details, and values that are not steps are reported. A document that stores the entries of
  * its session yields these entries. Ids are derived from a step and everything before it.
  *
  * @returns Empty if the value is not such a document.
@@ -74,7 +74,7 @@ export function importAtif(input: AtifInput): ImportedSession[] {
   return sessions;
 }
 
-/** Returns the embedded trajectories by the id that refers to them. */
+/** Returns the embedded trajectories by their ids. */
 function findSubagents({ record, sourceId }: Trajectory): Map<string, Trajectory> {
   const found = new Map<string, Trajectory>();
   const ids = new DistinctIds();
@@ -111,7 +111,7 @@ function makeBuilder(input: AtifInput, trajectory: Trajectory, startedAt: string
   return builder;
 }
 
-/** Imports the entries that a lossless document stores, as they are; undefined if it stores none. */
+/** Imports the entries that a lossless document stores, unchanged; undefined if it stores none. */
 function importStored(input: AtifInput, trajectory: Trajectory): ImportedSession | undefined {
   const text = findAtifSession(trajectory.record);
   const stored = text === undefined ? undefined : readSession(text);
@@ -179,7 +179,10 @@ function importSteps(
   return builder.finish();
 }
 
-/** Returns the session of ours that a trajectory was exported from, and how many steps were; undefined for other trajectories. */
+/**
+ * Returns the session of ours that a trajectory was exported from, and the number of exported steps; undefined for other
+ * trajectories.
+ */
 function findCopiedSession(record: JsonRecord): (ContinuedSession & { readonly steps: number }) | undefined {
   const { leaf_id: leafId, steps } = getOwnExtra(record);
   const session = parseContinuedSession({ sessionId: record["session_id"], leafId });

@@ -28,7 +28,7 @@ import { isPresent, makeLeftOutIssue, toIsoTime, toNonemptyText } from "../sourc
 import { convertContent, type ReadAsset } from "./step-content.ts";
 import { getOwnExtra, OBSERVATION_CUSTOM_TYPE, OWN_EXTRA } from "./stored-lines.ts";
 
-/** What steps refer to. */
+/** Context of a trajectory's steps. */
 export interface StepScene {
   readonly agent: JsonRecord;
   /** Entries of sessiontree that are not steps, each with the step that it follows. */
@@ -60,9 +60,9 @@ const READ_FIELDS: ReadonlySet<string> = new Set([
 export class StepReader {
   readonly #builder: SessionBuilder;
   readonly #scene: StepScene;
-  /** For each step, the first entry made of it. */
+  /** For each step, the first entry made from it. */
   readonly #drafts = new Map<number, Draft>();
-  /** Names of the tools by call. */
+  /** Names of the tools by call id. */
   readonly #tools = new Map<string, string>();
   readonly #state: readonly JsonRecord[];
   #stateAt = 0;
@@ -89,7 +89,7 @@ export class StepReader {
     this.#addState(index + 1);
   }
 
-  /** Adds calls of models outside the conversation. */
+  /** Adds model calls that are not part of the conversation. */
   addUsage(records: readonly unknown[]): void {
     for (const record of records) {
       const { kind, provider, model, usage, note, timestamp } = toRecord(record);
@@ -221,7 +221,7 @@ export class StepReader {
 
   #readResults(step: JsonRecord, calls: readonly ToolCall[], index: number): void {
     const results = toArray(toRecord(step["observation"])["results"]).filter(isJsonRecord);
-    // Some programs name no call where there is only one.
+    // Some programs do not name the call if there is only one.
     const only = calls.length === 1 && results.length === 1 ? calls[0]?.id : undefined;
     for (const result of results) {
       const own = getOwnExtra(result);
@@ -243,7 +243,7 @@ export class StepReader {
     const own = getOwnExtra(result);
     const time = toIsoTime(timestamp) ?? step["timestamp"];
     const isLink = Array.isArray(refs) && content === undefined && extra === undefined && atif === undefined;
-    // A tool result whose call sessiontree did not have stays one.
+    // A tool result without a call in the original session remains a tool result.
     const id = callId ?? (typeof own["tool_call_id"] === "string" ? "" : undefined);
     const toolName =
       toNonemptyText(own["tool_name"]) ?? this.#tools.get(id ?? "") ?? toText(own["tool_name"]);
@@ -264,7 +264,7 @@ export class StepReader {
     for (const ref of toArray(refs)) this.#linkSubagent(toRecord(ref), callId);
   }
 
-  /** Adds what an agent saw without a call. */
+  /** Adds an agent's observation without a call. */
   #addObservation(blocks: readonly UserBlock[], atif: JsonRecord | undefined, time: unknown): void {
     const details = atif && { atif };
     this.#add(makeCustomMessage(OBSERVATION_CUSTOM_TYPE, blocks, true, details), time);
@@ -306,7 +306,7 @@ export class StepReader {
     this.#tip = this.#builder.add(this.#makeKey(body), this.#tip, time, body);
   }
 
-  /** Returns a key that depends on all entries up to here. */
+  /** Returns a key that depends on all entries up to this one. */
   #makeKey(body: object): string {
     return `atif ${(this.#tip ?? this.#builder.tip).id} ${encodeParsed(body)}`;
   }
@@ -340,12 +340,12 @@ function isAnswerOfSession(step: JsonRecord): boolean {
   return Object.keys(getOwnExtra(step)).length > 0;
 }
 
-/** Returns whether a step repeats one of another document, which has counted its usage. */
+/** Returns whether a step repeats a step of another document, which has counted its usage. */
 function isCopied(step: JsonRecord): boolean {
   return step["is_copied_context"] === true;
 }
 
-/** Returns the fields of a step that its message has no place for. */
+/** Returns the fields of a step that its message cannot contain. */
 function getDetails(step: JsonRecord, replaced: readonly JsonRecord[]): JsonValue | undefined {
   const unknown = Object.entries(step).filter(([name]) => !READ_FIELDS.has(name));
   const { [OWN_EXTRA]: _, stop_reason: __, error_message: ___, ...extra } = toRecord(step["extra"]);

@@ -3,21 +3,21 @@ import { isJsonRecord, type JsonRecord } from "../../../core/format/json.ts";
 import { parseJson } from "../../../core/jsonl/decode.ts";
 import { encodeParsed } from "../../../core/jsonl/encode.ts";
 
-/** Field of `extra` with what sessiontree stores of a trajectory, a step, a call, or a result. */
+/** Field of `extra` with the data that sessiontree stores in a trajectory, a step, a call, or a result. */
 export const OWN_EXTRA = "sessiontree";
 
 /** Custom type of an entry with the fields of a trajectory that are not part of the conversation. */
 export const TRAJECTORY_CUSTOM_TYPE = "atif.trajectory";
 
-/** Custom type of a message with what an agent saw without a call. */
+/** Custom type of a message with an agent's observation without a call. */
 export const OBSERVATION_CUSTOM_TYPE = "atif.observation";
 
-/** Half of a surrogate pair as JSON escapes it, which other readers refuse even in a value that they pass on. */
+/** Half of a surrogate pair in its JSON escape, which other readers reject even in a value that they only pass on. */
 const ESCAPED_SURROGATE = /\\ud[89a-f]/i;
 
 /**
- * Splits the text of a session file into values to store: a line as its JSON object, or as a string if encoding the object
- * would change a byte.
+ * Splits the text of a session file into values to store: a line becomes its JSON object, or remains a string if encoding the
+ * object would change a byte.
  */
 export function toStoredLines(text: string): unknown[] {
   return text.split("\n").map((line) => {
@@ -27,10 +27,10 @@ export function toStoredLines(text: string): unknown[] {
 }
 
 /**
- * Returns the session file that a lossless trajectory was made of.
+ * Returns the session file that a lossless trajectory was made from.
  *
- * @param trajectory - A document that `exportAtif` made with `lossless`, parsed from JSON.
- * @returns The text, byte for byte; undefined if the document stores no session.
+ * @param trajectory - A document that `exportAtif` returned with `lossless`, parsed from JSON.
+ * @returns The text, byte for byte; undefined if the document does not store a session.
  * @remarks Cost: O(bytes).
  */
 export function findAtifSession(trajectory: unknown): string | undefined {
@@ -41,7 +41,7 @@ export function findAtifSession(trajectory: unknown): string | undefined {
     .join("\n");
 }
 
-/** Returns what sessiontree stores in a part of a trajectory. */
+/** Returns the data that sessiontree stores in a part of a trajectory. */
 export function getOwnExtra(part: JsonRecord): JsonRecord {
   return toRecord(toRecord(part["extra"])[OWN_EXTRA]);
 }

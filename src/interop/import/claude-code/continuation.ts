@@ -1,7 +1,7 @@
 import { type ContinuedSession, findContinuedSession } from "../continued-session.ts";
 import { type SourceRecord, toNonemptyText } from "../source-text.ts";
 
-/** Where the records of a file begin that were not copied from a session of ours. */
+/** Position of the first record of a file that was not copied from a session of ours. */
 export interface Continuation {
   readonly session: ContinuedSession;
   /** Index of the first record after the copies. */
@@ -9,12 +9,13 @@ export interface Continuation {
 }
 
 /**
- * Finds where a transcript continues a session of ours.
+ * Finds the position where a transcript continues a session of ours.
  *
- * A fork copies messages under their ids, but not the record that says what is continued: the transcript that it was forked from has it.
+ * A fork copies messages under their ids, but not the record that names the continued session; that record is in the transcript
+ * that was forked.
  *
- * @param original - Records of that transcript; empty if there is none.
- * @returns Undefined if it continues none.
+ * @param original - Records of the forked transcript; empty if there is none.
+ * @returns Undefined if it does not continue a session of ours.
  */
 export function findContinuation(
   records: readonly SourceRecord[],

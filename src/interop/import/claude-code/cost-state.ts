@@ -17,28 +17,28 @@ import { findCountingKey } from "./unit-entries.ts";
 /** Dollars by model. */
 export type Dollars = Readonly<Record<string, number>>;
 
-/** `customType` of the entry that says which dollars in a copy's totals its original has spent. */
+/** `customType` of the entry that records the dollars in a copy's totals that its original has spent. */
 export const INHERITED_COST_TYPE = "claude-code.inherited-cost";
 
-/** Explains the entries for what messages do not tell. */
+/** Notes of the usage entries, for amounts that messages do not report. */
 const NOTES = {
   summaries:
-    "Tokens of the calls that wrote the summaries since the last totals; nothing tells how much each took.",
-  cost: "Cost of the calls since the last such entry; their messages tell the tokens.",
+    "Tokens of the calls that wrote the summaries since the last totals; the records do not say how much each used.",
+  cost: "Cost of the calls since the last such entry; their messages have the tokens.",
 };
 
-/** What the totals of a copy begin with. */
+/** Dollars that the totals of a copy begin with. */
 export interface CopyCosts {
-  /** Id of the copy, which keeps the ids of its entries apart from those of the original. */
+  /** Id of the copy, which keeps the ids of its entries different from those of the original. */
   readonly sessionId: string;
   readonly inherited: Dollars;
 }
 
 /**
- * Follows the running totals that the program writes from time to time.
+ * Reads the running totals that the program writes occasionally.
  *
- * They include what messages lack: dollars, and the tokens of calls that wrote summaries. To get those, it subtracts
- * one total from the next, and then the messages in between, including those of subagents.
+ * They include amounts that messages lack: dollars, and the tokens of calls that wrote summaries. To get those, it subtracts one
+ * total from the next, and then the messages in between, including those of subagents.
  */
 export class CostState {
   readonly #builder: SessionBuilder;
@@ -56,7 +56,7 @@ export class CostState {
   #number = 0;
 
   /**
-   * @param others - Returns the tokens that totals include beside this agent's.
+   * @param others - Returns the tokens that totals include in addition to this agent's.
    * @param copy - Undefined if the session is not known to be a copy.
    */
   constructor(builder: SessionBuilder, others: SubagentTokens, copy: CopyCosts | undefined) {
@@ -76,7 +76,7 @@ export class CostState {
     this.#summaries.push(summary);
   }
 
-  /** Records that the conversation began elsewhere, so that the first totals include those tokens. */
+  /** Records that the conversation began in another file, so that the first totals include those tokens. */
   inherit(): void {
     this.#isInheriting = true;
   }
@@ -99,7 +99,7 @@ export class CostState {
     return isNews;
   }
 
-  /** Keeps what is subtracted, since the original may be gone when the session is imported again. */
+  /** Stores the inherited dollars, because the original may no longer exist when the session is imported again. */
   #tellInherited(): void {
     if (this.#copy === undefined) return;
     const body = makeCustom(INHERITED_COST_TYPE, { ...this.#copy.inherited });
@@ -110,7 +110,7 @@ export class CostState {
     return this.#copy === undefined ? key : `${key} of ${this.#copy.sessionId}`;
   }
 
-  /** Assigns what messages do not account for to the summaries made since the last totals. */
+  /** Assigns tokens that messages do not account for to the summaries made since the last totals. */
   #addSummaryTokens(totals: ReadonlyMap<string, Tokens>, record: SourceRecord): boolean {
     const [summary, ...others] = this.#summaries;
     if (summary === undefined || this.#isInheriting) return false;
@@ -157,7 +157,7 @@ function getDollars({ value }: SourceRecord): Dollars {
 /**
  * Returns the dollars that the totals of a copy begin with: those of the original when it was copied.
  *
- * These are in its last totals before the first record that is behind what both have.
+ * These are in the original's last totals before its first record that the copy does not share.
  */
 export function findCopiedDollars(original: readonly SourceRecord[], copy: readonly SourceRecord[]): Dollars {
   const uuids = new Set(copy.filter(isNode).map(({ value }) => value["uuid"]));
@@ -168,7 +168,7 @@ export function findCopiedDollars(original: readonly SourceRecord[], copy: reado
   return totals === undefined ? {} : getDollars(totals);
 }
 
-/** Returns the dollars that an earlier import has told a copy to begin with; undefined if it has told none. */
+/** Returns the inherited dollars that an earlier import has stored; undefined if it has stored none. */
 export function findInheritedDollars(entries: readonly UnknownEntry[]): Dollars | undefined {
   const told = entries.find(({ customType }) => customType === INHERITED_COST_TYPE);
   if (told === undefined) return undefined;
@@ -198,7 +198,7 @@ function roundDollars(dollars: number): number {
 /** Tools that start subagents, in old and new versions. */
 const STARTERS: ReadonlySet<string | undefined> = new Set(["Task", "Agent"]);
 
-/** A call of a subagent's model, and when its answer was written. */
+/** A call of a subagent's model, and the time of its answer. */
 interface SubagentCall {
   readonly model: string;
   /** Undefined if no record has the call's tokens: it wrote a summary. */
@@ -216,10 +216,10 @@ interface Span {
 const BEGINNING: Span = { fromMs: Number.NEGATIVE_INFINITY, toMs: Number.NEGATIVE_INFINITY };
 
 /**
- * The tokens of a session's subagents, which the program's running totals include.
+ * Tokens of a session's subagents, which the program's running totals include.
  *
- * Totals have no time, but come between records that have one. If a call may have come before or after totals, the
- * difference from the next totals is unknown. So it is if a subagent's transcript is missing.
+ * Totals have no time, but are between records that have one. If a call may have been made before or after totals, the difference
+ * from the next totals is unknown. It is also unknown if a subagent's transcript is missing.
  */
 export class SubagentTokens {
   readonly #records: readonly SourceRecord[];
@@ -300,12 +300,12 @@ export class SubagentTokens {
   }
 }
 
-/** Tells whether totals were certainly written after something. */
+/** Returns whether totals were certainly written at or after a time. */
 function isLater({ fromMs, toMs }: Span, timeMs: number): boolean {
   return timeMs <= fromMs && timeMs < toMs;
 }
 
-/** Tells whether totals were certainly written before something. */
+/** Returns whether totals were certainly written at or before a time. */
 function isEarlier({ fromMs, toMs }: Span, timeMs: number): boolean {
   return timeMs >= toMs && timeMs > fromMs;
 }

@@ -22,7 +22,7 @@ export interface ClaudeCodeInput {
   readonly subagents?: readonly ClaudeSubagentText[];
   /** Id of the session: the name of its file. Default: the id in its last record. */
   readonly sessionId?: string;
-  /** Id of the new session, from which those of subagents' sessions are derived. Default: made from `sessionId`. */
+  /** Id of the new session, from which the ids of subagents' sessions are derived. Default: made from `sessionId`. */
   readonly ownId?: string;
   /** Path of the file. */
   readonly path?: string;
@@ -32,9 +32,11 @@ export interface ClaudeCodeInput {
   readonly importedAt: string;
   /** Session that this one was forked from, if known; records may also name it. */
   readonly forkedFrom?: string;
-  /** Transcript of that session, which may say that a session of ours continues there. */
+  /** Transcript of that session, which may contain the record of a continued session of ours. */
   readonly original?: SourceText;
-  /** Dollars by model, in this session's totals, that the one it was copied from has spent; undefined if it is no copy. */
+  /**
+   * Dollars by model, in this session's totals, that the session's original has spent; undefined if the session is not a copy.
+   */
   readonly inheritedDollars?: Dollars;
 }
 
@@ -125,7 +127,7 @@ function importSubagent(
   return builder.finish();
 }
 
-/** Separates records of a conversation from the program's other notes. */
+/** Returns whether a record is part of the conversation, rather than a note of the program. */
 function isTurn({ type, message }: RecordNode): boolean {
   return (type === "user" || type === "assistant") && message["content"] !== undefined;
 }
@@ -166,7 +168,7 @@ function splitByAgent({ nodes }: RecordGraph): {
   return { own, lanes };
 }
 
-/** Finds the session that this one was copied from: the one that records name, or whose id they have. */
+/** Finds the session that this one was copied from: the session that records name, or whose id they contain. */
 function findOriginal(
   { forkedFrom }: ClaudeCodeInput,
   id: string,

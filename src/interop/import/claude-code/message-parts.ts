@@ -88,7 +88,7 @@ function classifyUser(node: RecordNode): RecordRole {
   return value["promptSource"] === "system" && !isSidechain(node) ? "notification" : "prompt";
 }
 
-/** A prompt that waited while the agent worked is an attachment; the program writes all other attachments. */
+/** Classifies an attachment: a prompt that was queued while the agent worked is an attachment; the program writes all others. */
 function classifyQueued({ value }: RecordNode): RecordRole {
   const attachment = getMember(value, "attachment");
   if (attachment["type"] !== "queued_command") return "aside";
@@ -98,7 +98,7 @@ function classifyQueued({ value }: RecordNode): RecordRole {
   return commandMode === undefined || commandMode === "prompt" ? "prompt" : "aside";
 }
 
-/** Tells whether the program says that the user interrupted an answer while this record of it arrived. */
+/** Returns whether the record states that the user interrupted an answer while the record arrived. */
 export function isAborted({ value }: RecordNode): boolean {
   return value["isAbortedMidStream"] === true;
 }
@@ -106,7 +106,7 @@ export function isAborted({ value }: RecordNode): boolean {
 /**
  * Returns the usage of a message whose growing records repeat it: the one with the most output.
  *
- * Records of an answer that was aborted tell the output at its start; the program counts a token for four characters.
+ * Records of an aborted answer report the output at its start; the program counts one token for four characters.
  */
 export function getMessageUsage(nodes: readonly RecordNode[]): Usage {
   let best = toUsage();
@@ -124,7 +124,7 @@ export function getMessageUsage(nodes: readonly RecordNode[]): Usage {
   return { ...best, output, totalTokens, cost: { ...best.cost, total: cost } };
 }
 
-/** Returns why a message ended: the last reason in its records, else whether it calls a tool. */
+/** Returns the reason why a message ended: the last reason in its records, else whether it calls a tool. */
 export function getStopReason(nodes: readonly RecordNode[], hasCalls: boolean): StopReason {
   if (nodes.some(({ value }) => value["isApiErrorMessage"] === true)) return "error";
   const named = nodes

@@ -11,7 +11,7 @@ export class RecordNode {
   record: SourceRecord;
   /** Index of its first record among the records of the file. */
   readonly position: number;
-  /** The node it follows; undefined if it begins a conversation. */
+  /** The node that this one follows; undefined if it begins a conversation. */
   parent: RecordNode | undefined;
   readonly children: RecordNode[] = [];
 
@@ -42,28 +42,28 @@ export interface RecordGraph {
   readonly issues: readonly SessionIssue[];
 }
 
-/** Records whose `uuid` or `messageId` names another record: they look like nodes, but are not. */
+/** Types of records whose `uuid` or `messageId` names another record: they look like nodes, but are not. */
 const NO_NODES: ReadonlySet<string> = new Set(["file-history-snapshot", "summary", "last-prompt"]);
 
-/** Tells whether a record is part of the conversation. */
+/** Returns whether a record is part of the conversation. */
 export function isNode({ value: { type, uuid } }: SourceRecord): boolean {
   return typeof uuid === "string" && uuid !== "" && typeof type === "string" && !NO_NODES.has(type);
 }
 
-/** Tells whether a record belongs to a subagent. */
+/** Returns whether a record belongs to a subagent. */
 export function isSidechain({ value }: RecordNode): boolean {
   return value["isSidechain"] === true;
 }
 
-/** Messages that stay in the context, according to a compaction's boundary. */
+/** Messages that remain in the context, according to a compaction's boundary. */
 export interface PreservedMessages {
   readonly head: string | undefined;
   readonly tail: string | undefined;
-  /** Whether they come before the summary: then the summary covers what came after them. */
+  /** Whether they come before the summary: then the summary covers the messages after them. */
   readonly isPrefix: boolean;
 }
 
-/** Reads which messages a compaction's boundary preserves; newer versions list them, older ones name the first and last. */
+/** Reads the messages that a compaction's boundary preserves; newer versions list them, older ones name the first and last. */
 export function readPreserved(boundary: JsonRecord): PreservedMessages {
   const metadata = getMember(boundary, "compactMetadata");
   const listed = getMember(metadata, "preservedMessages");
@@ -80,8 +80,8 @@ export function readPreserved(boundary: JsonRecord): PreservedMessages {
 /**
  * Finds the parent of each record.
  *
- * A compaction's boundary follows the record that it names as its logical parent. If a parent is missing, or would close
- * a cycle, the nearest earlier record of the same agent replaces it.
+ * A compaction's boundary follows the record that it names as its logical parent. If a parent is missing, or would close a cycle,
+ * the nearest earlier record of the same agent replaces it.
  */
 export function linkRecords(records: readonly SourceRecord[]): RecordGraph {
   const byUuid = new Map<string, RecordNode>();
@@ -132,8 +132,8 @@ function findParent(
   if (isBoundary || (named === undefined && parentUuid === undefined)) return before;
   if (named === undefined) return undefined;
   const message = before
-    ? `The record names a parent that is not there; it was hung on the record of line ${before.record.line}.`
-    : "The record names a parent that is not there, and no record stands before it: it begins the conversation.";
+    ? `The record names a missing parent; it was attached to the record of line ${before.record.line}.`
+    : "The record names a missing parent, and no record comes before it: it begins the conversation.";
   issues.push(makeIssue("PARENT_BRIDGED", message, node.record));
   return before;
 }
@@ -145,7 +145,7 @@ function findBoundaryParent(value: JsonRecord, byUuid: ReadonlyMap<string, Recor
   return toNonemptyText(value["logicalParentUuid"]) ?? toNonemptyText(value["parentUuid"]);
 }
 
-/** Yields an element and those above it, each once: damaged files have cycles. */
+/** Yields an element and its ancestors, each once, because damaged files have cycles. */
 export function* walkUpward<T>(start: T | undefined, above: (one: T) => T | undefined): Generator<T, void> {
   const seen = new Set<T>();
   for (let at = start; at !== undefined && !seen.has(at); at = above(at)) {
@@ -154,9 +154,9 @@ export function* walkUpward<T>(start: T | undefined, above: (one: T) => T | unde
   }
 }
 
-/** Tells whether an element is another one, or below it. */
+/** Returns whether an element is another one, or a descendant of it. */
 export function isBelow<T>(one: T | undefined, ancestor: T, above: (one: T) => T | undefined): boolean {
-  // Asked of every result, along the whole conversation: a generator would take half as long again.
+  // Called for every result, along the whole conversation: a generator would take half as long again.
   const seen = new Set<T>();
   for (let at = one; at !== undefined && !seen.has(at); at = above(at)) {
     if (at === ancestor) return true;
@@ -165,12 +165,12 @@ export function isBelow<T>(one: T | undefined, ancestor: T, above: (one: T) => T
   return false;
 }
 
-/** Returns the element above another one. */
+/** Returns the parent of an element. */
 function getParent<T>({ parent }: { readonly parent: T | undefined }): T | undefined {
   return parent;
 }
 
-/** Breaks a cycle: its first record in the file gets the previous record as parent. */
+/** Breaks cycles: the first record of a cycle in the file gets the previous record as parent. */
 function breakCircles(nodes: readonly RecordNode[], issues: SessionIssue[]): void {
   const checked = new Set<RecordNode>();
   for (const start of nodes) {
@@ -183,7 +183,7 @@ function breakCircles(nodes: readonly RecordNode[], issues: SessionIssue[]): voi
     if (node !== undefined && path.has(node)) {
       const first = findFirstOfCircle(node);
       const before = nodes[nodes.indexOf(first) - 1];
-      // What was checked earlier is above nothing of this path.
+      // Records that were checked earlier have no ancestor in this path.
       const isLoose = before !== undefined && (checked.has(before) || !isBelow(before, first, getParent));
       first.parent = isLoose ? before : undefined;
       const message = "The record is its own ancestor; it was hung on the record before it.";
@@ -201,7 +201,9 @@ function findFirstOfCircle(node: RecordNode): RecordNode {
   return first;
 }
 
-/** Finds where the program would continue: the end of the branch that was written last among one agent's records. */
+/**
+ * Finds the leaf from which the program would continue: the end of the branch that was written last among one agent's records.
+ */
 export function findLeaf(nodes: readonly RecordNode[]): RecordNode | undefined {
   const own = new Set(nodes);
   const isMain = (node: RecordNode) =>

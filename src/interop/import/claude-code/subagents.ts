@@ -11,7 +11,7 @@ import { linkRecords, type RecordNode } from "./record-graph.ts";
 export interface ClaudeSubagentText extends SourceText {
   /** Id in the file's name. */
   readonly agentId: string;
-  /** Parsed content of the `.meta.json` beside the file. */
+  /** Parsed content of the `.meta.json` file next to it. */
   readonly meta?: unknown;
   /** Path of the file. */
   readonly path?: string;
@@ -33,10 +33,10 @@ export interface Subagent {
 }
 
 /**
- * Finds the subagents of a session, and the call of the main agent or another subagent that started each.
+ * Finds the subagents of a session, and the call of the main agent or of another subagent that started each.
  *
- * The file beside the transcript, the result of the call, or a notification of the agent's work names the call. If none
- * does, the prompt identifies it: the call's prompt is the first that the subagent saw.
+ * The file next to the transcript, the result of the call, or a notification about the agent's work names the call. Otherwise the
+ * prompt identifies it: the call's prompt is the first prompt of the subagent.
  */
 export function findSubagents(
   main: readonly RecordNode[],
@@ -62,12 +62,12 @@ export function findSubagents(
     const details = Object.fromEntries(
       DETAILS.flatMap((name) => (toNonemptyText(meta[name]) === undefined ? [] : [[name, meta[name]]])),
     );
-    // A subagent that started itself: its file, or a record about it, is damaged.
+    // If a subagent seems to have started itself, its file, or a record about it, is damaged.
     return { ...transcript, toolCallId, callerId: callerId === agentId ? undefined : callerId, details };
   });
 }
 
-/** Facts about a subagent that are worth keeping. */
+/** Names of the stored facts about a subagent. */
 const DETAILS = ["agentType", "description", "parentAgentId", "worktreePath"] as const;
 
 interface Transcript extends Pick<Subagent, "agentId" | "nodes" | "text" | "issues"> {
@@ -85,11 +85,11 @@ function getFirstPrompt(nodes: readonly RecordNode[]): string {
   return prompt === undefined ? "" : getUserText(prompt);
 }
 
-/** Message that tells the main agent that a subagent is done. */
+/** Message that notifies the main agent that a subagent has finished. */
 const NOTIFICATION =
   /^<task-notification>\s*<task-id>([^<]+)<\/task-id>\s*<tool-use-id>([^<]+)<\/tool-use-id>/;
 
-/** Facts in transcripts about the calls that started subagents. */
+/** Calls that started subagents, as transcripts record them. */
 class SubagentCalls {
   readonly #byAgent = new Map<string, string>();
   readonly #byPrompt = new Map<string, string[]>();

@@ -29,14 +29,14 @@ export interface Thread {
   readonly builder: SessionBuilder;
   /** The records of the conversation, in file order. */
   readonly nodes: readonly RecordNode[];
-  /** All records of the agent's file; undefined if the file, and so its notes, belong to another agent. */
+  /** All records of the agent's file; undefined if the file, and therefore its notes, belong to another agent. */
   readonly records: readonly SourceRecord[] | undefined;
   /** Ids of messages whose tokens another session counts. */
   readonly counted: ReadonlySet<string>;
   readonly findSubagent: UnitContext["findSubagent"];
-  /** What the totals of the agent's file begin with; undefined if it is not known to be a copy. */
+  /** Dollars that the totals of the agent's file begin with; undefined if the session is not known to be a copy. */
   readonly copy?: CopyCosts | undefined;
-  /** Where new records begin; undefined if the session continues none of ours. */
+  /** Position of the first new record; undefined if the session does not continue a session of ours. */
   readonly continuation?: Continuation | undefined;
   /** Subagents whose tokens are included in the totals of the agent's file. */
   readonly subagents: readonly Subagent[];
@@ -45,7 +45,7 @@ export interface Thread {
 /**
  * Makes the entries of one agent's conversation, in file order except where a record precedes its parent.
  *
- * If the program would not continue at the last entry, another entry after it says where.
+ * If the program would not continue at the last entry, another entry after it marks the leaf.
  */
 export function emitThread(thread: Thread): void {
   new ThreadEmitter(thread).emit();
@@ -109,11 +109,11 @@ class ThreadEmitter {
     if (continuation?.position === records.length) builder.continueSession(continuation.session);
   }
 
-  /** Makes the entries of a unit after those that it follows. */
+  /** Makes the entries of a unit, after those of its ancestors. */
   #emit(unit: Unit): void {
     const waiting: Unit[] = [];
     for (let at: Unit | undefined = unit; at !== undefined && !this.#emitted.has(at); at = at.parent) {
-      // A unit that follows itself, through damage that links alone do not show, becomes a root.
+      // A unit that follows itself, because of damage that links alone do not show, becomes a root.
       if (this.#open.has(at)) break;
       this.#open.add(at);
       waiting.push(at);
@@ -146,7 +146,7 @@ class ThreadEmitter {
   }
 }
 
-/** Chooses which copy of a message that is on several branches counts its tokens: the one with the most output. */
+/** Chooses the copy of a message on several branches that counts its tokens: the one with the most output. */
 function chooseCounted(units: readonly Unit[]): Map<string, Unit> {
   const chosen = new Map<string, Unit>();
   for (const unit of units) {
@@ -160,7 +160,7 @@ function chooseCounted(units: readonly Unit[]): Map<string, Unit> {
   return chosen;
 }
 
-/** Types of records that do not matter to the conversation. */
+/** Types of records that are irrelevant to the conversation. */
 const DROPPED: ReadonlySet<string> = new Set([
   "agent-name",
   "agent-setting",
@@ -179,12 +179,12 @@ const DROPPED: ReadonlySet<string> = new Set([
   "tools-used",
 ]);
 
-/** Tells whether a record is one that does not matter to the conversation, whatever else there is. */
+/** Returns whether a record is always irrelevant to the conversation. */
 export function isDroppedNote({ value }: SourceRecord): boolean {
   return DROPPED.has(toNonemptyText(value["type"]) ?? "");
 }
 
-/** Priority of a name: the user's before the program's, and the program's before an old summary's. */
+/** Priority of names: the user's name overrides the program's, which overrides that of an old summary. */
 const NAME_RANKS = { summary: 1, "ai-title": 2, "custom-title": 3 } as const;
 
 /** Reads the records of a transcript that are not part of the conversation: names, costs, and unknown records. */

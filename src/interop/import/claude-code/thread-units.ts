@@ -27,22 +27,22 @@ export interface ThreadUnits {
   readonly unitByNode: ReadonlyMap<RecordNode, Unit>;
   /** Names of tools by call id. */
   readonly toolNames: ReadonlyMap<string, string>;
-  /** Returns the unit itself, or, for a result that was moved in front of others, the unit that ends the conversation. */
+  /** Returns the unit itself, or, for a result that was moved before others, the unit that ends the conversation. */
   readonly getEnd: (unit: Unit) => Unit;
 }
 
-/** Units without content: those after them in the file may follow the units that these follow. */
+/** Roles of units without content: those after them in the file may follow the units that these follow. */
 const PASSIVE: ReadonlySet<RecordRole> = new Set(["aside", "progress"]);
 
 /**
- * Groups the records of one agent, and decides what each group follows.
+ * Groups the records of one agent, and determines the parent of each group.
  *
- * The program writes a record for each block of a message, and attaches each tool's result to the record of its call. Here
- * a message is one unit, and the results of its calls follow it one after the other. A second result of the same call, and
- * a prompt beside the results, remain branches.
+ * The program writes a record for each block of a message, and attaches each tool's result to the record of its call. Here a
+ * message is one unit, and the results of its calls follow it one after the other. A second result of the same call, and a prompt
+ * next to the results, remain branches.
  *
  * @param nodes - In file order, with parents of the same agent only.
- * @remarks Cost: O(records), if few records without content come between those of a message.
+ * @remarks Cost: O(records), if few records without content are between those of a message.
  */
 export function groupRecords(nodes: readonly RecordNode[]): ThreadUnits {
   return new Grouping(nodes).group();
@@ -60,9 +60,9 @@ class Grouping {
   readonly #callers = new Map<string, Unit[]>();
   /** The results of a message's calls, in the order in which they follow it. */
   readonly #results = new Map<Unit, Unit[]>();
-  /** The units that units follow according to their records alone. */
+  /** The parents of units according to their records alone. */
   readonly #raw = new Map<Unit, Unit | undefined>();
-  /** For a unit among such results, their message. */
+  /** For a unit among such results, the message with their calls. */
   readonly #callerByUnit = new Map<Unit, Unit>();
 
   constructor(nodes: readonly RecordNode[]) {
@@ -146,7 +146,7 @@ class Grouping {
     return undefined;
   }
 
-  /** Tells whether a prompt follows a part of a message: then the message was abandoned there and begun again. */
+  /** Returns whether a prompt follows a part of a message: then the message was abandoned there and started again. */
   #hasPrompt(part: RecordNode, next: RecordNode): boolean {
     return part.children.some((child) => child !== next && this.#isTyped(child));
   }
@@ -165,7 +165,7 @@ class Grouping {
     }
   }
 
-  /** Puts results in a row after the message with their calls, unless the calls already have results. */
+  /** Adds results to the row after the message with their calls, unless the calls already have results. */
   #joinResults(unit: Unit): void {
     const caller = this.#callerFor(unit);
     if (caller === undefined) return;
@@ -210,7 +210,7 @@ class Grouping {
 
   #parentInRow(row: readonly Unit[], caller: Unit, unit: Unit): Unit {
     let last = row[row.indexOf(unit) - 1] ?? caller;
-    // A unit without content that was written between two results stays between them.
+    // A unit without content that was written between two results remains between them.
     for (let next = this.#findAside(last, unit); next !== undefined; next = this.#findAside(last, unit))
       last = next;
     return last;
@@ -246,7 +246,7 @@ class Grouping {
     if (!isBranch) unit.parent = last;
   }
 
-  /** Tells whether a prompt was typed beside the results of a call, rather than before one of them. */
+  /** Returns whether a prompt was typed next to the results of a call, rather than before one of them. */
   #isBeside(unit: Unit, row: readonly Unit[]): boolean {
     if (!unit.nodes.some((node) => this.#isTyped(node))) return false;
     return !row.some((result) => {
@@ -258,12 +258,12 @@ class Grouping {
     });
   }
 
-  /** Returns the end of what stands behind a result here: also what was written between it and its call. */
+  /** Returns the end of the units that follow a result, including those that were written between it and its call. */
   #findEnd(unit: Unit): Unit | undefined {
     const caller = this.#callerByUnit.get(unit);
     if (caller === undefined) return undefined;
     for (const at of walkUpward(unit, (one) => this.#raw.get(one))) {
-      // The message itself is above its results, and so is what is above it: no need to climb to the root for each of them.
+      // The message is an ancestor of its results, and so are its own ancestors: no need to climb to the root for each of them.
       if (at === caller) return undefined;
       if (PASSIVE.has(at.role) || this.#callerByUnit.has(at)) continue;
       const above = (one: Unit) => (one === caller ? undefined : one.parent);
@@ -294,15 +294,15 @@ export function getUnitCallIds(unit: Unit): string[] {
 
 const INTERRUPTION = "[Request interrupted by user";
 
-/** Tells whether a record is what the program writes when the user interrupts it, which is not typed. */
+/** Returns whether a record is the program's notice of an interruption, which is not typed. */
 function isInterruption(node: RecordNode): boolean {
   return getUserText(node).startsWith(INTERRUPTION);
 }
 
 /**
- * Tells whether the user interrupted an answer while it arrived, in a version that does not count its tokens.
+ * Returns whether the user interrupted an answer while it arrived, in a version that does not count its tokens.
  *
- * Its tokens are then those of its start. Versions that count them say that it was aborted.
+ * Its tokens are then those of its start. Versions that count them mark the answer as aborted.
  */
 export function isBrokenOff(unit: Unit): boolean {
   const isOpen = unit.nodes.every(({ message }) => toNonemptyText(message["stop_reason"]) === undefined);

@@ -17,21 +17,21 @@ const SYNTHETIC_MODEL = "<synthetic>";
 /** Result of converting a unit. */
 export interface EmittedUnit {
   readonly first: Draft;
-  /** Parent of what follows the unit. */
+  /** Parent of the next unit. */
   readonly last: Draft;
   /** Last model that answered on the path. */
   readonly model: string | undefined;
 }
 
-/** What converting a unit needs to know about other units. */
+/** Context for converting a unit: the other units and the target of its entries. */
 export interface UnitContext {
   readonly builder: SessionBuilder;
   readonly thread: ThreadUnits;
   /** Whether the tokens of a message are already counted elsewhere. */
   readonly isCounted: (unit: Unit) => boolean;
-  /** Returns the session id of the subagent that a call started; undefined if it started none. */
+  /** Returns the session id of the subagent that a call started; undefined if it did not start one. */
   readonly findSubagent: (toolCallId: string) => { agentId: string; sessionId: string } | undefined;
-  /** Returns the entries made from a record; undefined if none were. */
+  /** Returns the entries made from a record; undefined if there are none. */
   readonly findEntry: (uuid: string) => Draft | undefined;
 }
 
@@ -66,7 +66,7 @@ function getTime({ value }: RecordNode): unknown {
   return value["timestamp"];
 }
 
-/** Keeps blocks that a message cannot hold, in an entry after it. */
+/** Keeps blocks that a message cannot contain, in an entry after it. */
 function keepOthers(
   node: RecordNode,
   others: readonly unknown[],
@@ -167,7 +167,7 @@ function emitResults(node: RecordNode, parent: Draft | undefined, context: UnitC
   return { first: first ?? end, last: end };
 }
 
-/** Returns the structured result of a tool; for a long one, with the path of the file that holds all of it. */
+/** Returns the structured result of a tool; for a long one, with the path of the file that contains all of it. */
 function toDetails(toolUseResult: unknown, text: string): unknown {
   const sideFile = SIDE_FILE.exec(text)?.[1];
   if (sideFile === undefined) return toolUseResult;
@@ -191,7 +191,7 @@ function makeEntryKey({ uuid }: RecordNode, number: number): string {
   return number === 0 ? uuid : `${uuid} ${number}`;
 }
 
-/** Returns what the user typed: in a user record, or in an attachment for a prompt that waited. */
+/** Returns the text typed by the user: from a user record, or from the attachment of a queued prompt. */
 function getUserText(node: RecordNode): unknown {
   return node.type === "attachment" ? getMember(node.value, "attachment")["prompt"] : node.message["content"];
 }
@@ -204,7 +204,9 @@ function emitPrompt(node: RecordNode, parent: Draft | undefined, context: UnitCo
   return { first, last: keepOthers(node, others, first, context) };
 }
 
-/** Adds a text that the user did not type: a notification where the model sees it, the program's own in no context. */
+/**
+ * Adds a text that the user did not type: notifications are visible to the model, the program's own texts are not in the context.
+ */
 function emitNote(
   node: RecordNode,
   role: "meta" | "command" | "notification" | "bash-output",
@@ -255,7 +257,7 @@ function emitCompaction(
   const details = pickDefined({ source: "claude-code", trigger, postTokens });
   const { builder, findEntry } = context;
   if (preserved.isPrefix) {
-    // The summary covers the latest part, after what is kept: a branch that the user left.
+    // The summary covers the latest part, after the preserved messages: a branch that the user left.
     const fromId = builder.tip.id;
     const body = { type: "branch_summary", fromId, summary: text, details };
     const draft = builder.add(node.uuid, parent, getTime(node), body);
@@ -286,7 +288,7 @@ export function keepRecordData(value: JsonRecord): JsonRecord {
 
 function emitAside(node: RecordNode, parent: Draft | undefined, { builder }: UnitContext): Entries {
   const { subtype, attachment } = node.value;
-  // Their records have one type for everything that the program notes, or hands to the model.
+  // All notes of the program, and its additions to the model's input, have one record type.
   const kind =
     (node.type === "attachment" ? toNonemptyText(toRecord(attachment)["type"]) : toNonemptyText(subtype)) ??
     node.type;
@@ -294,7 +296,7 @@ function emitAside(node: RecordNode, parent: Draft | undefined, { builder }: Uni
   return { first, last: first };
 }
 
-/** Returns the message of a unit, which identifies tokens that must be counted only once. */
+/** Returns the message id of a unit, which identifies tokens that must be counted only once. */
 export function findCountingKey({ nodes }: Unit): string | undefined {
   const [node] = nodes;
   return node && findMessageKey(node);

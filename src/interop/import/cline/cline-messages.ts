@@ -18,18 +18,18 @@ import { getMember, joinContentText, toNonemptyText } from "../source-text.ts";
 /** A message that the program sent or received. */
 export type SentMessage = UserMessage | AssistantMessage | ToolResultMessage | CustomMessage;
 
-/** Converts messages one after the other; results and answers need what came before them. */
+/** Converts messages one after the other; results and answers depend on earlier messages. */
 export class MessageReader {
   /** Blocks of the last message that it could represent only by a short text. */
   others: unknown[] = [];
-  /** What the program added to the last message, which no context has. */
+  /** Additions of the program to the last message, which are in no context. */
   added: UserBlock[] = [];
   readonly #toolNames = new Map<string, string>();
   /** Ids of calls by the other id that a provider gives them. */
   readonly #callIds = new Map<string, string>();
   #model: string | undefined;
 
-  /** Converts a message: several where it holds results of tools. */
+  /** Converts a message: to several if it contains results of tools. */
   read(message: JsonRecord, usage: Usage | undefined, timestamp: number): SentMessage[] {
     this.others = [];
     this.added = [];
@@ -96,16 +96,16 @@ export class MessageReader {
   }
 }
 
-/** What the program adds to a prompt. */
+/** Beginning of the program's additions to a prompt. */
 const CONTEXT = /^\s*<(?:environment_details|SYSTEM_NOTICE|explicit_instructions|hook_context)\b/;
 
-/** The model, in what Roo Code and Kilo add to a prompt. */
+/** Model name in the additions of Roo Code and Kilo to a prompt. */
 const MODEL = /<model>([^<]+)<\/model>/;
 
-/** Texts that the program sends as the user: results of tools that older versions ask for in XML, and reminders. */
+/** Beginning of texts that the program sends as the user: results of tools that older versions request in XML, and reminders. */
 const REPORT = /^\s*\[(?:(?:ERROR|TASK RESUMPTION)\]|\w+(?: for [^\n]*)?\] Result:)/;
 
-/** How programs wrap what the user typed. */
+/** Tags with which programs wrap the text typed by the user. */
 const WRAPPED = /^\s*<(user_input|user_message|task|feedback|answer)\b[^>]*>\n?([\s\S]*?)\n?<\/\1>\s*$/;
 
 function isContext({ type, text }: JsonRecord): boolean {
@@ -117,7 +117,7 @@ function unwrapBlock(block: UserBlock): UserBlock {
   return inner === undefined ? block : { type: "text", text: inner };
 }
 
-/** Spells a block as Anthropic does: images, files and, in editors, thinking differ. */
+/** Converts a block to Anthropic's form: images, files and, in editors, thinking differ. */
 function normalizeBlock(block: unknown): JsonRecord {
   const { type, data, mediaType, path, content, text } = toRecord(block);
   if (type === "reasoning" && typeof text === "string") return { type: "thinking", thinking: text };
@@ -135,7 +135,7 @@ function signBlock(block: AnswerBlock, { signature }: JsonRecord): void {
   if (block.type === "toolCall") block.thoughtSignature = signature;
 }
 
-/** Separates images from what a tool returned; what are no blocks is its JSON, as it was sent. */
+/** Separates images from the result of a tool; values that are not blocks are returned as JSON, as they were sent. */
 function withoutImages(content: unknown): { content: unknown; images: UserBlock[] } {
   const items = toArray(content);
   if (items.length === 0 || items.every((item) => typeof toRecord(item)["type"] === "string")) {
@@ -152,7 +152,7 @@ function withoutImages(content: unknown): { content: unknown; images: UserBlock[
   return { content: encodeParsed(told), images };
 }
 
-/** Tells whether a tool failed: most programs say so only within the content. */
+/** Returns whether a tool failed: most programs report it only within the content. */
 function isFailed({ is_error, content }: JsonRecord): boolean {
   if (is_error === true) return true;
   if (typeof content !== "string")
@@ -175,7 +175,7 @@ function convertMetrics(metrics: JsonRecord): Usage {
   });
 }
 
-/** Providers by the names that the programs give them. */
+/** Providers and their APIs, by the names that the programs give them. */
 const PROVIDERS: ReadonlyMap<string, readonly [provider: string, api: string]> = new Map([
   ["anthropic", ["anthropic", "anthropic-messages"]],
   ["gemini", ["google", "google-generative-ai"]],

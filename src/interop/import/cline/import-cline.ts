@@ -48,9 +48,9 @@ export interface ClineInput extends ClineDocument {
   readonly sessionId: string;
   /** The manifest `<id>.json`, or the task's item in the history of the editor. */
   readonly manifest?: unknown;
-  /** What `<id>.compaction.json` holds. */
+  /** Content of `<id>.compaction.json`. */
   readonly compaction?: unknown;
-  /** What `ui_messages.json` holds. */
+  /** Content of `ui_messages.json`. */
   readonly viewRows?: unknown;
   /** Files of agents that this one started. */
   readonly subagents?: readonly ClineDocument[];
@@ -61,7 +61,7 @@ export interface ClineInput extends ClineDocument {
   readonly importedAt: string;
 }
 
-/** The version of documents that is known. */
+/** Supported version of documents. */
 const VERSION = 1;
 
 /**
@@ -69,7 +69,7 @@ const VERSION = 1;
  *
  * A condensed history becomes a compaction. Messages keep their ids in forks, so that they count once.
  *
- * @returns The main session first; none if there are no messages.
+ * @returns The main session first; empty without messages.
  * @remarks Cost: O(messages). Source: docs/import-records.md#cline-roo-code-and-kilo
  */
 export function importCline(input: ClineInput): ImportedSession[] {
@@ -81,13 +81,13 @@ export function importCline(input: ClineInput): ImportedSession[] {
     .map((agent) => new AgentImport(input, agent, main, starts).run());
 }
 
-/** Reads a file of messages; of one that was cut off, the whole messages in it. */
+/** Reads a file of messages; of a truncated file, the complete messages in it. */
 export function readClineText(text: string): ClineDocument {
   const parsed = parseJson(text);
   if (parsed !== undefined) return { document: parsed.value };
   const list = text.search(/"messages":\s*\[/);
   const fields = list === -1 ? undefined : parseRecord(`${text.slice(0, list)}"messages":[]}`);
-  // Line ends stand between what is looked for, and never in texts.
+  // Line breaks only occur between records, never within strings.
   const bytes = new TextEncoder().encode(text.replaceAll("\n", " "));
   const messages = recoverRecords(bytes, MESSAGE_FORM).map(({ record }) => record);
   const message = `The file was cut off; its ${messages.length} whole messages were imported.`;
@@ -104,7 +104,7 @@ function isSpoken({ role }: JsonRecord): boolean {
   return role === "user" || role === "assistant";
 }
 
-/** Tells which session a document of messages belongs to, and which of its agents; undefined if it does not say. */
+/** Returns the session and the agent that a document of messages belongs to; undefined for those that it does not name. */
 export function findClineOwner(document: unknown): { sessionId?: string; agentId?: string } {
   const { sessionId, agent, origin } = toRecord(document);
   const own = toNonemptyText(sessionId);
@@ -123,9 +123,9 @@ export function getClineMessages(document: unknown): JsonRecord[] {
   return rows.length > 0 ? readShownMessages(rows) : list.filter(isJsonRecord).filter(isSpoken);
 }
 
-/** What is missing where only the rows of an editor are left. */
+/** Issue if only the rows of an editor are left. */
 const ONLY_SHOWN =
-  "The messages of this task are not there, only what the editor showed of them was imported: calls of tools are notices. If the program still has api_conversation_history.json, put it beside ui_messages.json and import again.";
+  "The messages of this task are missing; only what the editor showed of them was imported, with tool calls as notices. If the program still has api_conversation_history.json, put it next to ui_messages.json and import again.";
 
 interface Agent {
   readonly document: unknown;
@@ -133,7 +133,7 @@ interface Agent {
   readonly issues: readonly SessionIssue[];
   readonly fields: JsonRecord;
   readonly messages: readonly JsonRecord[];
-  /** Id of its session in the program, and here. */
+  /** Id of its session in the program, and in sessiontree. */
   readonly sourceId: string;
   readonly id: string;
   /** Undefined for the main agent. */
@@ -161,7 +161,7 @@ interface Start {
   readonly caller: Agent;
 }
 
-/** Finds the call that started each agent: one that passes on the agent's prompt. */
+/** Finds the call that started each agent: a call that passes on the agent's prompt. */
 function findStarts([main, ...others]: readonly Agent[]): Start[] {
   if (main === undefined || others.length === 0) return [];
   const byPrompt = groupBy(others, ({ messages }) => joinContentText(messages[0]?.["content"]));
@@ -182,7 +182,7 @@ function findStarts([main, ...others]: readonly Agent[]): Start[] {
   return starts;
 }
 
-/** Something beside the messages, at its time. */
+/** An entry that is not a message, at its time. */
 interface Aside {
   readonly time: unknown;
   readonly key: string;
@@ -198,9 +198,9 @@ class AgentImport {
   readonly #rows: ViewRows;
   readonly #asides: Aside[];
   readonly #usages: ReadonlyMap<JsonRecord, Usage>;
-  /** Messages that no later context has, because a summary or a mark stands for them. */
+  /** Messages that no later context contains, because a summary or a mark replaces them. */
   readonly #hidden: ReadonlySet<JsonRecord>;
-  /** What was sent so far, as far as it is not hidden. */
+  /** Messages sent so far that are not hidden. */
   readonly #visible: SentMessage[] = [];
   #tip: Draft | undefined;
   #time = 0;
@@ -327,7 +327,7 @@ class AgentImport {
     }
   }
 
-  /** Adds what the context was after a compaction, which stands beside the whole history. */
+  /** Adds the context after a compaction, which is stored next to the whole history. */
   #compactTo({ messages }: JsonRecord): void {
     const all = getClineMessages(messages);
     const summary = all.find(isSummary);
@@ -340,7 +340,7 @@ class AgentImport {
     this.#compact(key, summary ?? {}, tail, getMember(summary ?? {}, "metadata"));
   }
 
-  /** @param told - What the program says about it. */
+  /** Adds a compaction, with the facts that the program reports about it. */
   #compact(key: string, message: JsonRecord, tail: readonly SentMessage[], told: JsonRecord): void {
     const { prevContextTokens, tokensBefore = prevContextTokens, generatedAt, cost, summary } = told;
     const body = {
@@ -376,7 +376,7 @@ function getOrigin({ manifest, forkedFrom }: ClineInput): Pick<SessionOrigin, "f
   return { startedBy: toNonemptyText(parentTaskId), forkOf: original ?? forkedFrom };
 }
 
-/** Returns the time with which ids begin, Unix milliseconds. */
+/** Returns the time with which an id begins, Unix milliseconds. */
 function parseIdTime(sessionId: string): number | undefined {
   const digits = /^\d{13}/.exec(sessionId)?.[0];
   return digits === undefined ? undefined : Number(digits);
@@ -388,18 +388,18 @@ function checkVersion({ version = VERSION }: JsonRecord): SessionIssue[] {
   return [makeIssue("VERSION_UNCLEAR", message)];
 }
 
-/** Tells whether a message stands for others: a summary of them, or a mark that they were cut off. */
+/** Returns whether a message replaces others: a summary of them, or a mark that they were cut off. */
 function isSummary(message: JsonRecord): boolean {
   if (message["isSummary"] === true || message["isTruncationMarker"] === true) return true;
   return getMember(message, "metadata")["kind"] === "compaction_summary";
 }
 
-/** Tells whether a message is the answer of a call. Roo Code keeps what a provider encrypted as another one. */
+/** Returns whether a message is the answer of a call. Roo Code stores the encrypted part of an answer as another message. */
 function isAnswer(message: JsonRecord): boolean {
   return message["role"] === "assistant" && message["type"] !== "reasoning" && !isSummary(message);
 }
 
-/** Fields in which tasks keep reasoning in the terms of its provider. */
+/** Fields in which tasks keep reasoning in the form of its provider. */
 const REASONING = ["encrypted_content", "reasoning_content", "reasoning_details", "summary"];
 
 function findReasoning(message: JsonRecord): JsonRecord | undefined {
@@ -407,7 +407,7 @@ function findReasoning(message: JsonRecord): JsonRecord | undefined {
   return told.length === 0 ? undefined : Object.fromEntries(told);
 }
 
-/** Returns the messages that name a summary or mark that is there. */
+/** Returns the messages that name an existing summary or mark as their replacement. */
 function findHidden(messages: readonly JsonRecord[]): Set<JsonRecord> {
   const ids = new Set(
     messages

@@ -5,11 +5,11 @@ import { parseRecord } from "../../../core/jsonl/decode.ts";
 import { toUsage } from "../../convert/answer.ts";
 import { getMember, toNonemptyText } from "../source-text.ts";
 
-/** A call of a model, in the list of what the editor shows. */
+/** A call of a model, in the list of rows that the editor shows. */
 export interface ViewCall {
   readonly time: unknown;
   readonly usage: Usage;
-  /** Whether it was broken off: then it may have no answer. */
+  /** Whether it was canceled: then it may have no answer. */
   readonly isCancelled: boolean;
 }
 
@@ -20,7 +20,7 @@ export interface Checkpoint {
   readonly [field: string]: unknown;
 }
 
-/** What the list of an editor tells beside the messages. */
+/** Facts in an editor's list that are not in the messages. */
 export interface ViewRows {
   readonly calls: readonly ViewCall[];
   readonly checkpoints: readonly Checkpoint[];
@@ -29,7 +29,7 @@ export interface ViewRows {
   readonly size: number;
 }
 
-/** Reads `ui_messages.json`, which repeats the conversation for the eye, and alone tells tokens and costs. */
+/** Reads `ui_messages.json`, which repeats the conversation for display, and is the only source of tokens and costs. */
 export function readViewRows(rows: unknown): ViewRows {
   const calls: ViewCall[] = [];
   const checkpoints: Checkpoint[] = [];
@@ -53,13 +53,13 @@ export function readViewRows(rows: unknown): ViewRows {
   return { calls, checkpoints, condensed, size: all.length };
 }
 
-/** Tells whether a value is a row of `ui_messages.json`. */
+/** Returns whether a value is a row of `ui_messages.json`. */
 export function isShownRow(value: unknown): value is JsonRecord {
   const { type, ts, role } = toRecord(value);
   return (type === "say" || type === "ask") && typeof ts === "number" && role === undefined;
 }
 
-/** Who speaks in a row, by its kind; other rows are the program's own, such as what a command printed. */
+/** Speaker of a row, by its kind; other rows are the program's own, such as the output of a command. */
 const SPEAKERS: ReadonlyMap<unknown, "user" | "assistant"> = new Map([
   ["task", "user"],
   ["user_feedback", "user"],
@@ -71,14 +71,14 @@ const SPEAKERS: ReadonlyMap<unknown, "user" | "assistant"> = new Map([
   ["plan_mode_respond", "assistant"],
 ]);
 
-/** Rows that `readViewRows` reads. */
+/** Kinds of rows that `readViewRows` reads. */
 const TOLD_BESIDE: ReadonlySet<unknown> = new Set([
   "api_req_started",
   "checkpoint_created",
   "checkpoint_saved",
 ]);
 
-/** Returns the messages that an editor shows, for a task of which nothing else is left; calls of tools are notices there. */
+/** Returns the messages that an editor shows, for a task whose other files are missing; calls of tools are notices there. */
 export function readShownMessages(rows: readonly JsonRecord[]): JsonRecord[] {
   return rows.flatMap((row): JsonRecord[] => {
     const { say, ask, ts, text } = row;
@@ -94,7 +94,7 @@ export function readShownMessages(rows: readonly JsonRecord[]): JsonRecord[] {
   });
 }
 
-/** Converts the tokens of a call; its input includes both caches where the provider's protocol is OpenAI's. */
+/** Converts the tokens of a call; its input includes both caches if the provider's protocol is OpenAI's. */
 function convertRequestUsage(request: JsonRecord): Usage {
   const { tokensIn, tokensOut, cacheReads, cacheWrites, cost, apiProtocol } = request;
   return toUsage({
@@ -107,11 +107,11 @@ function convertRequestUsage(request: JsonRecord): Usage {
 }
 
 /**
- * Finds the call of each answer: the last that began before it, and after the answer before it.
+ * Finds the call of each answer: the last one that began before it, and after the previous answer.
  *
- * Where times are missing, they belong together in order.
+ * Without times, calls and answers are matched in order.
  *
- * @returns Calls by their answers, and those whose answers are gone. One that has no answer yet is neither.
+ * @returns Calls by their answers, and those whose answers no longer exist. A call that has no answer yet is neither.
  */
 export function assignCalls(
   answers: readonly JsonRecord[],

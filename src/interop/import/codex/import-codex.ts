@@ -40,8 +40,8 @@ export interface CodexInput {
 /**
  * Converts a thread of Codex to a session.
  *
- * A rollback keeps the old turns as a branch, whether the program records it or begins another file. If a fork does not
- * contain the history that it shares with its parent, that history comes from the parent's file.
+ * A rollback keeps the old turns as a branch, whether the program records it or begins another file. If a fork does not contain
+ * the history that it shares with its parent, that history is read from the parent's file.
  *
  * @returns Undefined if the files contain no conversation.
  * @remarks Cost: O(records). Source: docs/import-records.md#codex
@@ -131,7 +131,7 @@ class ThreadImport {
     return end === undefined ? reader.state : (reader.stateBefore(end) ?? reader.state);
   }
 
-  /** Finds where the history of a file begins: in another file that it names, else nowhere. */
+  /** Finds the state where the history of a file begins: in another file that it names, else an empty state. */
   #stateAtBase(rollout: Rollout): ThreadState {
     const base = rollout.meta["history_base"];
     if (base === undefined || base === null) return THREAD_START;
@@ -141,14 +141,14 @@ class ThreadImport {
       all.find(({ rolloutId }) => rolloutId === id) ?? all.find(({ threadId }) => threadId === id);
     if (found === undefined || found === rollout || this.#open.has(found) || typeof end !== "number") {
       const [record] = rollout.records;
-      const message = `The history goes on from the file of ${String(id)}, which is not there: it begins here.`;
+      const message = `The history continues the file of ${String(id)}, which is missing: it begins here.`;
       if (record !== undefined) this.#builder.issues.push(makeIssue("PARENT_MISSING", message, record));
       return THREAD_START;
     }
     return this.#read(found, end);
   }
 
-  /** Returns the parent's call that started this thread, if there is one. */
+  /** Adds a link to the parent's call that started this thread, if there is one. */
   #linkParent({ meta, threadId }: Rollout): void {
     const parentId = toNonemptyText(meta["parent_thread_id"]);
     if (parentId === undefined || threadId === undefined) return;
@@ -175,7 +175,7 @@ class ThreadImport {
   }
 }
 
-/** Record types that do not matter to the conversation. */
+/** Types of records that are irrelevant to the conversation. */
 const DROPPED: ReadonlySet<string> = new Set([
   "dynamic_tools_updated",
   "inter_agent_communication_metadata",
@@ -187,7 +187,7 @@ const DROPPED: ReadonlySet<string> = new Set([
   "world_state",
 ]);
 
-/** Item types that do not matter to the conversation. */
+/** Types of items that are irrelevant to the conversation. */
 const DROPPED_ITEMS: ReadonlySet<string> = new Set([
   "additional_tools",
   "compaction_trigger",
@@ -195,7 +195,7 @@ const DROPPED_ITEMS: ReadonlySet<string> = new Set([
   "other",
 ]);
 
-/** Takes what a record holds. */
+/** Handler of a record's content. */
 type Taker = (payload: JsonRecord, record: SourceRecord) => void;
 
 /** Makes entries from the records of one file, in order. */
@@ -212,7 +212,7 @@ class RolloutReader {
   readonly #hasRecordsOfUsage: boolean;
   #next = 0;
   #total = -1;
-  /** What becomes of records, by their type; others are kept, as are items of other roles. */
+  /** Handlers of records, by their type; others are kept, as are items of other roles. */
   readonly #takers = new Map<string, Taker>([
     ["response_item", (item, record) => this.#takeItem(item, record)],
     ["event_msg", (event, record) => this.#takeEvent(event, record)],
@@ -236,7 +236,7 @@ class RolloutReader {
     ["agent", (item, record) => this.#writer.note(record, item, "agent_message")],
     ["image", (item, record) => this.#writer.addImage(record, item)],
   ]);
-  /** What becomes of events; others are left out. */
+  /** Handlers of events; others are omitted. */
   readonly #eventTakers = new Map<string, Taker>([
     ["task_started", () => this.#writer.startTurn()],
     ["turn_started", () => this.#writer.startTurn()],
@@ -262,7 +262,7 @@ class RolloutReader {
     return this.#writer.state;
   }
 
-  /** Continues reading, up to the record of a number. */
+  /** Continues reading, up to the record with a number. */
   readTo(end = Number.POSITIVE_INFINITY): void {
     const { records } = this.#rollout;
     for (let record = records[this.#next]; record !== undefined; record = records[this.#next]) {
@@ -275,7 +275,7 @@ class RolloutReader {
     }
   }
 
-  /** Returns the state of the thread before a record; undefined if nothing was read before it. */
+  /** Returns the state of the thread before a record; undefined if no record precedes it. */
   stateBefore(ordinal: number): ThreadState | undefined {
     return this.#states.findLast((one) => one.ordinal < ordinal)?.state;
   }
@@ -295,7 +295,7 @@ class RolloutReader {
     this.#writer.count(record, toRecord(tokens), responseId, this.#next < this.#copied);
   }
 
-  /** Reads that everything so far was copied from a session of ours. */
+  /** Reads the record that everything so far was copied from a session of ours. */
   #takeContinued(record: SourceRecord, payload: JsonRecord): void {
     const continued = parseContinuedSession(payload);
     if (continued === undefined) {
@@ -346,7 +346,7 @@ class RolloutReader {
     }
   }
 
-  /** Reads running totals: if nothing else reports calls, their growth reveals one. */
+  /** Reads running totals: if no other record reports calls, their growth reveals one. */
   #takeTotals(record: SourceRecord, info: JsonRecord): void {
     const total = getMember(info, "total_token_usage")["total_tokens"];
     const isNews = typeof total === "number" && total !== this.#total;
@@ -356,7 +356,7 @@ class RolloutReader {
   }
 }
 
-/** Returns what an unknown record says: in its envelope, or without one. */
+/** Returns the content of an unknown record: in its envelope, or without one. */
 function getData({ type: _type, timestamp: _time, ...rest }: JsonRecord): JsonRecord {
   const { payload } = rest;
   return isJsonRecord(payload) ? payload : rest;
@@ -366,7 +366,7 @@ function toItem(value: JsonRecord): JsonRecord {
   return value["type"] === "response_item" ? getMember(value, "payload") : {};
 }
 
-/** Returns what the user typed, according to an event; undefined if it is another event. */
+/** Returns the text typed by the user, according to an event; undefined if it is another event. */
 function findTypedText(value: JsonRecord): string | undefined {
   const payload = getMember(value, "payload");
   if (payload["type"] === "user_message") return toNonemptyText(payload["message"]);

@@ -110,7 +110,7 @@ export interface CodexCall {
   readonly name: string;
 }
 
-/** Returns the id of a call: the one that its result refers to, and that of the item. */
+/** Returns the id of a call: the id that its result refers to, and that of the item. */
 export function getCallId(item: JsonRecord): string {
   const [call, id] = [toNonemptyText(item["call_id"]), toNonemptyText(item["id"])];
   return call === undefined ? (id ?? "") : withItemId(call, id);
@@ -126,12 +126,12 @@ export function findCallArguments(item: JsonRecord): ToolCall["arguments"] | und
 /** The output of a tool. */
 interface ItemResult {
   readonly content: UserBlock[];
-  /** Undefined if the output does not say. */
+  /** Undefined if the output does not state it. */
   readonly isError: boolean | undefined;
   readonly details: JsonRecord | undefined;
 }
 
-/** Converts the output of a tool; old outputs are a JSON text with the output and how the command ended. */
+/** Converts the output of a tool; old outputs are JSON with the output and the exit state of the command. */
 export function toResult(item: JsonRecord): ItemResult {
   const { output } = item;
   if (typeof output === "string") return toTextResult(output);
@@ -144,7 +144,7 @@ export function toResult(item: JsonRecord): ItemResult {
   return { ...rest, isError: typeof success === "boolean" ? !success : isError };
 }
 
-/** How tools state a command's exit code, above its output. */
+/** Exit code of a command, as tools state it before its output. */
 const EXIT_CODE = /^(?:Process exited with code|Exit code:) (-?\d+)$/m;
 
 function toTextResult(text: string): ItemResult {
@@ -187,12 +187,12 @@ function convertInputBlock(block: JsonRecord): UserBlock {
   return makePlaceholder(toNonemptyText(type) ?? "block of no type");
 }
 
-/** How texts begin that the program writes in the user's name: its own, and what it reports. */
+/** Beginnings of texts that the program writes in the user's name: its own, and its reports. */
 const OWN_TEXT =
   /^\s*(?:<(?:(?:\w+[_ ])?(?:instructions|context)|turn_aborted|skills?|model_switch|personality_spec|collaboration_mode)>|# AGENTS\.md instructions)/i;
 const REPORT = /^\s*<(user_shell_command|subagent_notification)>/;
 
-/** Returns what a text in a user's message is if the program wrote it; undefined for what the user typed. */
+/** Returns the kind of a text in a user's message if the program wrote it; undefined if the user typed it. */
 export function readProgramText(
   text: string,
 ): { readonly kind: string; readonly isReport: boolean } | undefined {
@@ -201,13 +201,16 @@ export function readProgramText(
   return OWN_TEXT.test(text) ? { kind: "context", isReport: false } : undefined;
 }
 
-/** How a tool call ended, according to events. */
+/** Outcome of a tool call, according to events. */
 export interface CallOutcome {
   readonly isError: boolean;
   readonly details: JsonRecord;
 }
 
-/** Collects by call id how commands ended, and whether tools failed, from events: outputs do not always say. */
+/**
+ * Collects from events, by call id, the exit states of commands and whether tools failed, because outputs do not always state
+ * them.
+ */
 export function collectOutcomes(records: readonly SourceRecord[]): Map<string, CallOutcome> {
   const outcomes = new Map<string, CallOutcome>();
   for (const { value } of records) {

@@ -20,7 +20,7 @@ export function readOldCodexText(text: string): SourceText | undefined {
   return { records: values.map((value) => ({ value, line: 1, offset: 0 })), issues: [] };
 }
 
-/** A file of Codex, and the part of a thread that it holds. */
+/** A file of Codex, and the part of a thread that it contains. */
 export interface Rollout {
   readonly text: CodexRolloutText;
   /** In the order in which they were written, without duplicates. */
@@ -36,7 +36,7 @@ export interface Rollout {
 
 const LAST_ID = /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl(?:\.zst)?$/;
 
-/** Determines which part of a thread a file holds. */
+/** Determines the part of a thread that a file contains. */
 export function readRollout(text: CodexRolloutText): Rollout {
   const first = text.records.find(({ value }) => isMeta(value));
   const meta = first === undefined ? getBareMeta(text.records[0]) : getMember(first.value, "payload");
@@ -82,7 +82,7 @@ function withEnvelope(record: SourceRecord): SourceRecord {
   return { ...record, value: { type: "response_item", timestamp: value["timestamp"], payload: value } };
 }
 
-/** Sorts numbered records, and leaves out those that repeat another one. */
+/** Sorts numbered records, and omits those that repeat another one. */
 function sortRecords(
   records: readonly SourceRecord[],
   isCopy: boolean,
@@ -92,7 +92,7 @@ function sortRecords(
   for (const { value } of records) times.set(value["timestamp"], (times.get(value["timestamp"]) ?? 0) + 1);
   const kept = records.filter((record) => {
     const isNumbered = findOrdinal(record) !== undefined;
-    // Only records with the same time can be equal, and serializing them takes longer than all the rest.
+    // Only records with the same time can be equal, and serializing them takes longer than everything else.
     if (!isNumbered && (isCopy || times.get(record.value["timestamp"]) === 1)) return true;
     const key = makeRecordIdentity(record);
     if (seen.has(key)) return false;
@@ -119,10 +119,10 @@ export function findOrdinal({ value }: SourceRecord): number | undefined {
 }
 
 /**
- * Counts the records that a fork copied from its parent ahead of its own.
+ * Counts the records that a fork copied from its parent before its own.
  *
- * Such a file names the parent in a second `session_meta`. The copy ends where the first one returns, else where the
- * records differ from the parent's, else with the burst of time in which they were copied.
+ * Such a file names the parent in a second `session_meta`. The copy ends where the first one returns, else where the records
+ * differ from the parent's, else at the end of the burst of time in which they were copied.
  *
  * @param parent - The parent's file, if it exists.
  */

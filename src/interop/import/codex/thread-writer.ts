@@ -45,7 +45,7 @@ export interface SessionContext {
   readonly builder: SessionBuilder;
   readonly provider: string | undefined;
   readonly outcomes: ReadonlyMap<string, CallOutcome>;
-  /** Calls by the id that their results refer to. */
+  /** Calls by the ids that their results name. */
   readonly calls: Map<string, CodexCall>;
 }
 
@@ -56,7 +56,7 @@ export class ThreadWriter extends EntryThread {
   #open: Answer | undefined;
   /** The last answer, finished or not. */
   #last: Answer | undefined;
-  /** Start of the turn, if known, and whether the user has said anything in it. */
+  /** Start of the turn, if known, and whether it contains a prompt of the user. */
   #turn: { before: ThreadState; isUsers: boolean } | undefined;
 
   constructor(context: SessionContext, start: ThreadState) {
@@ -69,7 +69,7 @@ export class ThreadWriter extends EntryThread {
     this.#turn = { before: this.state, isUsers: false };
   }
 
-  /** Ends the last answer: tokens that are told later are not its own. */
+  /** Ends the last answer: tokens that are reported later are not its own. */
   closeAnswer(): void {
     this.#open = undefined;
     this.#last = undefined;
@@ -130,21 +130,21 @@ export class ThreadWriter extends EntryThread {
     this.say(key, record.value["timestamp"], content);
   }
 
-  /** Records that the user said something, so that the turn can be rolled back. */
+  /** Records that the turn has a prompt of the user, so that it can be rolled back. */
   #beginUsersTurn(): void {
     if (this.#turn?.isUsers === true) return;
     this.beginTurn(this.#turn?.before);
     if (this.#turn !== undefined) this.#turn.isUsers = true;
   }
 
-  /** Adds what the program or another agent reports where the model sees it. */
+  /** Adds a report of the program or of another agent, visible to the model. */
   note(record: SourceRecord, item: JsonRecord, kind: string): void {
     this.#open = undefined;
     const body = makeCustomMessage(`codex.${kind}`, convertInput(item["content"]), true);
     this.add(this.makeKey(item), record.value["timestamp"], body);
   }
 
-  /** Keeps a text of the program itself. */
+  /** Keeps a text that the program itself wrote. */
   keepText(record: SourceRecord, item: JsonRecord, kind: string): void {
     this.#open = undefined;
     const content = convertInput(item["content"]);
@@ -195,7 +195,7 @@ export class ThreadWriter extends EntryThread {
     }
   }
 
-  /** Counts the tokens of a call; they follow its answer. */
+  /** Counts the tokens of a call; their record follows its answer. */
   count(record: SourceRecord, tokens: JsonRecord, responseId: string | undefined, isCopied: boolean): void {
     const usage = convertTokens(tokens);
     const answer = this.#last;
@@ -240,7 +240,7 @@ export class ThreadWriter extends EntryThread {
     });
   }
 
-  /** Removes the answer that is the summary, which is in the thread like any other before it is used. */
+  /** Removes the answer that is the summary, because it is in the thread like any other answer before it is used. */
   #takeBackSummary(told: string): Answer["message"] | undefined {
     const answer = this.#last;
     this.#open = undefined;
@@ -263,17 +263,17 @@ export class ThreadWriter extends EntryThread {
 
 /** Reads the id of the agent that a call started from the call's output; undefined if it started none. */
 function findStartedAgent(output: string): string | undefined {
-  // Most outputs are not JSON, and trying to parse them takes longer than all the rest.
+  // Most outputs are not JSON, and trying to parse them takes longer than everything else.
   const isLikely = output.startsWith("{") && output.includes('"agent_id"');
   return isLikely ? toNonemptyText(toRecord(parseJson(output)?.value)["agent_id"]) : undefined;
 }
 
 /**
- * Converts the history that a compaction leaves.
+ * Converts the history that remains after a compaction.
  *
- * @param knownCalls - The thread's calls by the ids that results name: their ids stay, as results may come later.
- * @returns The messages that are kept; the text of the item that looks like the summary, empty if there is none; and
- *   whether there is an item that only its provider can read.
+ * @param knownCalls - The thread's calls by the ids that results name: their ids remain, because results may follow later.
+ * @returns The kept messages; the text of the item that looks like the summary, empty if there is none; and whether there is an
+ *   item that only its provider can read.
  */
 function readReplacement(
   items: unknown,
@@ -356,7 +356,7 @@ class ReplacementReader {
   }
 }
 
-/** An unfinished answer: items are added to it, and its usage comes later. */
+/** An unfinished answer: items are added to it, and its usage follows later. */
 interface Answer {
   readonly draft: Draft;
   readonly message: AssistantMessage;
@@ -381,7 +381,7 @@ function makeEmptyAnswer({ provider, model }: AnsweringModel, timestamp: number)
   });
 }
 
-/** Tells whether an answer contains only text. */
+/** Returns whether an answer has content, but no calls. */
 function isText(message: AssistantMessage): boolean {
   return message.content.length > 0 && message.content.every(({ type }) => type !== "toolCall");
 }

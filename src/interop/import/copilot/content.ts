@@ -15,7 +15,7 @@ import { addTokens, NO_TOKENS, type Tokens, takeLesserTokens } from "../token-su
 export interface Answer {
   readonly content: AnswerBlock[];
   readonly calls: readonly ToolCall[];
-  /** What a message cannot hold; undefined if there is nothing. */
+  /** Values that a message cannot contain; undefined if there are none. */
   readonly others: JsonRecord | undefined;
 }
 
@@ -70,20 +70,23 @@ function readImage({ mimeType, data, assetId }: JsonRecord, assets: ReadonlyMap<
   return toImage(mimeType, data ?? assets.get(toNonemptyText(assetId) ?? ""));
 }
 
-/** How a call ended. */
+/** Outcome of a call. */
 export interface CallResult {
   readonly content: UserBlock[];
   readonly text: string;
   readonly isError: boolean;
   readonly exitCode: number | undefined;
-  /** Undefined if there is nothing to tell. */
+  /** Undefined if there are none. */
   readonly details: JsonRecord | undefined;
 }
 
-/** What the program writes behind the output of a command. */
+/** Line that the program appends to the output of a command. */
 const EXIT = /<(?:shellId: \S+ completed|exited) with exit code (-?\d+)>\s*$/;
 
-/** Converts the result of a call. It succeeded by its exit code, if it has one: the program calls failed commands a success. */
+/**
+ * Converts the result of a call. It succeeded according to its exit code, if it has one, because the program marks failed
+ * commands as successful.
+ */
 export function toResult(data: JsonRecord, assets: ReadonlyMap<string, string>): CallResult {
   const { content, binaryResultsForLlm, contents, ...rest } = getMember(data, "result");
   const { message, code } = getMember(data, "error");
@@ -119,7 +122,7 @@ function findExitCode(data: JsonRecord, contents: unknown, text: string): number
 /**
  * Converts the tokens of a call or of several; the source's input includes both caches.
  *
- * Of the call that wrote a summary, only its bill may tell the cache writes; older versions name its counts otherwise.
+ * For the call that wrote a summary, only its bill may report the cache writes; older versions use other names for its counts.
  */
 export function convertTokens(tokens: JsonRecord): Usage {
   const bill = toArray(getMember(tokens, "copilotUsage")["tokenDetails"]).map(toRecord);
@@ -139,17 +142,17 @@ const APIS: ReadonlyMap<unknown, string> = new Map([
   ["/v1/messages", "anthropic-messages"],
 ]);
 
-/** Returns the API of a call, as its tokens tell it. */
+/** Returns the API of a call, derived from its token record. */
 export function getApi(tokens: JsonRecord | undefined): string {
   return APIS.get(tokens?.["apiEndpoint"]) ?? "openai-completions";
 }
 
-/** Returns the provider of a call: GitHub, unless the user brought a key. */
+/** Returns the provider of a call: GitHub, unless the user provided a key. */
 export function getProvider({ isByok, providerType }: JsonRecord): string {
   return (isByok === true ? toNonemptyText(providerType) : undefined) ?? "github-copilot";
 }
 
-/** Tokens that calls tell, by model: the totals of a session repeat them. */
+/** Tokens that calls report, by model: the totals of a session repeat them. */
 export class CountedTokens {
   readonly #byModel = new Map<string, Tokens>();
 
@@ -157,9 +160,12 @@ export class CountedTokens {
     this.#byModel.set(model, addTokens(this.#get(model), tokens));
   }
 
-  /** Returns what a model's total has beyond its calls, and counts it. Those of no known model are taken to be its own. */
+  /**
+   * Returns the tokens in a model's total beyond those of its calls, and counts them. Tokens of unknown models are assumed to be
+   * its own.
+   */
   takeRest(model: string, total: Tokens): Usage {
-    // Totals after a rewind may have less than what is counted.
+    // Totals after a rewind may be less than the counted tokens.
     const beyond = toUsage(addTokens(total, this.#get(model), -1));
     const unnamed = model === UNKNOWN_NAME ? NO_TOKENS : takeLesserTokens(this.#get(UNKNOWN_NAME), beyond);
     this.add(UNKNOWN_NAME, addTokens(NO_TOKENS, unnamed, -1));
@@ -172,7 +178,7 @@ export class CountedTokens {
   }
 }
 
-/** Models of answers that name none, as other events name them: versions up to about 1.0.20 write such answers. */
+/** Models of answers that name none, from other events: versions up to about 1.0.20 write such answers. */
 export class NamedModels {
   readonly #byCall = new Map<unknown, string>();
   /** The first model that an agent's events name, by the agent's id; the main agent has none. */
@@ -189,7 +195,7 @@ export class NamedModels {
     }
   }
 
-  /** Returns the model that the results of an answer's calls name. */
+  /** Returns the model named by the results of an answer's calls. */
   findCalled(calls: readonly { readonly id: string }[]): string | undefined {
     return calls.map(({ id }) => this.#byCall.get(id)).find((model) => model !== undefined);
   }

@@ -18,28 +18,28 @@ import { type SharedState, ThreadWriter } from "./thread-writer.ts";
 export interface CopilotInput extends SourceText {
   /** Path of the file. */
   readonly path?: string;
-  /** Id of the session, if the file has lost its first event: the name of its folder. */
+  /** Id of the session if the first event of the file is missing: the name of its folder. */
   readonly sourceId?: string;
-  /** Id of the new session, from which those of subagents' sessions are derived. Default: made from the source's. */
+  /** Id of the new session, from which the ids of subagents' sessions are derived. Default: made from the source's. */
   readonly ownId?: string;
-  /** Text of the `workspace.yaml` beside the file. */
+  /** Text of the `workspace.yaml` next to the file. */
   readonly workspace?: string;
-  /** What an earlier import has made of the session: the program deletes turns that the user rewinds. */
+  /** Entries from an earlier import of the session: the program deletes turns that the user rewinds. */
   readonly known?: readonly UnknownEntry[];
-  /** What the program's database still has of such turns. */
+  /** Rows of such turns that are still in the program's database. */
   readonly rows?: CopilotRows;
   /** ISO 8601. */
   readonly importedAt: string;
 }
 
-/** Version of the events that is known. */
+/** Supported version of the events. */
 const VERSION = 1;
 
 /**
- * Converts the events of GitHub Copilot CLI to sessions: one for the conversation, and one for each subagent, whose events
- * stand among those of the main agent.
+ * Converts the events of GitHub Copilot CLI to sessions: one for the conversation, and one for each subagent, whose events are
+ * among those of the main agent.
  *
- * @returns The main session first; none if nobody said anything.
+ * @returns The main session first; empty without messages.
  * @remarks Cost: O(events). Source: docs/import-records.md#github-copilot-cli
  */
 export function importCopilot(input: CopilotInput): ImportedSession[] {
@@ -53,7 +53,7 @@ class CopilotImport {
   readonly #sourceId: string;
   readonly #ownId: string;
   readonly #start: JsonRecord;
-  /** What may be the working directory, of subagents as well. */
+  /** Candidates for the working directory, also of subagents. */
   readonly #folders: readonly unknown[];
   readonly #main: ThreadWriter;
   /** By the id of their agent. */
@@ -117,7 +117,7 @@ class CopilotImport {
     });
   }
 
-  /** Returns the session that it was forked from, whose calls it repeats: its records of usage name that one. */
+  /** Returns the session that it was forked from, whose calls it repeats: its usage records name the original. */
   #original(): string | undefined {
     for (const { value } of this.#input.records) {
       if (value["type"] !== "session.usage_record" || value["agentId"] !== undefined) continue;
@@ -143,7 +143,7 @@ class CopilotImport {
     if (id !== undefined) this.#seen.add(id);
   }
 
-  /** Returns the thread of a subagent; its first event begins it. */
+  /** Returns the thread of a subagent, which begins with its first event. */
   #getSubagent(agentId: string, record: SourceRecord): ThreadWriter {
     const known = this.#subagents.get(agentId);
     if (known !== undefined) return known;
@@ -168,7 +168,7 @@ class CopilotImport {
   }
 }
 
-/** Returns a field of `workspace.yaml` that stands on one line; undefined if there is none. */
+/** Returns a single-line field of `workspace.yaml`; undefined if it is missing. */
 function findWorkspaceField(workspace: string | undefined, name: string): string | undefined {
   const [, raw = ""] = new RegExp(`^${name}:[ \\t]*(.*?)\\s*$`, "m").exec(workspace ?? "") ?? [];
   if (raw.startsWith('"')) return toNonemptyText(parseJson(raw)?.value);

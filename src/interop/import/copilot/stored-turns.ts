@@ -2,7 +2,7 @@ import type { JsonRecord } from "../../../core/format/json.ts";
 import type { SourceRecord } from "../source-text.ts";
 import { getMember, toIsoTime, toNonemptyText } from "../source-text.ts";
 
-/** What the program's own database has of a session, whose rows it keeps when the user rewinds. */
+/** Rows of a session in the program's own database, which keeps them when the user rewinds. */
 export interface CopilotRows {
   /** Rows of the table `turns`. */
   readonly turns: readonly JsonRecord[];
@@ -10,21 +10,21 @@ export interface CopilotRows {
   readonly calls: readonly JsonRecord[];
 }
 
-/** A turn that the events do not have. */
+/** A turn that is not in the events. */
 export interface StoredTurn {
   readonly prompt: string;
   /** The last answer; undefined if there was none. */
   readonly answer: string | undefined;
   /** Tokens of its calls, named as in events. */
   readonly calls: readonly { readonly time: string; readonly tokens: JsonRecord }[];
-  /** When the turn before it began, and when it began itself: ISO 8601. */
+  /** Start of the previous turn, and of the turn itself: ISO 8601. */
   readonly since: string;
   readonly begun: string;
-  /** The latest time that its prompt can have. */
+  /** Latest possible time of its prompt. */
   readonly until: string;
 }
 
-/** Returns the turns that the database has beyond the events, earliest first. */
+/** Returns the turns in the database that are not in the events, earliest first. */
 export function findTurnsWithoutEvents(
   rows: CopilotRows | undefined,
   records: readonly SourceRecord[],
@@ -40,7 +40,7 @@ export function findTurnsWithoutEvents(
     return time === undefined ? [] : [{ prompt, answer, time }];
   });
   const prompts = collectPrompts(records);
-  // A row is written when the turn ends, or when the next prompt comes.
+  // A row is written when the turn ends, or when the next prompt arrives.
   let [written, since] = ["", ""];
   return rowsOfTurns.sort(byTime).flatMap(({ prompt, answer, time }) => {
     const own = calls.filter((call) => call.time > written && call.time <= time).sort(byTime);
@@ -71,7 +71,7 @@ function collectPrompts(records: readonly SourceRecord[]): Map<string, string[]>
   return prompts;
 }
 
-/** Takes the latest prompt that can be that of a turn, so that no other turn is taken for it; false if there is none. */
+/** Removes the latest prompt that may belong to a turn, so that it is not matched with another turn; false if there is none. */
 function takePrompt(prompts: ReadonlyMap<string, string[]>, prompt: string, until: string): boolean {
   const times = prompts.get(prompt) ?? [];
   const at = times.findIndex((said) => said <= until);
@@ -79,7 +79,7 @@ function takePrompt(prompts: ReadonlyMap<string, string[]>, prompt: string, unti
   return at !== -1;
 }
 
-/** Reads a time that is ISO 8601, or as SQLite writes it: in UTC without saying so. */
+/** Parses a time in ISO 8601, or in SQLite's format, which is UTC without a marker. */
 function parseSqliteTime(time: unknown): string | undefined {
   const isPlain = typeof time === "string" && /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(time);
   return toIsoTime(isPlain ? `${time.replace(" ", "T")}Z` : time);

@@ -31,27 +31,27 @@ import {
 } from "./content.ts";
 import type { StoredTurn } from "./stored-turns.ts";
 
-/** What the agents of a session share. */
+/** State that the agents of a session share. */
 export interface SharedState {
-  /** Base64 by the id of an asset. */
+  /** Base64 data by the id of an asset. */
   readonly assets: Map<string, string>;
-  /** The subagent that made a call; calls of the main agent have none. */
+  /** The subagent that made a call, by call id; calls of the main agent have none. */
   readonly callers: Map<string, string>;
-  /** The subagent that a call started. */
+  /** The subagent that a call started, by call id. */
   readonly agents: Map<string, { readonly agentId: string; readonly sessionId: string }>;
   readonly counted: CountedTokens;
   readonly models: NamedModels;
 }
 
-/** What is known of events that the program has deleted. */
+/** Sources of events that the program has deleted. */
 export interface Past {
-  /** Entries that an earlier import has made. */
+  /** Entries from an earlier import. */
   readonly known: readonly UnknownEntry[];
   /** Turns in the program's database. */
   readonly turns: readonly StoredTurn[];
 }
 
-/** Events that other events repeat, and why they are left out. */
+/** Types of events that other events repeat, with the reasons why they are omitted. */
 const LEFT_OUT: ReadonlyMap<string, string> = new Map([
   ["assistant.turn_start", "beginning or end of a turn or run"],
   ["assistant.turn_end", "beginning or end of a turn or run"],
@@ -63,11 +63,11 @@ const LEFT_OUT: ReadonlyMap<string, string> = new Map([
   ["subagent.completed", "beginning or end of a turn or run"],
   ["system.message", "system prompt"],
   ["tool.execution_start", "repeats a call of an answer"],
-  ["session.usage_checkpoint", "totals of tokens that calls tell"],
-  ["session.usage_info", "totals of tokens that calls tell"],
+  ["session.usage_checkpoint", "totals of tokens that calls have"],
+  ["session.usage_info", "totals of tokens that calls have"],
 ]);
 
-/** What the program sends as the result of a call that the user interrupted. */
+/** Text that the program sends as the result of a call that the user interrupted. */
 const INTERRUPTED = "The execution of this tool, or a previous tool was interrupted.";
 
 /** Makes the entries of one agent, one event after the other. */
@@ -86,11 +86,11 @@ export class ThreadWriter {
   #pending: { readonly record: SourceRecord; readonly tokens: JsonRecord } | undefined;
   /** Calls without a result, with tool and arguments. */
   readonly #openCalls = new Map<string, { readonly name: string; readonly args: unknown }>();
-  /** While a compaction runs: undefined until something is said. */
+  /** First message since a compaction started; undefined if none is running. */
   #firstKept: { draft: Draft | undefined } | undefined;
-  /** Time of the event before. */
+  /** Time of the previous event. */
   #time = "";
-  /** What becomes of events, by their type; others are kept. */
+  /** Handlers of events, by their type; others are kept. */
   readonly #takers = new Map<string, (data: JsonRecord, record: SourceRecord) => void>([
     ["session.start", (data, record) => this.#changeSettings(data, record)],
     ["session.model_change", (data, record) => this.#changeSettings(data, record)],
@@ -122,7 +122,7 @@ export class ThreadWriter {
     this.#agentId = agentId;
   }
 
-  /** Leaves an event out. */
+  /** Counts an event as omitted. */
   drop(reason: string): void {
     this.#builder.counts.records++;
     this.#builder.drop(reason);
@@ -132,10 +132,10 @@ export class ThreadWriter {
     const type = toNonemptyText(record.value["type"]) ?? "";
     const data = getMember(record.value, "data");
     const isOfSummary = this.#firstKept !== undefined && type.startsWith("model.");
-    const reason = isOfSummary ? "report of a call that a summary tells" : LEFT_OUT.get(type);
+    const reason = isOfSummary ? "report of a call that a summary has" : LEFT_OUT.get(type);
     if (type === "session.compaction_start") this.#firstKept = { draft: undefined };
     if (type === "tool.execution_start") this.#beginCall(data);
-    // What ran when the program was killed has ended.
+    // Calls that were running when the program was killed have ended.
     if (type === "session.resume") this.#openCalls.clear();
     if (reason !== undefined) this.drop(reason);
     else {
@@ -147,7 +147,7 @@ export class ThreadWriter {
     this.#time = toIsoTime(record.value["timestamp"]) ?? this.#time;
   }
 
-  /** Finishes the session; nothing may be taken after this. */
+  /** Finishes the session; no event may be added after this. */
   finish(): ImportedSession {
     this.#flushTokens();
     this.#builder.markLeaf(this.#tip);
@@ -170,7 +170,7 @@ export class ThreadWriter {
     this.#tip = this.#builder.keep(makeRecordKey(record), this.#tip, timestamp, type || "event", data);
   }
 
-  /** Adds a text that the user did not type where the model sees it. */
+  /** Adds a text that the user did not type, visible to the model. */
   #notify(content: unknown, record: SourceRecord): void {
     this.#add(
       makeRecordKey(record),
@@ -217,7 +217,7 @@ export class ThreadWriter {
   #addPrompt(data: JsonRecord, record: SourceRecord): void {
     const { content, transformedContent, source } = data;
     const text = toNonemptyText(content) ?? "";
-    // Skills and other parts of the program say something in the user's name.
+    // Skills and other parts of the program write prompts in the user's name.
     if (toNonemptyText(source) !== undefined && !/^(?:user$|agent-)/.test(String(source))) {
       this.#keep("injected", { content: toNonemptyText(transformedContent) ?? text }, record);
       return;
@@ -241,7 +241,7 @@ export class ThreadWriter {
       this.#openCalls.set(id, { name, args: undefined });
       if (this.#agentId !== undefined) this.#shared.callers.set(id, this.#agentId);
     }
-    // One response may stand in several events.
+    // One response may be split into several events.
     const open = this.#answer;
     if (open !== undefined && callId !== undefined && open.callId === callId) {
       addBlocks(open.message, answer.content);
@@ -278,7 +278,7 @@ export class ThreadWriter {
     this.#answer = { message, callId };
   }
 
-  /** Returns the tokens that were told before the answer of a call. */
+  /** Returns the tokens that were reported before the answer of a call. */
   #takeTokens(callId: string | undefined): JsonRecord | undefined {
     if (this.#pending === undefined) return undefined;
     const { record, tokens } = this.#pending;
@@ -289,12 +289,12 @@ export class ThreadWriter {
     }
     this.#pending = undefined;
     this.#provider = getProvider(tokens);
-    // A file that ended before the answer yields it.
+    // A file that ended before the answer yields an entry for the record.
     this.#builder.withdraw(makeEntryId(makeRecordKey(record)));
     return tokens;
   }
 
-  /** Counts a call whose answer did not come. */
+  /** Counts a call whose answer did not arrive. */
   #flushTokens(): void {
     if (this.#pending === undefined) return;
     const { record, tokens } = this.#pending;
@@ -314,7 +314,7 @@ export class ThreadWriter {
     note?: string,
   ): void {
     this.#add(key, record, makeUsageEntry(`copilot.${kind}`, this.#provider, model, usage, note));
-    // Totals do not include those of compactions that were not applied, nor of turns that were rewound.
+    // Totals do not include the tokens of compactions that were not applied, or of turns that were rewound.
     if (kind === "call") this.#shared.counted.add(model, usage);
   }
 
@@ -403,7 +403,7 @@ export class ThreadWriter {
     });
   }
 
-  /** Ends a turn that the user interrupted, with what the program sends as results of the calls that ran. */
+  /** Ends a turn that the user interrupted, with the results that the program sends for the interrupted calls. */
   #abort(record: SourceRecord): void {
     this.#flushTokens();
     const answer = this.#answer?.message;
@@ -418,7 +418,7 @@ export class ThreadWriter {
     this.#openCalls.clear();
   }
 
-  /** Counts what totals have beyond the calls that are told: versions before 1.0.102 tell only their output. */
+  /** Counts the tokens in totals beyond those of reported calls: versions before 1.0.102 report only output tokens. */
   #addTotals(data: JsonRecord, record: SourceRecord): void {
     this.#flushTokens();
     const models = getMember(data, "modelMetrics");
@@ -428,10 +428,10 @@ export class ThreadWriter {
       if (rest.totalTokens > 0)
         this.#addUsage(`${makeRecordKey(record)} ${model}`, "shutdown", model, rest, record);
     }
-    this.#builder.drop("totals of tokens that calls tell");
+    this.#builder.drop("totals of tokens that calls have");
   }
 
-  /** Keeps what was rewound as an earlier import read it, else as the database has it: the program deletes its events. */
+  /** Keeps rewound turns from an earlier import, else from the database, because the program deletes their events. */
   #keepRewound(record: SourceRecord): void {
     const rewoundAt = toIsoTime(record.value["timestamp"]) ?? "";
     const isRewound = (time: string) => time > this.#time && time < rewoundAt;
@@ -444,7 +444,7 @@ export class ThreadWriter {
       this.#tip = this.#builder.add(id, parent, timestamp, { type, ...fields }, id);
     }
     const prompts = known.filter(({ message }) => toRecord(message)["role"] === "user");
-    // One that was redacted tells only its time.
+    // A redacted prompt can only be matched by its time.
     const isKnown = ({ prompt, since, until }: StoredTurn) =>
       prompts.some(({ message, timestamp }) => {
         const isMeanwhile = timestamp > since && timestamp <= until;
@@ -454,7 +454,7 @@ export class ThreadWriter {
     this.#tip = back;
   }
 
-  /** Adds a turn of which there are only the prompt, the last answer and the tokens of its calls. */
+  /** Adds a turn that only has the prompt, the last answer and the tokens of its calls. */
   #addTurn({ prompt, answer, calls, begun }: StoredTurn): void {
     const key = `copilot turn ${begun} ${prompt}`;
     const at = (timestamp = begun) => ({ value: { timestamp } });

@@ -28,19 +28,19 @@ import { applyPatches, type LogNode } from "./patch-log.ts";
 
 /** A session of Gemini CLI: its file. */
 export interface GeminiInput extends SourceText {
-  /** Other files of the same session: the program goes on in a new file if it resumes one in an older format. */
+  /** Other files of the same session: the program continues in a new file if it resumes a session in an older format. */
   readonly others?: readonly SourceText[];
   /** Path of the file. */
   readonly path?: string;
   /** Working directory: the file contains only a digest of it. */
   readonly cwd?: string;
-  /** Id of the session for which this one's agent worked. */
+  /** Id of the session whose agent started this one. */
   readonly parentId?: string;
   /** ISO 8601. */
   readonly importedAt: string;
 }
 
-/** Parses a file of Gemini CLI: a log of patches, or the one JSON object that older versions wrote. */
+/** Parses a file of Gemini CLI: a log of patches, or the single JSON object that older versions wrote. */
 export function readGeminiText(text: string): SourceText {
   const whole = parseJson(text)?.value;
   const isDocument = Array.isArray(toRecord(whole)["messages"]);
@@ -88,7 +88,7 @@ export function importGemini(input: GeminiInput): ImportedSession | undefined {
   builder.drop("older version of a message", log.replaced);
   if (log.continued !== undefined) builder.drop(CONTINUED_SESSION_TYPE);
   builder.drop("thanks for a summary", log.thanks);
-  builder.drop("result that its call tells", log.repeated);
+  builder.drop("result that its call has", log.repeated);
   builder.markLeaf(log.tip && drafts.get(log.tip));
   const name = toNonemptyText(metadata["summary"]);
   if (name !== undefined) builder.addName(`gemini name ${name}`, name);
@@ -133,7 +133,7 @@ function emitNode(
   return builder.keep(makeNodeKey(node), parent, timestamp, kind, data);
 }
 
-/** Adds what was sent: the results of calls that no answer tells, then the prompt. */
+/** Adds sent content: the results of calls that are not in an answer, then the prompt. */
 function emitSent(node: LogNode, parent: Draft | undefined, builder: SessionBuilder, open: OpenCalls): Draft {
   const { content, timestamp } = node.message;
   let last = parent;

@@ -7,7 +7,7 @@ import { makePlaceholder, toImage } from "../../convert/images.ts";
 import { parseArguments } from "../../convert/tool-arguments.ts";
 import { joinContentText, toNonemptyText } from "../source-text.ts";
 
-/** Converts a message of the model: its parts if they include calls and thoughts, else the fields beside its text. */
+/** Converts a message of the model: its parts if they include calls and thoughts, else the fields next to its text. */
 export function convertModelMessage(message: JsonRecord): ModelAnswer {
   const parts = toParts(message["content"]);
   const records = toArray(message["toolCalls"]).map(toRecord);
@@ -23,13 +23,13 @@ export function convertModelMessage(message: JsonRecord): ModelAnswer {
 export interface ModelCall {
   readonly id: string;
   readonly name: string;
-  /** The program's record of it. */
+  /** The program's record of the call. */
   readonly record: JsonRecord | undefined;
-  /** Whether its id is the source's: models before Gemini 3 give none. */
+  /** Whether its id is from the source: models before Gemini 3 provide none. */
   readonly isNamed: boolean;
 }
 
-/** The calls of the latest answer that have no result yet, in their order. */
+/** The calls of the latest answer that have no result yet, in order. */
 export class OpenCalls {
   #calls: readonly ModelCall[] = [];
 
@@ -41,7 +41,7 @@ export class OpenCalls {
     this.#calls = [...this.#calls, ...calls];
   }
 
-  /** Returns the call that a result answers: the one that it names, else the next one without an id of that tool. */
+  /** Returns the call that a result answers: the named one, else the next call of that tool without an id. */
   takeAnswered(id: string | undefined, name: string | undefined): ModelCall | undefined {
     const call =
       this.#calls.find((one) => one.isNamed && one.id === id) ??
@@ -54,7 +54,7 @@ export class OpenCalls {
 /** A converted message of the model. */
 export class ModelAnswer {
   readonly content: AnswerBlock[] = [];
-  /** Parts that a message cannot hold. */
+  /** Parts that a message cannot contain. */
   readonly others: unknown[] = [];
   readonly calls: ModelCall[] = [];
   readonly #messageId: string;
@@ -97,7 +97,7 @@ export class ModelAnswer {
     this.calls.push({ id, name, record, isNamed: told !== undefined });
   }
 
-  /** Finds the record of a call by its id, else the next one of a tool of this name. */
+  /** Finds the record of a call by its id, else the next record of a tool with this name. */
   #recordFor({ id, name }: JsonRecord): JsonRecord | undefined {
     const byId = this.#open.findIndex((record) => id !== undefined && record["id"] === id);
     const at = byId === -1 ? this.#open.findIndex((record) => record["name"] === name) : byId;
@@ -114,7 +114,7 @@ function toParts(content: unknown): JsonRecord[] {
   });
 }
 
-/** Converts what was sent: texts and images; a text describes each other part. */
+/** Converts sent content: texts and images; a text describes each other part. */
 export function convertSentParts(content: unknown): UserBlock[] {
   return toParts(content).flatMap(toSentBlocks);
 }
@@ -131,7 +131,7 @@ function toSentBlocks(part: JsonRecord): UserBlock[] {
   return [makePlaceholder(Object.keys(part)[0] ?? "part")];
 }
 
-/** What a tool returned, in the form in which it is sent. */
+/** Result of a tool, in the form in which it is sent. */
 export interface SentResponse {
   readonly id: string | undefined;
   readonly name: string | undefined;
@@ -139,7 +139,7 @@ export interface SentResponse {
   readonly isError: boolean;
 }
 
-/** Returns what tools returned, of what was sent. */
+/** Returns the results of tools in sent content. */
 export function getSentResponses(content: unknown): SentResponse[] {
   return toParts(content).flatMap(({ functionResponse }) => {
     if (functionResponse === undefined) return [];
@@ -156,7 +156,10 @@ export function getSentResponses(content: unknown): SentResponse[] {
   });
 }
 
-/** Tells whether a text is not a prompt: a command to the program, or a text that it or a hook put before a prompt. */
+/**
+ * Returns whether a message is not a prompt: a command to the program, or a text that the program or a hook inserted before a
+ * prompt.
+ */
 export function isAside({ content }: JsonRecord): boolean {
   const text = joinContentText(content).trim();
   if (/^[/?]|^<(?:session_context|hook_context)>/.test(text)) return true;
@@ -171,7 +174,7 @@ function toResponseBlocks({ response, parts }: JsonRecord): UserBlock[] {
   return [...blocks, ...convertSentParts(toArray(parts))];
 }
 
-/** Returns a tool's output, as far as the program kept it; undefined if it kept nothing. */
+/** Returns a tool's output, as far as the program stored it; undefined if it stored none. */
 export function findCallResult(record: JsonRecord): { content: UserBlock[]; isError: boolean } | undefined {
   const { result, status, resultDisplay } = record;
   const isError = status === "error" || status === "cancelled";

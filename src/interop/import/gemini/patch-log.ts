@@ -10,23 +10,23 @@ import { findCallResult, getSentResponses, isAside } from "./parts.ts";
 export interface LogNode {
   /** Unique in the session: the message's id, with a number if the id was used before. */
   readonly key: string;
-  /** The latest version of the message; of a compaction, that of its summary. */
+  /** Latest version of the message; for a compaction, of its summary. */
   message: JsonRecord;
   readonly parent: LogNode | undefined;
   readonly isCompaction: boolean;
-  /** For a compaction: the first message that stays in the context. */
+  /** For a compaction: the first message that remains in the context. */
   readonly firstKept: LogNode | undefined;
-  /** Whether the message was there before under another key, which counts its tokens. */
+  /** Whether the message occurred before under another key, which counts its tokens. */
   readonly isCopy: boolean;
 }
 
 const SNAPSHOT = "<state_snapshot>";
 
 /**
- * Applies the patches of the files of a session of Gemini CLI, and keeps what they remove as branches.
+ * Applies the patches in the files of a Gemini CLI session, and keeps removed messages as branches.
  *
- * A message that a later file repeats behind the same messages is the same one. What a later file has behind others is
- * a branch; if it repeats nothing, it goes on where the file before ended.
+ * A message that a later file repeats after the same messages is the same message. Messages that a later file has after other
+ * messages are a branch; if the file repeats none, it continues at the end of the previous file.
  *
  * @param files - Records of each file.
  */
@@ -39,7 +39,7 @@ export function applyPatches(files: readonly (readonly SourceRecord[])[]): Patch
   return log;
 }
 
-/** The messages of a session, as patches make them. */
+/** The messages of a session, after its patches. */
 class PatchLog {
   /** Fields of the session: `sessionId`, `startTime`, `summary` and others. */
   readonly metadata: JsonRecord = {};
@@ -48,11 +48,11 @@ class PatchLog {
   readonly unknown: SourceRecord[] = [];
   /** Records that are newer versions of a message. */
   replaced = 0;
-  /** Messages that came in lists rather than as separate records. */
+  /** Number of messages that arrived in lists rather than as separate records. */
   listed = 0;
-  /** Those of them that the program added after a summary as the model's thanks for it, which it did not say. */
+  /** Number of those that the program added after a summary as the model's thanks, which the model did not write. */
   thanks = 0;
-  /** Records of what tools returned that the calls before them tell, too. */
+  /** Number of records with results of tools that earlier calls also contain. */
   repeated = 0;
   /** The session of ours that this one continues. */
   continued: ContinuedSession | undefined;
@@ -64,7 +64,7 @@ class PatchLog {
   readonly #keys = new Map<string, number>();
   /** Messages of earlier files, by the message that they follow. */
   #earlier: ReadonlyMap<LogNode | undefined, LogNode[]> = new Map();
-  /** Where the file before ended, until the first message of the next one tells whether that repeats it. */
+  /** End of the previous file, until the first message of the next file shows whether it repeats that file. */
   #resumable: LogNode[] = [];
 
   /** The last message of the session's current state. */
@@ -72,7 +72,7 @@ class PatchLog {
     return this.#current.at(-1);
   }
 
-  /** Begins the next file: its messages are compared with those of the files before. */
+  /** Begins the next file: its messages are compared with those of the previous files. */
   beginFile(): void {
     this.#earlier = groupBy(this.nodes, ({ parent }) => parent);
     this.#resumable = this.#current;
@@ -138,7 +138,7 @@ class PatchLog {
     if (!node.isCompaction) this.#byId.set(message["id"], node);
   }
 
-  /** Takes the message of an earlier file for one at the same position. */
+  /** Reuses a message of an earlier file at the same position; else updates an older version. False if the message is new. */
   #reuse(message: JsonRecord): boolean {
     const known = this.#earlier.get(this.tip)?.find((node) => node.message["id"] === message["id"]);
     if (known === undefined) {
@@ -154,7 +154,7 @@ class PatchLog {
     return true;
   }
 
-  /** Replaces the older version of a message; returns false if there is none. */
+  /** Replaces the older version of a message; false if there is none. */
   #update(message: JsonRecord): boolean {
     const known = this.#byId.get(message["id"]);
     if (known === undefined) return false;
@@ -197,7 +197,7 @@ class PatchLog {
     this.listed += this.nodes.length - before + this.replaced - replaced;
   }
 
-  /** Moves the notes that the program puts before copied messages when it resumes to after all that is known. */
+  /** Moves the notes that the program inserts before copied messages on resuming to after all known messages. */
   #withCopiesFirst(messages: readonly JsonRecord[]): readonly JsonRecord[] {
     const start = messages.findIndex(({ id }) => this.copiedIds.has(id));
     const front = messages.slice(0, Math.max(0, start));
@@ -208,7 +208,7 @@ class PatchLog {
     return [...rest.slice(0, end), ...notes, ...rest.slice(end)];
   }
 
-  /** Applies a list that begins with a summary of the history: it continues after all of that. */
+  /** Applies a list that begins with a summary of the history: it continues after the whole history. */
   #compact(summary: JsonRecord, following: readonly JsonRecord[]): void {
     const kept = withoutThanks(following);
     this.thanks += following.length - kept.length;
@@ -223,13 +223,13 @@ class PatchLog {
   }
 }
 
-/** Tells whether a message is one of the program's to the user, or before a prompt. */
+/** Returns whether a message is a note of the program to the user, or precedes a prompt. */
 function isNote({ message }: LogNode): boolean {
   const { type } = message;
   return type === "user" ? isAside(message) : type !== "gemini";
 }
 
-/** Tells whether a message has only results of calls that an answer tells with their results. */
+/** Returns whether a message only has results of calls that an answer already contains with their results. */
 function isRepeatingResults(message: JsonRecord, answer: JsonRecord | undefined): boolean {
   if (message["type"] !== "user" || answer === undefined) return false;
   const responses = getSentResponses(message["content"]);
@@ -247,7 +247,7 @@ function isRepeatingResults(message: JsonRecord, answer: JsonRecord | undefined)
   );
 }
 
-/** Returns the messages behind a summary without the first if that thanks for it. */
+/** Returns the messages after a summary, without a first one that acknowledges it. */
 function withoutThanks(messages: readonly JsonRecord[]): readonly JsonRecord[] {
   const [first] = messages;
   const isThanks = first?.["type"] === "gemini" && joinContentText(first["content"]).startsWith("Got it.");

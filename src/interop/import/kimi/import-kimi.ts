@@ -14,7 +14,7 @@ import { convertAnswerPart, findError, makeCallBlock, WireWriter } from "./wire-
 
 /** The wire log of an agent of Kimi Code, as `read` of its importer returns it. */
 export interface KimiWire extends SourceText {
-  /** `main`, or that of a subagent. */
+  /** `main`, or the id of a subagent. */
   readonly agentId: string;
   /** Path of the file. */
   readonly path?: string;
@@ -24,14 +24,14 @@ export interface KimiWire extends SourceText {
 export interface KimiInput {
   readonly sessionId: string;
   readonly wires: readonly KimiWire[];
-  /** What `state.json` holds, parsed. */
+  /** Parsed content of `state.json`. */
   readonly state?: unknown;
   readonly cwd?: string;
   /** ISO 8601. */
   readonly importedAt: string;
 }
 
-/** Id of the agent that the user talks to. */
+/** Id of the main agent. */
 const MAIN = "main";
 
 /** Reads a wire log. */
@@ -46,7 +46,7 @@ export function readKimiText(input: string | Uint8Array | Iterable<Uint8Array>):
 /**
  * Converts the wire logs of Kimi Code to sessions: the main agent's, and those of its subagents.
  *
- * An undo keeps the turns as a branch. Tokens are those of `usage.record`, which every call has.
+ * An undo keeps the turns as a branch. Tokens are read from `usage.record`, which every call has.
  *
  * @returns The main session first; none if the logs contain no conversation.
  * @remarks Cost: O(records). Source: docs/import-records.md#kimi-code
@@ -115,7 +115,7 @@ function linkParent(builder: SessionBuilder, agentId: string, start: JsonRecord 
   builder.addBehind(`kimi agent ${agentId}`, undefined, link);
 }
 
-/** Returns the sessions of the agents that an agent has started, by the calls that did. */
+/** Returns links to the sessions of the agents that an agent has started, by their calls. */
 function makeLinks(
   sessionId: string,
   agentId: string,
@@ -139,11 +139,11 @@ function getOrigin(
   if (agentId === MAIN)
     return { forkOf: toNonemptyText(forkedFrom) ?? toNonemptyText(toRecord(forkedFrom)["sessionId"]) };
   const starter = start?.["parentAgentId"] ?? getMember(toRecord(agents), agentId)["parentAgentId"];
-  // An agent that started itself: a record about it is damaged.
+  // If an agent seems to have started itself, a record about it is damaged.
   return { startedBy: makeSourceId(sessionId, starter === agentId ? MAIN : starter) };
 }
 
-/** Versions of the log that are known: 1.x. */
+/** Supported versions of the log: 1.x. */
 const KNOWN_VERSION = /^1\./;
 
 function checkVersion({ protocol_version: version }: JsonRecord) {
@@ -152,11 +152,11 @@ function checkVersion({ protocol_version: version }: JsonRecord) {
   return [makeIssue("VERSION_UNCLEAR", message)];
 }
 
-/** Beginnings of types of records that repeat others, or are the program's state. */
+/** Beginnings of types of records that repeat others, or contain the program's state. */
 const DROPPED =
   /^(?:metadata|runtime|profile|config|permission|plugin|llm|token_counting|agent|subagent|prompt|turn|full_compaction|context\.undone|forked)\b/;
 
-/** What becomes of records, by their type; others are kept. */
+/** Handlers of records, by their type; others are kept. */
 const TAKERS = new Map<unknown, (writer: WireWriter, record: JsonRecord) => void>([
   ["turn.prompt", (writer) => writer.startTurn()],
   ["context.append_message", (writer, record) => writer.takeMessage(record)],
@@ -178,7 +178,7 @@ function takeRecord(record: JsonRecord, writer: WireWriter): void {
   else writer.keepRecord(record, type);
 }
 
-/** What becomes of the events of a loop, by their type; others are kept. */
+/** Handlers of a loop's events, by their type; others are kept. */
 const EVENT_TAKERS = new Map<unknown, (writer: WireWriter, event: JsonRecord, time: unknown) => void>([
   ["step.begin", (writer, event) => writer.beginStep(event)],
   [

@@ -26,13 +26,13 @@ import { getMember, toNonemptyText } from "../source-text.ts";
 interface Step {
   readonly uuid: string;
   model: ReturnType<typeof getModel>;
-  /** Undefined until a part of the answer came. */
+  /** Undefined until a part of the answer arrives. */
   message: AssistantMessage | undefined;
-  /** Tokens that no message tells yet. */
+  /** Tokens that no message reports yet. */
   usage: UnclaimedUsage | undefined;
 }
 
-/** Tokens of a call whose answer did not come yet, or never does. */
+/** Tokens of a call whose answer has not arrived yet, or never does. */
 interface UnclaimedUsage {
   readonly key: string;
   readonly time: unknown;
@@ -46,7 +46,7 @@ export class WireWriter extends EntryThread {
   readonly #isSubagent: boolean;
   readonly #toolNames = new Map<string, string>();
   #step: Step | undefined;
-  /** Tokens of calls beside the turns: those of a compaction, until it is applied. */
+  /** Tokens of calls outside the turns: those of a compaction, until it is applied. */
   #aside: UnclaimedUsage | undefined;
 
   constructor(builder: SessionBuilder, agents: ReadonlyMap<string, SubagentLink>, isSubagent: boolean) {
@@ -84,7 +84,7 @@ export class WireWriter extends EntryThread {
     if (this.#step !== undefined && record["kind"] !== "compaction") this.#step.model = getModel(record);
   }
 
-  /** Counts the tokens of a call: they come before its answer. */
+  /** Counts the tokens of a call: they precede its answer. */
   count(record: JsonRecord): void {
     const usage = convertTokens(getMember(record, "usage"));
     const { uuid } = this.#step ?? {};
@@ -164,7 +164,7 @@ export class WireWriter extends EntryThread {
     else this.keepRecord(record, "error");
   }
 
-  /** Leaves the latest turns, which stay as a branch. */
+  /** Rolls back the latest turns, which remain as a branch. */
   undo(count: unknown): void {
     this.#endStep();
     this.goBack(toCount(count));
@@ -188,7 +188,7 @@ export class WireWriter extends EntryThread {
     });
   }
 
-  /** Changes how much the model is to think; that it thinks says nothing about how much. */
+  /** Changes the thinking level; `on` is ignored, because it does not state a level. */
   think(effort: unknown, time: unknown): void {
     const level = toNonemptyText(effort);
     if (level === undefined || level === "on" || level === this.state.effort) return;
@@ -219,7 +219,7 @@ export class WireWriter extends EntryThread {
     this.add(told.key, told.time, makeUsageEntry("kimi.call", provider, model, told.usage));
   }
 
-  /** Notes that an entry tells these tokens: a log that ended before it yields an entry for them alone. */
+  /** Records that another entry reports these tokens: a log that ended before that entry yields an entry for them alone. */
   #claim({ key }: UnclaimedUsage): void {
     this.builder.withdraw(makeEntryId(key));
   }
@@ -230,7 +230,7 @@ export class WireWriter extends EntryThread {
   }
 }
 
-/** Converts content that was sent: texts and inline images; a text describes each other part. */
+/** Converts sent content: texts and inline images; a text describes each other part. */
 function convertSent(content: unknown): UserBlock[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
   return toArray(content).map(toRecord).flatMap(convertSentPart);
@@ -270,7 +270,7 @@ export function makeCallBlock({ toolCallId, name, args }: JsonRecord): ToolCall 
   };
 }
 
-/** Converts what a tool returned; its note was sent, too. */
+/** Converts the result of a tool, including its note, which was also sent. */
 function convertResult(result: JsonRecord): UserBlock[] {
   const blocks = convertSent(result["output"]);
   const note = toNonemptyText(result["note"]);
@@ -290,7 +290,7 @@ function convertTokens(tokens: JsonRecord): Usage {
   });
 }
 
-/** Interfaces by the types of providers. */
+/** APIs by the types of providers. */
 const APIS: ReadonlyMap<unknown, string> = new Map([
   ["kimi", "openai-completions"],
   ["openai", "openai-completions"],
@@ -301,7 +301,7 @@ const APIS: ReadonlyMap<unknown, string> = new Map([
   ["gemini", "google-generative-ai"],
 ]);
 
-/** Returns the model that a request names, as a message does. */
+/** Returns the model that a request names, in the fields of a message. */
 function getModel(request: JsonRecord): { provider?: string; model?: string; api?: string } {
   const [provider, model] = [toNonemptyText(request["provider"]), toNonemptyText(request["model"])];
   const api = APIS.get(provider);
@@ -312,7 +312,7 @@ function getModel(request: JsonRecord): { provider?: string; model?: string; api
   };
 }
 
-/** Returns what went wrong, as a record of the end of a turn tells it. */
+/** Returns the error message in a record of the end of a turn; undefined if it has none. */
 export function findError(record: JsonRecord): string | undefined {
   return toNonemptyText(getMember(record, "error")["message"]) ?? toNonemptyText(record["error"]);
 }

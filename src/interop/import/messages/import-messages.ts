@@ -37,11 +37,11 @@ export interface MessagesInput {
 /**
  * Converts an array of messages to a session, with the converters of `sessiontree/convert`.
  *
- * Ids are derived from a message's content and everything before it: a longer array appends, and one that was changed in
- * the middle makes a branch.
+ * Ids are derived from a message's content and everything before it: a longer array appends entries, and an array that was
+ * changed in the middle makes a branch.
  *
  * @returns Undefined if the value is not such an array, or is empty.
- * @throws {TypeError} If a message is not one of its SDK's.
+ * @throws {TypeError} If a message does not have the form of its SDK.
  * @remarks Cost: O(messages). Source: docs/import-records.md#arrays-of-messages
  */
 export function importMessages(input: MessagesInput): ImportedSession | undefined {
@@ -70,18 +70,18 @@ export function importMessages(input: MessagesInput): ImportedSession | undefine
   return builder.finish();
 }
 
-/** Returns the key for a message entry's id, which depends on all messages up to there. */
+/** Returns the key for a message entry's id, which depends on all messages up to this one. */
 function makeMessageKey(parentId: string, message: object): string {
   const { timestamp: _, ...said } = { timestamp: undefined, ...message };
   return `message ${parentId} ${encodeParsed(said)}`;
 }
 
-/** Tells whether an entry was made from a message in an array, this one or an older one. */
+/** Returns whether an entry was made from a message in an array, of this or an earlier import. */
 export function isOfMessageArray({ id, parentId, message }: UnknownEntry): boolean {
   return parentId !== null && isJsonRecord(message) && id === makeEntryId(makeMessageKey(parentId, message));
 }
 
-/** Finds the time of each message: its own, else that of the previous one. */
+/** Finds the time of each message: its own, else that of the previous message. */
 function findTimes(items: readonly JsonRecord[], startedAt: string): string[] {
   let time = startedAt;
   return items.map((item) => {
@@ -95,7 +95,7 @@ function toIssue({ index, message }: ConversionIssue): SessionIssue {
   return makeIssue("MESSAGE_FOREIGN", `Message ${index}: ${message}`);
 }
 
-/** Returns the id that a document gives its conversation; undefined if it gives none. */
+/** Returns the id that a document gives its conversation; undefined if it has none. */
 export function findConversationId(document: unknown): string | undefined {
   return toNonemptyText(readMessageDocument(document)?.id);
 }
@@ -163,7 +163,7 @@ function convertItems(document: MessageDocument, options: MessageImportOptions):
   }
 }
 
-/** Normalizes a message; what a checkpointer serialized has a type of its own. */
+/** Normalizes a message; messages serialized by a checkpointer have their own type. */
 function normalizeLangChainMessage(item: JsonRecord) {
   return { ...item, type: String(item["type"]) };
 }
@@ -205,7 +205,7 @@ function toContent({ content }: JsonRecord, index: number): Content {
   return content.flatMap(toTypedBlocks);
 }
 
-/** Returns a block with a type; drops one without, because its meaning is unknown. */
+/** Returns blocks that have a type; drops others, because their meaning is unknown. */
 function toTypedBlocks(block: unknown): { readonly type: string; readonly [field: string]: unknown }[] {
   const type = isJsonRecord(block) ? toNonemptyText(block["type"]) : undefined;
   return isJsonRecord(block) && type !== undefined ? [{ ...block, type }] : [];

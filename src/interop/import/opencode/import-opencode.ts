@@ -29,19 +29,19 @@ import {
 
 /** A session of OpenCode. */
 export interface OpenCodeInput {
-  /** What `opencode export` writes, parsed: `{ info, messages: [{ info, parts }] }`. */
+  /** Output of `opencode export`, parsed: `{ info, messages: [{ info, parts }] }`. */
   readonly document: unknown;
-  /** Messages that are not in the document any more. */
+  /** Messages that are no longer in the document. */
   readonly deleted?: readonly DeletedMessage[];
   /** Id of the session that it was forked from; the program does not store it. */
   readonly forkedFrom?: string;
-  /** Document of that session, which may say that a session of ours continues there. */
+  /** Document of that session, which may contain the record of a continued session of ours. */
   readonly original?: unknown;
   /** Call of the parent that started it as a subagent. */
   readonly toolCallId?: string;
   /** Path of the file. */
   readonly path?: string;
-  /** Issues with what it was read from. */
+  /** Issues with the source that it was read from. */
   readonly issues?: readonly SessionIssue[];
   /** ISO 8601. */
   readonly importedAt: string;
@@ -50,8 +50,8 @@ export interface OpenCodeInput {
 /**
  * Converts a session of OpenCode 1 to a session.
  *
- * What was reverted is a branch, and a compaction is what the program sent from then on. Ids are made of what a fork
- * copies, so that its entries have those of the original.
+ * Reverted messages are a branch, and a compaction is the context that the program sent from then on. Ids are derived from data
+ * that a fork copies, so that its entries have the ids of the original.
  *
  * @returns Undefined if the document contains no conversation.
  * @throws {SessionError} `NOT_A_SESSION` if its messages have the form of a newer version.
@@ -65,7 +65,7 @@ export function importOpenCode(input: OpenCodeInput): ImportedSession | undefine
   return new OpenCodeImport(input, info, messages, issues).run();
 }
 
-/** Returns the error for sessions in a form that is not known. */
+/** Returns the error for sessions in an unsupported form. */
 export function makeNewerVersionError(path = "It"): SessionError {
   const message = `${path} holds messages as OpenCode 2 stores them, which this version of sessiontree does not read. Only those of OpenCode 1 can be imported.`;
   return new SessionError("NOT_A_SESSION", message, { details: { path, source: "opencode" } });
@@ -75,7 +75,7 @@ function isSaid({ info }: StoredMessage): boolean {
   return info["role"] === "user" || info["role"] === "assistant";
 }
 
-/** State of a session behind a message. */
+/** State of a session after a message. */
 interface MessageState {
   /** The first entry of the message, and the last one so far; undefined if there is none. */
   readonly first: Draft | undefined;
@@ -86,7 +86,7 @@ interface MessageState {
 
 const START: MessageState = { first: undefined, last: undefined, contextTokens: 0 };
 
-/** Names that the program gives to sessions of which it knows nothing. */
+/** Names that the program gives to sessions without content. */
 const UNNAMED = /^(?:New|Child) session - \d{4}-/;
 
 class OpenCodeImport {
@@ -148,7 +148,7 @@ class OpenCodeImport {
     return this.#builder.finish();
   }
 
-  /** Returns the state in which the program goes on, if the user has reverted the messages behind it. */
+  /** Returns the state in which the program continues, if the user has reverted the messages after it. */
   #revertedTo(): MessageState | undefined {
     const { messageID, partID } = getMember(this.#info, "revert");
     const from = this.#messages.find(({ info }) => info["id"] === messageID);
@@ -160,7 +160,7 @@ class OpenCodeImport {
     return (message && this.#states.get(message)) ?? START;
   }
 
-  /** Adds the edits of the context that precede a message, or the end; returns the state in front of it. */
+  /** Adds the edits of the context that precede a message, or the end; returns the state before the message. */
   #clearBefore(message: StoredMessage | undefined): MessageState {
     const parent = message === undefined ? this.#messages.findLast((one) => !one.isDeleted) : message.parent;
     const state = this.#getMessageState(parent);
@@ -213,7 +213,7 @@ function getSummary({ parts }: StoredMessage): string {
   return joinContentText(parts.filter(({ type }) => type === "text"));
 }
 
-/** Finds the summaries that were written to their end, and the messages that asked for them. */
+/** Finds the completed summaries, by the messages that requested them. */
 function findSummaries(messages: readonly StoredMessage[]): Map<StoredMessage, StoredMessage> {
   const summaries = new Map<StoredMessage, StoredMessage>();
   for (const message of messages) {
@@ -225,28 +225,28 @@ function findSummaries(messages: readonly StoredMessage[]): Map<StoredMessage, S
   return summaries;
 }
 
-/** The entries of a message; undefined if it has none, and none is before it. */
+/** The entries of a message; undefined if neither the message nor its predecessors have any. */
 interface MessageEntries {
   readonly first: Draft | undefined;
   readonly last: Draft | undefined;
 }
 
-/** Parts that only say where a call of the model begins and ends. */
+/** Types of parts that only mark the boundaries of a model call. */
 const BOUNDARIES: ReadonlySet<unknown> = new Set(["step-start", "step-finish", "snapshot"]);
 
-/** What the program sends for a task that the user gave to a subagent. */
+/** Text that the program sends for a task that the user gave to a subagent. */
 const SUBTASK = "The following tool was executed by the user";
 
-/** How texts begin that the program adds of its own; others that it adds are files that the user named, and the like. */
+/** Beginning of texts that the program adds on its own; other added texts are, for example, files that the user named. */
 const REMINDER = /^\s*<system-reminder>/;
 
 /** Makes the entries of messages. */
 class MessageWriter {
   readonly #builder: SessionBuilder;
   readonly #projectId: string;
-  /** Outputs that the program has cleared to save room. */
+  /** Outputs that the program has cleared to save space. */
   #cleared: { readonly result: Draft; readonly timeMs: number }[] = [];
-  /** When the first of them was cleared, Unix milliseconds. */
+  /** Time when the first of them was cleared, Unix milliseconds. */
   #clearedMs = Number.POSITIVE_INFINITY;
 
   constructor(builder: SessionBuilder, projectId: string) {
@@ -254,7 +254,7 @@ class MessageWriter {
     this.#projectId = projectId;
   }
 
-  /** Derives a message's key from what a fork copies, since ids differ there. */
+  /** Derives a message's key from data that a fork copies, because ids differ there. */
   makeKey({ info }: StoredMessage): string {
     const created = getCreatedMs({ info });
     const mark = created > 0 ? `${this.#projectId} ${String(info["role"])} ${created}` : String(info["id"]);
@@ -321,7 +321,7 @@ class MessageWriter {
     return last;
   }
 
-  /** Adds what a part is beside the answer: the result of a tool, or what has no form in a message. */
+  /** Adds entries for parts that are not in the answer: the result of a tool, or a part without a form in a message. */
   #addBehindAnswer(
     key: string,
     part: JsonRecord,
@@ -350,7 +350,7 @@ class MessageWriter {
     return this.#builder.add(`${key} agent ${sessionId}`, draft, end, link);
   }
 
-  /** Adds which states of the files, in the program's own store of snapshots, an answer begins and ends with. */
+  /** Adds the states of the files before and after an answer, as the program's own snapshot store names them. */
   #addSnapshots(key: string, step: readonly JsonRecord[], last: Draft | undefined): Draft | undefined {
     const getTree = (type: string) =>
       toNonemptyText(step.find((part) => part["type"] === type)?.["snapshot"]);
@@ -363,7 +363,7 @@ class MessageWriter {
     return this.#builder.add(`${key} snapshots`, last, undefined, makeCustom("opencode.snapshots", data));
   }
 
-  /** Returns what a part of a prompt is beside the message; undefined if it is in the message as it is. */
+  /** Returns the entry for a part of a prompt next to its message; undefined if the message contains the part unchanged. */
   #makeNote(part: JsonRecord, block: UserBlock | undefined): EntryBody | undefined {
     const { type, text, synthetic, ignored } = part;
     if (block?.type === "image" || (block !== undefined && type === "text")) return undefined;

@@ -11,7 +11,7 @@ import { makePlaceholder, parseDataUrl } from "../../convert/images.ts";
 import { makeToolResult, toFilled } from "../entry-bodies.ts";
 import { getMember, toNonemptyText } from "../source-text.ts";
 
-/** Splits the parts of an answer into calls of a model: one, even without parts; in old versions several. */
+/** Splits the parts of an answer into model calls: one, even without parts; in old versions several. */
 export function splitSteps(parts: readonly JsonRecord[]): JsonRecord[][] {
   const steps: JsonRecord[][] = [[]];
   for (const part of parts) {
@@ -22,7 +22,7 @@ export function splitSteps(parts: readonly JsonRecord[]): JsonRecord[][] {
   return steps;
 }
 
-/** Converts a call of the model. */
+/** Converts a model call. */
 export function readStep(
   info: JsonRecord,
   parts: readonly JsonRecord[],
@@ -46,7 +46,7 @@ export function readStep(
   };
 }
 
-/** Converts the tokens of a call; the source's input leaves out the caches, and its output the reasoning. */
+/** Converts the tokens of a call; the source's input excludes the caches, and its output the reasoning. */
 export function convertTokens({ input, output, reasoning, total, cache }: JsonRecord, cost?: unknown): Usage {
   const { read, write } = toRecord(cache);
   const thought = toUsage({ output: reasoning }).output;
@@ -61,7 +61,7 @@ export function convertTokens({ input, output, reasoning, total, cache }: JsonRe
   });
 }
 
-/** Returns a part of an answer as the SDK has it from which the program made it. */
+/** Returns a part of an answer in the form of the SDK from which the program made it. */
 function toSdkParts(part: JsonRecord): JsonRecord[] {
   const { type, text, tool, metadata } = part;
   const state = metadata === undefined ? {} : { providerMetadata: metadata };
@@ -77,7 +77,7 @@ export function getSourceCallId({ callID, id }: JsonRecord): string {
   return toNonemptyText(callID) ?? String(id);
 }
 
-/** Returns our id of a call, which its result must name whole: the program's, and that of its item if it has one. */
+/** Returns our id of a call, which its result must repeat in full: the program's id, and that of its item if it has one. */
 export function getToolCallId(part: JsonRecord): string {
   return readCallState({ providerMetadata: part["metadata"] }, getSourceCallId(part)).id;
 }
@@ -90,7 +90,7 @@ function findFailure(info: JsonRecord): Pick<AssistantMessage, "stopReason" | "e
   return { stopReason, errorMessage: toNonemptyText(toRecord(data)["message"]) ?? name };
 }
 
-/** What stands in a request for an output that the program has cleared to save room. */
+/** Text in a request that replaces an output that the program has cleared to save space. */
 export const CLEARED_OUTPUT = "[Old tool result content cleared]";
 
 /** Converts the result of a tool; undefined while it runs, and if it was killed. */
@@ -116,18 +116,21 @@ export function readResult(part: JsonRecord): Omit<ToolResultMessage, "timestamp
   });
 }
 
-/** The program says `completed` of commands that failed or were ended, and of calls of unknown tools, too. */
+/**
+ * Returns whether a call failed: the program also reports `completed` for commands that failed or were killed, and for calls of
+ * unknown tools.
+ */
 function isFailed(part: JsonRecord, metadata: JsonRecord): boolean {
   if (getMember(part, "state")["status"] === "error" || part["tool"] === "invalid") return true;
   return "exit" in metadata && metadata["exit"] !== 0;
 }
 
-/** Converts a file: an image, or the text that names it. */
+/** Converts a file: to an image, or to the text that names it. */
 export function toFileBlock({ mime, url, filename }: JsonRecord): UserBlock {
   return parseDataUrl(url) ?? makePlaceholder(toNonemptyText(mime) ?? "file", filename);
 }
 
-/** Tells whether a file is only named: the program reads it, and puts what it has read beside it as text. */
+/** Returns whether a file is only named: the program reads it, and adds its content next to it as text. */
 export function isOnlyNamed({ mime }: JsonRecord): boolean {
   return mime === "text/plain" || mime === "application/x-directory";
 }

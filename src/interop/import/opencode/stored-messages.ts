@@ -8,16 +8,16 @@ import {
 } from "../continued-session.ts";
 import { getMember, makeLeftOutIssue, toNonemptyText } from "../source-text.ts";
 
-/** A message that the program has deleted, because the user went on from before it. */
+/** A message that the program has deleted, because the user continued from before it. */
 export interface DeletedMessage {
   /** `{ info, parts }`, as in a document. */
   readonly message: unknown;
-  /** When it was made and deleted: numbers that rise from event to event. */
+  /** Positions of its creation and deletion: numbers that increase from event to event. */
   readonly createdSeq: number;
   readonly deletedSeq: number;
 }
 
-/** A message with its parts, and the one that it followed when it was made. */
+/** A message with its parts, and the message that it followed when it was created. */
 export interface StoredMessage {
   readonly info: JsonRecord;
   readonly parts: readonly JsonRecord[];
@@ -31,7 +31,7 @@ interface ReadMessage extends Omit<StoredMessage, "parent"> {
   readonly deletedSeq: number;
 }
 
-/** The messages of a session in order, with issues about what is none. */
+/** Returns the messages of a session in order, with issues about invalid ones. */
 export function readMessages(
   document: unknown,
   deleted: readonly DeletedMessage[],
@@ -48,7 +48,7 @@ export function readMessages(
     }
     const key = `${id} ${getCreatedMs({ info })}`;
     if (byIdAndTime.has(key))
-      issues.push(makeLeftOutIssue(`The message ${id} stands twice; the first one was imported.`));
+      issues.push(makeLeftOutIssue(`The message ${id} occurs twice; the first one was imported.`));
     else byIdAndTime.set(key, { info, parts: toArray(parts).filter(isJsonRecord), ...fate });
   };
   for (const value of toArray(toRecord(document)["messages"]))
@@ -58,14 +58,14 @@ export function readMessages(
   return { messages: withParents([...byIdAndTime.values()].sort(byCreation)), issues };
 }
 
-/** The session of ours that a session of OpenCode continues, and which of its messages were copied from it. */
+/** The session of ours that a session of OpenCode continues, and the messages that were copied from it. */
 export interface Continuation {
   readonly session: ContinuedSession;
-  /** When the last copied message was made, Unix milliseconds. */
+  /** Time when the last copied message was created, Unix milliseconds. */
   readonly copiedUntilMs: number;
 }
 
-/** Returns what a document says of the session of ours that it continues; undefined if it continues none. */
+/** Returns the record in a document of the session of ours that it continues; undefined if there is none. */
 export function readContinuation(document: unknown): Continuation | undefined {
   const told = getMember(
     getMember(getMember(toRecord(document), "info"), "metadata"),
@@ -75,12 +75,12 @@ export function readContinuation(document: unknown): Continuation | undefined {
   return session && { session, copiedUntilMs: toNumber(told["copiedUntil"]) };
 }
 
-/** Tells whether a message was copied from the session of ours that its session continues. */
+/** Returns whether a message was copied from the session of ours that its session continues. */
 export function isExported(message: Pick<StoredMessage, "info">, { copiedUntilMs }: Continuation): boolean {
   return getCreatedMs(message) <= copiedUntilMs;
 }
 
-/** Returns when a message was made, Unix milliseconds. */
+/** Returns the creation time of a message, Unix milliseconds. */
 export function getCreatedMs({ info }: Pick<StoredMessage, "info">): number {
   return toNumber(getMember(info, "time")["created"]);
 }
@@ -90,12 +90,12 @@ function byCreation(one: ReadMessage, other: ReadMessage): number {
   return getCreatedMs(one) - getCreatedMs(other) || (id < otherId ? -1 : 1);
 }
 
-/** Finds what each message followed: of those before it, the last one that was not deleted by then. */
+/** Finds the parent of each message: of those before it, the last one that was not deleted by then. */
 function withParents(ordered: readonly ReadMessage[]): StoredMessage[] {
-  /** Those that a next message may follow, the last one on top. */
+  /** Possible parents of the next message, the last one on top. */
   const line: { readonly message: StoredMessage; readonly deletedSeq: number }[] = [];
   return ordered.map(({ info, parts, isDeleted, createdSeq, deletedSeq }) => {
-    // What is there still does not follow what is not, whichever was first.
+    // A message that still exists does not follow a deleted one, whichever was first.
     const isGone = (seq: number) => seq < (isDeleted ? createdSeq : Number.POSITIVE_INFINITY);
     while (line.length > 0 && isGone(line.at(-1)?.deletedSeq ?? 0)) line.pop();
     const message = { info, parts, isDeleted, parent: line.at(-1)?.message };
@@ -104,7 +104,7 @@ function withParents(ordered: readonly ReadMessage[]): StoredMessage[] {
   });
 }
 
-/** Counts the messages that two documents begin with in common: a fork copies all but their ids. */
+/** Counts the messages that two documents have in common at their beginning: a fork copies everything except their ids. */
 export function countSharedMessages(one: unknown, other: unknown): number {
   const [own, others] = [one, other].map((document) => readMessages(document, []).messages);
   let count = 0;

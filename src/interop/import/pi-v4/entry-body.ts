@@ -6,15 +6,15 @@ import type { EntryBody } from "../entry-bodies.ts";
 import type { Draft } from "../session-builder.ts";
 import { toNonemptyText } from "../source-text.ts";
 
-/** Answers that pi leaves out of a context, and so of what a compaction retains. */
+/** Stop reasons of answers that pi omits from a context, and therefore from the tail that a compaction retains. */
 const FAILED: ReadonlySet<unknown> = new Set(["error", "aborted", "deferred"]);
 
 /**
- * Returns the body of an entry of pi's version 4 in the current version.
+ * Converts the body of an entry of pi's version 4 to the current version.
  *
- * @param parent - The entry that it hangs on.
- * @param parents - What each entry before it hangs on.
- * @returns Undefined if it is no entry that pi knows.
+ * @param parent - Parent of the entry.
+ * @param parents - Parents of the entries before it.
+ * @returns Undefined if it is not a valid entry of pi.
  */
 export function makeEntryBody(
   record: JsonRecord,
@@ -61,7 +61,7 @@ function hasTexts(fields: JsonRecord, ...names: readonly string[]): boolean {
   return names.every((name) => typeof fields[name] === "string");
 }
 
-/** Finds the first of those last entries before a compaction whose messages are the ones that it retains. */
+/** Finds the first of the last entries before a compaction whose messages are exactly those that it retains. */
 function findFirstKept(
   tail: readonly unknown[],
   parent: Draft | undefined,

@@ -20,23 +20,24 @@ import { UsageRows } from "./usage-rows.ts";
 export interface Pi4Input extends SourceText {
   /** Path of the file. */
   readonly path?: string;
-  /** Id of the session, if the file has lost its header. */
+  /** Id of the session, if the header of the file is missing. */
   readonly sourceId?: string;
   /** ISO 8601. */
   readonly importedAt: string;
 }
 
-/** The version that a header must state, and of dialect B the version of its storage. */
+/** Version that a header must state, and, for dialect B, the version of its storage. */
 const VERSION = 4;
 const STORAGE_VERSION = 1;
 
 /**
  * Converts a session of pi's dropped version 4, in either dialect, to a session.
  *
- * Keeps the ids of its entries. Each branch ends with its settings and a `pi-v4.branch` entry that names it; that of
- * `main`, else of the branch written to last, is the leaf. What pi would refuse is reported, and read as far as it goes.
+ * Keeps the ids of its entries. Each branch ends with its settings and a `pi-v4.branch` entry that names it; the end of `main`,
+ * or otherwise of the branch that was written last, is the leaf. Records that pi would refuse are reported, and read as far as
+ * possible.
  *
- * @returns Undefined if the file holds no entries.
+ * @returns Undefined if the file contains no entries.
  * @remarks Cost: O(records). Source: docs/import-records.md#version-4-of-pi
  */
 export function importPi4(input: Pi4Input): ImportedSession | undefined {
@@ -54,9 +55,9 @@ class Pi4Import {
   readonly #rows: UsageRows;
   /** Entries by their ids in the source. */
   readonly #drafts = new Map<string, Draft>();
-  /** What each entry hangs on in the source. */
+  /** Parent of each entry in the source. */
   readonly #parents = new Map<Draft, Draft | undefined>();
-  /** Time of the last record that told one. */
+  /** Time of the last record that has one. */
   #time: unknown;
   #seq = 0;
   #isOrdered = true;
@@ -141,10 +142,10 @@ class Pi4Import {
     }
   }
 
-  /** Reports once that numbers do not rise as the dialect demands: then two programs wrote at once. */
+  /** Reports once that numbers do not increase as the dialect requires, because two programs wrote concurrently. */
   #checkOrder(record: SourceRecord): void {
     const seq = Number(record.value["seq"]);
-    // A line that is lost takes its numbers along.
+    // A lost line leaves a gap in the numbers.
     const mayGap = this.#dialect === "B" || this.#input.issues.length > 0;
     const isNext = mayGap ? seq > this.#seq : seq === this.#seq + 1;
     this.#seq = seq;
@@ -178,17 +179,17 @@ class Pi4Import {
     if (typeof lane === "string") this.#branches.set(lane, { tip: draft.id }, { seq, time: this.#time });
   }
 
-  /** Finds the parent of an entry; the entry before it may stand for one that was lost. */
+  /** Finds the parent of an entry; the entry before it may replace a lost parent. */
   #findParent(record: SourceRecord, parentId: unknown): Draft | undefined {
     if (typeof parentId !== "string") return undefined;
     const found = this.#drafts.get(parentId);
     if (found !== undefined) return found;
     const missing = `Entry ${String(record.value["id"])} hangs on ${parentId}, which is not before it`;
     if (this.#input.issues.length > 0 && this.#drafts.size > 0) {
-      this.#report("PARENT_BRIDGED", `${missing}; it hangs on the entry before it.`, record);
+      this.#report("PARENT_BRIDGED", `${missing}; it was attached to the entry before it.`, record);
       return this.#builder.tip;
     }
-    this.#report("PARENT_MISSING", `${missing}; it begins anew.`, record);
+    this.#report("PARENT_MISSING", `${missing}; it begins a new conversation.`, record);
     return undefined;
   }
 
@@ -200,7 +201,7 @@ class Pi4Import {
     this.#builder.issues.push(makeIssue(code, message, record));
   }
 
-  /** Takes a value or a list of dialect B. */
+  /** Reads a value or a list of dialect B. */
   #takeValue(record: JsonRecord): void {
     const { namespace, op, seq, value } = record;
     const key = String(record["key"]);
@@ -214,7 +215,7 @@ class Pi4Import {
     else if (!this.#operations.takeValue(record)) this.#keep(record);
   }
 
-  /** Keeps what an application wrote beside the entries. */
+  /** Keeps data that an application wrote next to the entries. */
   #keep({ kind, seq, ...write }: JsonRecord): void {
     this.#builder.keepBehind(`pi-v4 ${kind} ${String(seq)}`, this.#time, String(kind), write);
   }
@@ -230,18 +231,21 @@ class Pi4Import {
   }
 }
 
-/** Names under which dialect B keeps what it does, and not what was said. */
+/** Namespaces in which dialect B stores the state of operations, rather than the conversation. */
 const OF_OPERATIONS = /^pi\.(?:lane\.state|result|op\.|pending\.)/;
 
-/** Operations of pi's harness, which mean nothing elsewhere: they are counted, and what waited in them is reported. */
+/**
+ * Operations of pi's harness, which have no meaning elsewhere: they are counted, and the entries that waited in them are
+ * reported.
+ */
 class Operations {
-  /** Of operations that have not ended. */
+  /** Operations that have not ended. */
   readonly #running = new Set<string>();
-  /** Of what waits to become an entry, or is being written. */
+  /** Entries that are queued or being written. */
   readonly #waiting = new Set<string>();
   #steps = 0;
 
-  /** Takes a record of dialect A. */
+  /** Reads a record of dialect A. */
   takeRecord({ type, id, runId, entryId, target }: JsonRecord): void {
     this.#steps++;
     const targetId = toNonemptyText(toRecord(target)["id"]);
@@ -251,7 +255,7 @@ class Operations {
     else if (targetId !== undefined) this.#waiting.add(targetId);
   }
 
-  /** Takes a value or a list of dialect B; false if it is not of an operation. */
+  /** Reads a value or a list of dialect B; false if it does not belong to an operation. */
   takeValue({ namespace: space, key, op }: JsonRecord): boolean {
     const namespace = String(space);
     if (!OF_OPERATIONS.test(namespace)) return false;
@@ -262,7 +266,7 @@ class Operations {
     return true;
   }
 
-  /** Counts the operations, and reports what waited. */
+  /** Counts the operations, and reports the entries that were waiting. */
   finish(drafts: ReadonlyMap<string, Draft>, builder: SessionBuilder): void {
     for (const id of this.#waiting) {
       if (!drafts.has(id))
@@ -278,10 +282,10 @@ class Operations {
 /** `customType` of the entry that names a branch, `{ name, leafId }`; the last one of a name counts. */
 const BRANCH_TYPE = "pi-v4.branch";
 
-/** Name of the branch on which pi goes on by custom. */
+/** Name of the branch on which pi continues by default. */
 const MAIN = "main";
 
-/** When a branch was written to. */
+/** Position and time of a write to a branch. */
 interface Moment {
   /** Number of the record. */
   readonly seq: unknown;
@@ -289,7 +293,7 @@ interface Moment {
   readonly time: unknown;
 }
 
-/** A branch: where it ends, and the settings in force there. */
+/** A branch: its end, and the settings in force there. */
 interface Branch extends Moment {
   readonly tip?: unknown;
   readonly config?: unknown;
@@ -297,7 +301,7 @@ interface Branch extends Moment {
 
 /** The named branches of a session, or its lanes. */
 class Branches {
-  /** The one written to last is the last one. */
+  /** By name; the branch that was written last is the last one. */
   readonly #branches = new Map<string, Branch>();
   readonly #builder: SessionBuilder;
 
@@ -305,7 +309,7 @@ class Branches {
     this.#builder = builder;
   }
 
-  /** Changes the tip or the settings of a branch, and makes it if it is new. */
+  /** Changes the tip or the settings of a branch, and creates it if it is new. */
   set(name: string, change: Partial<Pick<Branch, "tip" | "config">>, moment: Moment): void {
     const before = this.#branches.get(name);
     this.delete(name);
@@ -320,7 +324,10 @@ class Branches {
     this.#branches.delete(name);
   }
 
-  /** Adds the settings and the name of each branch at its tip. The leaf is that of `main`, else of the last written one. */
+  /**
+   * Adds the settings and the name of each branch at its tip. The leaf is the tip of `main`, else of the branch that was written
+   * last.
+   */
   emit(drafts: ReadonlyMap<string, Draft>): void {
     const main = this.#branches.get(MAIN);
     if (main !== undefined) {
@@ -328,7 +335,7 @@ class Branches {
       this.#branches.set(MAIN, main);
     }
     for (const [name, branch] of this.#branches) {
-      // Without a tip it has only settings.
+      // A branch without a tip only has settings.
       if (branch.tip === undefined) continue;
       const tip = toNonemptyText(branch.tip);
       let last = tip === undefined ? undefined : drafts.get(tip);
@@ -342,7 +349,7 @@ class Branches {
   }
 }
 
-/** Returns the entries that say what is in force at the tip of a branch, with their keys. */
+/** Returns the entries with the settings in force at the tip of a branch, with their keys. */
 function makeBranchEntries(name: string, { tip, config, seq }: Branch): { key: string; body: EntryBody }[] {
   const { model, thinkingLevel, activeToolNames } = toRecord(config);
   const { provider, modelId } = toRecord(model);
@@ -356,8 +363,8 @@ function makeBranchEntries(name: string, { tip, config, seq }: Branch): { key: s
 }
 
 /**
- * The two formats that pi called version 4, which cannot read each other. `A` (pi-agent-core 0.84) writes one change on
- * a line and names its leaves lanes; `B` (0.85 to 0.99) writes one transaction on a line and names them branches.
+ * The two formats that pi called version 4, which are incompatible. `A` (pi-agent-core 0.84) writes one change per line and names
+ * its leaves lanes; `B` (0.85 to 0.99) writes one transaction per line and names them branches.
  */
 type Pi4Dialect = "A" | "B";
 
@@ -369,8 +376,8 @@ const LF = 0x0a;
 /**
  * Parses a file of pi's version 4, of either dialect: each write of a transaction is a record.
  *
- * Ends where pi would: a last line without a line break counts in dialect A if it is whole, and never in dialect B,
- * whose transactions are applied whole or not at all.
+ * Ends where pi would: a last line without a line break counts in dialect A if it is complete, and never in dialect B, whose
+ * transactions are applied completely or not at all.
  *
  * @remarks Cost: O(input).
  */
@@ -398,7 +405,7 @@ function detectDialect(records: readonly SourceRecord[]): Pi4Dialect {
   return records.some(({ value }) => KINDS_OF_B.has(value["kind"])) ? "B" : "A";
 }
 
-/** Returns the header; undefined if the file has lost it. */
+/** Returns the header; undefined if the file has none. */
 export function findHeader(records: readonly SourceRecord[]): SourceRecord | undefined {
   return records.find(({ value }) => isVersion4Header(value));
 }

@@ -4,22 +4,22 @@ import type { Draft, SessionBuilder } from "../session-builder.ts";
 import { toNonemptyText } from "../source-text.ts";
 import { COUNTED } from "../token-sums.ts";
 
-/** Tokens of a call of a model, beside the entries. */
+/** Tokens of a model call, stored next to the entries. */
 interface UsageRow {
   readonly record: JsonRecord;
-  /** Of the row, else of the entry before it. */
+  /** Time of the row, else of the entry before it. */
   readonly time: unknown;
 }
 
-/** What pi adds when it converts a session of version 3: the sum of what its messages tell. */
+/** Source of a row that pi adds when it converts a session of version 3: the sum of its messages' usage. */
 const SUM_OF_IMPORT = "v3-import";
 
-/** The rows of tokens of a session, of which most repeat what entries tell. */
+/** The usage rows of a session, most of which repeat the usage of entries. */
 export class UsageRows {
   readonly #builder: SessionBuilder;
   /** Entries of the session, by id. */
   readonly #drafts: ReadonlyMap<string, Draft>;
-  /** Rows behind the last entry. */
+  /** Rows after the last entry. */
   #rows: UsageRow[] = [];
 
   constructor(builder: SessionBuilder, drafts: ReadonlyMap<string, Draft>) {
@@ -31,7 +31,9 @@ export class UsageRows {
     this.#rows.push({ record, time });
   }
 
-  /** Adds the rows that no entry tells. If the next is a summary, it tells the latest rows that sum up to its tokens. */
+  /**
+   * Adds the rows that no entry reports. If the next entry is a summary, it reports the latest rows that add up to its tokens.
+   */
   flush(next: JsonRecord = {}): void {
     const rows = this.#rows;
     this.#rows = [];
@@ -44,8 +46,8 @@ export class UsageRows {
       if (toRecord(details)["source"] === SUM_OF_IMPORT) this.#builder.drop("sum of the tokens of messages");
       else if (!isJsonRecord(usage)) this.#builder.drop("row without tokens");
       else if (place >= first || (isJsonRecord(told) && isSame(getTokens(told), getTokens(usage)))) {
-        this.#builder.drop("tokens that an entry tells");
-        // A file that ended before the entry yields it.
+        this.#builder.drop("tokens that an entry has");
+        // A file that ended before the entry yields an entry for the row.
         this.#builder.withdraw(toNonemptyText(id) ?? "");
       } else this.#add(row, toRecord(entry?.["message"]));
     }

@@ -5,18 +5,18 @@ import { toCount, toUsage } from "../../convert/answer.ts";
 import type { RecordNode } from "../claude-code/record-graph.ts";
 import { getMember, toNonemptyText } from "../source-text.ts";
 
-/** What the program reports of a call of a model, before the answer. */
+/** The program's report of a model call, which precedes the answer. */
 export interface CallReport {
   /** Key of the record. */
   readonly uuid: string;
   readonly usage: Usage;
   readonly model: string;
   readonly responseId: string | undefined;
-  /** How the user signed in, which tells the provider. */
+  /** Authentication method of the user, which identifies the provider. */
   readonly authType: string | undefined;
   /** The subagent that made the call, or the part of the program. */
   readonly agent: string | undefined;
-  /** Whether an answer or a summary tells the call. */
+  /** Whether an answer or a summary reports the call. */
   isTold: boolean;
 }
 
@@ -44,18 +44,18 @@ export class CallReports {
     }
   }
 
-  /** Returns the report that a record is; undefined if it is none. */
+  /** Returns the report in a record; undefined if the record is not a report. */
   at(node: RecordNode): CallReport | undefined {
     return this.#reports.get(node);
   }
 
-  /** Returns the report of the call that an answer or a summary tells; undefined if there is none. */
+  /** Returns the report of the call of an answer or a summary; undefined if there is none. */
   ofTeller(node: RecordNode): CallReport | undefined {
     return this.#byTeller.get(node);
   }
 }
 
-/** Returns what the program reports of a call; undefined if the record is no such report. */
+/** Returns the program's report of a call; undefined if the record is not such a report. */
 export function findResponseEvent({ value }: RecordNode): JsonRecord | undefined {
   const event = getMember(getMember(value, "systemPayload"), "uiEvent");
   return event["event.name"] === "qwen-code.api_response" ? event : undefined;
@@ -66,7 +66,7 @@ export function findAgentId({ prompt_id: id }: JsonRecord): string | undefined {
   return toNonemptyText(toNonemptyText(id)?.split("#")[1]);
 }
 
-/** Tells whether a record is the answer or the summary of the call that was reported before it. */
+/** Returns whether a record is the answer or the summary of the call that was reported before it. */
 function isTeller({ type, value }: RecordNode, { usage }: CallReport): boolean {
   if (value["subtype"] === "chat_compression") return true;
   const { totalTokenCount } = getMember(value, "usageMetadata");
@@ -102,7 +102,7 @@ export function convertAnswerTokens(tokens: JsonRecord): Usage {
   });
 }
 
-/** The input includes cached tokens; whether the output includes thoughts depends on the provider, and the total tells it. */
+/** The input includes cached tokens; whether the output includes thoughts depends on the provider, and follows from the total. */
 function convertCounts(
   counts: Readonly<Record<"input" | "output" | "cached" | "thoughts" | "total", unknown>>,
 ) {
@@ -126,7 +126,7 @@ const IDENTITIES: ReadonlyMap<unknown, { readonly api: string; readonly provider
   ["vertex-ai", { api: "google-vertex", provider: "google-vertex" }],
 ]);
 
-/** Returns the API and the provider of a call, by how the user signed in; by default, Qwen's own. */
+/** Returns the API and the provider of a call, by authentication method; by default, Qwen's own. */
 export function getIdentity(authType: unknown): { readonly api: string; readonly provider: string } {
   return IDENTITIES.get(authType) ?? { api: "openai-completions", provider: "qwen" };
 }

@@ -17,9 +17,9 @@ import { emitThread, type Subagent } from "./thread-entries.ts";
 export interface QwenInput extends SourceText {
   /** Path of the file. */
   readonly path?: string;
-  /** Id of the session, if no record names it: the name of its file. */
+  /** Id of the session, if no record has it: the name of its file. */
   readonly sourceId?: string;
-  /** Id of the new session, from which those of subagents' sessions are derived. Default: made from the source's. */
+  /** Id of the new session, from which the ids of subagents' sessions are derived. Default: made from the source's. */
   readonly ownId?: string;
   /** ISO 8601. */
   readonly importedAt: string;
@@ -31,11 +31,11 @@ const MAIN = "";
 /**
  * Converts the records of Qwen Code to sessions: one for the conversation, and one for each subagent among them.
  *
- * A rewind keeps the old turns as a branch. Calls that no message tells, such as those of the program itself, are usage
+ * A rewind keeps the old turns as a branch. Calls that no message reports, such as those of the program itself, are usage
  * entries.
  *
- * @returns The main session first; none if nothing was said.
- * @throws {SessionError} `VERSION_TOO_NEW` if the records are of a managed session, whose log is another format.
+ * @returns The main session first; empty without messages.
+ * @throws {SessionError} `VERSION_TOO_NEW` if the records are from a managed session, whose log has another format.
  * @remarks Cost: O(records). Source: docs/import-records.md#qwen-code
  */
 export function importQwen(input: QwenInput): ImportedSession[] {
@@ -74,13 +74,13 @@ class QwenImport {
     }).flat();
   }
 
-  /** Returns what is known of the agents that have records of their own. */
+  /** Returns the agents that have records of their own, with the known facts about them. */
   #subagents(): Map<string, Subagent> {
     const agents = new Map<string, Subagent>();
     for (const [agentId, [first]] of this.#lanes) {
       if (agentId === MAIN) continue;
       const nickname = toNonemptyText(first?.value["agentName"]);
-      // Its id is made of its name and of the call that started it.
+      // Its id consists of its name and the id of the call that started it.
       const isNamed = nickname !== undefined && agentId.startsWith(`${nickname}-`);
       const toolCallId = isNamed ? toNonemptyText(agentId.slice(nickname.length + 1)) : undefined;
       const sessionId = makeSubagentSessionId(this.#ownId, agentId);

@@ -25,7 +25,7 @@ interface Target {
   readonly builder: SessionBuilder;
   /** Subagents whose answers are among the records, by their ids. */
   readonly agents: ReadonlyMap<string, Subagent>;
-  /** What the program reports of the agent's calls elsewhere. */
+  /** Fields of the program's report of one of the agent's calls, which is in another agent's records. */
   readonly calls: JsonRecord;
 }
 
@@ -35,16 +35,16 @@ export interface Subagent {
   readonly sessionId: string;
   readonly toolCallId: string | undefined;
   readonly nickname: string | undefined;
-  /** What the program reports of one of its calls. */
+  /** Fields of the program's report of one of its calls. */
   calls: JsonRecord;
 }
 
-/** Makes the entries of an agent's records, in their order except where one precedes its parent. */
+/** Makes the entries of an agent's records, in their order except where a record precedes its parent. */
 export function emitThread(nodes: readonly RecordNode[], target: Target): void {
   new ThreadEmitter(nodes, target).emit();
 }
 
-/** What a later record may add to in an answer. */
+/** Fields of an answer that a later record may extend. */
 type AnswerState = Pick<AssistantMessage, "content" | "stopReason">;
 
 /** The first and the last entry of a record; without entries, those of its parent. */
@@ -55,7 +55,7 @@ interface Emitted {
 
 const NOTHING: Emitted = { first: undefined, last: undefined };
 
-/** Records that others repeat, and why they are left out. */
+/** Subtypes of records that other records repeat, with the reasons why they are omitted. */
 const LEFT_OUT: ReadonlyMap<string, string> = new Map([
   ["attribution_snapshot", "count of the characters that the model wrote"],
   ["session_sources_snapshot", "list of what started the session"],
@@ -93,7 +93,7 @@ class ThreadEmitter {
     this.#builder.markLeaf(leaf && this.#emitted.get(leaf)?.last);
   }
 
-  /** Emits a record, and before it those above it that come later in the file. */
+  /** Emits a record, after those of its ancestors that come later in the file. */
   #emitFrom(node: RecordNode): void {
     const line: RecordNode[] = [];
     for (let at: RecordNode | undefined = node; at !== undefined && !this.#emitted.has(at); ) {
@@ -109,7 +109,7 @@ class ThreadEmitter {
     }
   }
 
-  /** Returns the nearest record above another one that is of the same agent. */
+  /** Returns the nearest ancestor of a record that belongs to the same agent. */
   #findParent({ parent }: RecordNode): RecordNode | undefined {
     let at = parent;
     while (at !== undefined && !this.#own.has(at)) at = at.parent;
@@ -155,7 +155,7 @@ class ThreadEmitter {
     const { message, value } = node;
     const answer = convertModelMessage({ id: node.uuid, content: message["parts"] });
     const isRest = value["usageMetadata"] === undefined && answer.content.every(isCall);
-    // Transcripts of subagents have the calls of an answer in a record of their own.
+    // Transcripts of subagents have the calls of an answer in a separate record.
     if (isRest && answer.content.length > 0 && this.#answer !== undefined && this.#answer.draft === above) {
       addBlocks(this.#answer.message, answer.content);
       this.#open.add(answer.calls);
@@ -180,7 +180,7 @@ class ThreadEmitter {
     return { first, last: this.#builder.add(`${node.uuid} parts`, first, getTime(node), body) };
   }
 
-  /** Returns the report of the call that a record tells. A file that ends before the record has an entry for the report. */
+  /** Returns the report of a record's call. A file that ends before the record has an entry for the report. */
   #takeReport(node: RecordNode): CallReport | undefined {
     const report = this.#reports.ofTeller(node);
     if (report !== undefined) this.#builder.withdraw(makeEntryId(report.uuid));
@@ -259,14 +259,14 @@ class ThreadEmitter {
   #emitTelemetry(node: RecordNode, event: JsonRecord, above: Draft | undefined): Emitted {
     const report = this.#reports.at(node);
     if (report !== undefined) {
-      if (report.isTold) return this.#drop("report of a call that an answer tells");
+      if (report.isTold) return this.#drop("report of a call that an answer has");
       const { usage, model, agent, responseId, authType } = report;
       const { provider } = getIdentity(authType);
       const body = makeUsageEntry(`qwen.${agent ?? "call"}`, provider, model, usage, responseId);
       return emitWhole(this.#builder.add(node.uuid, above, getTime(node), body));
     }
     if (event["event.name"] !== "qwen-code.api_error")
-      return this.#drop("report of a call that an answer tells");
+      return this.#drop("report of a call that an answer has");
     return this.#emitError(node, event, above);
   }
 
@@ -309,7 +309,7 @@ class ThreadEmitter {
     return emitWhole(draft);
   }
 
-  /** Finds the first of those last messages before a compaction that are what it keeps. */
+  /** Finds the first of the last messages before a compaction that are exactly those that it keeps. */
   #firstKept(compaction: RecordNode, kept: readonly JsonRecord[]): Draft | undefined {
     const rest = [...kept];
     for (let at = this.#findParent(compaction); at !== undefined; at = this.#findParent(at)) {
@@ -339,12 +339,12 @@ function hasResponse(message: JsonRecord): boolean {
   return toArray(message["parts"]).some((part) => toRecord(part)["functionResponse"] !== undefined);
 }
 
-/** Tells whether a content is the thanks for a summary, which the model did not say. */
+/** Returns whether content is the acknowledgment of a summary, which the model did not write. */
 function isThanks(content: JsonRecord | undefined): boolean {
   return content?.["role"] === "model" && joinContentText(content["parts"]).startsWith("Got it.");
 }
 
-/** The program calls a command a success whatever its exit code, which it writes behind the output. */
+/** Returns whether a command failed: the program reports success regardless of the exit code, which it appends to the output. */
 function hasFailed(toolName: string, content: readonly UserBlock[]): boolean {
   if (toolName !== "run_shell_command") return false;
   const codes = [

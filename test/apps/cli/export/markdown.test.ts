@@ -70,9 +70,9 @@ describe("a transcript", () => {
     for (const part of [
       "*Model: anthropic/claude\\_2*",
       "<details>\n<summary>Thinking</summary>\n\nLook &lt;/details> first.\n\n</details>",
-      '**Call of** `bash`\n\n````json\n{\n  "command": "echo \'```\'"\n}\n````',
+      "**Call of** `bash`\n\n````bash\necho '```'\n````",
       "**Result of** `bash`, **failed**\n\n`````\n````\nboom\n`````",
-      ", **exit code 2**\n\n```sh\nmake\n```",
+      ", **exit code 2**\n\n```bash\nmake\n```",
       "## Compaction: the context had 12,345 tokens before · 2026-02-03 22:07\n\n##### Goal\nAll of it",
       "## Summary of another branch · 2026-02-03 22:08\n\nIt did not work.",
       "### Message of `hint`",
@@ -80,6 +80,158 @@ describe("a transcript", () => {
     ])
       expect(text).toContain(part);
     expect(text).not.toContain("secret");
+  });
+
+  test("shows commands, edits, patches and files in their language", async () => {
+    const scribe = new Scribe(temporaryFolder());
+    scribe.user("Go");
+    const patch = "*** Begin Patch\n*** Update File: a.py\n-x\n+y\n*** End Patch";
+    const calls: [string, Record<string, unknown>, string][] = [
+      [
+        "bash",
+        { command: "npm test", timeout: 60 },
+        "**Call of** `bash`: `timeout` `60`\n\n```bash\nnpm test\n```",
+      ],
+      ["shell", { command: ["bash", "-lc", "ls -l"] }, "```bash\nls -l\n```"],
+      ["read", { path: "src/a.ts", limit: 20 }, "**Call of** `read`: `src/a.ts`, `limit` `20`\n\n**"],
+      [
+        "edit",
+        { path: "a.ts", oldText: "one\ntwo\nthree\nfour", newText: "one\ntwo\n3\nfour" },
+        "**Call of** `edit`: `a.ts`\n\n```diff\n two\n-three\n+3\n four\n```",
+      ],
+      [
+        "multi",
+        {
+          file_path: "a.ts",
+          edits: [
+            { old_string: "a", new_string: "b" },
+            { old_string: "", new_string: "c" },
+          ],
+        },
+        "**Call of** `multi`: `a.ts`\n\n```diff\n-a\n+b\n```\n\n```diff\n+c\n```",
+      ],
+      ["apply_patch", { input: patch }, `\`\`\`diff\n${patch}\n\`\`\``],
+      [
+        "write",
+        { path: "b.rs", content: "fn main() {}\n" },
+        "**Call of** `write`: `b.rs`\n\n```rs\nfn main() {}\n```",
+      ],
+      ["ask", { options: [1] }, '```json\n{\n  "options": [\n    1\n  ]\n}\n```'],
+    ];
+    for (const [name, input] of calls) {
+      scribe.call(name, input);
+      scribe.result("done");
+    }
+    const text = await markdownOf(scribe.path);
+    expect(text.match(/### Assistant/g)).toHaveLength(1);
+    expect(await markdownOf(scribe.path, "--results", "full")).toContain(
+      "```diff\n one\n two\n-three\n+3\n four\n```",
+    );
+    for (const [name, , expected] of calls) expect(text, name).toContain(expected);
+  });
+
+  test("folds and shortens long results, calls and thinking, leaves results out, or shows all", async () => {
+    const scribe = new Scribe(temporaryFolder());
+    const lines = Array.from({ length: 50 }, (_, i) => `line ${i + 1}`).join("\n");
+    scribe.user("Go");
+    scribe.assistant("", { content: [{ type: "thinking", thinking: lines }] });
+    scribe.call("write", { path: "a.md", content: lines });
+    scribe.result(lines);
+    scribe.call("bash", { command: "true" });
+    scribe.result("short");
+    scribe.call("edit", { path: "a.md", oldText: "a", newText: "b" });
+    scribe.result("Replaced the text.");
+    scribe.call("bash", { command: "false" });
+    scribe.result(lines, true);
+    const folded = await markdownOf(scribe.path);
+    for (const part of [
+      "<details>\n<summary>Thinking</summary>\n\nline 1\nline 2\n… 46 lines left out …\nline 49\nline 50\n\n</details>",
+      "```md\nline 1\nline 2\nline 3\nline 4\n… 42 lines left out …\nline 47\n",
+      "<details>\n<summary>Result of <code>bash</code>: 50 lines</summary>\n\n```\nline 1\nline 2\n… 46 lines left out …",
+      "**Result of** `bash`\n\n```\nshort\n```",
+      "<summary>Result of <code>bash</code>, <b>failed</b>: 50 lines</summary>",
+    ])
+      expect(folded).toContain(part);
+    expect(folded).not.toContain("Replaced the text.");
+    const without = await markdownOf(scribe.path, "--results", "none");
+    expect(without.match(/\*\*Result of.*/g)).toEqual(["**Result of** `bash`, **failed**"]);
+    expect(without).toContain("```bash\nfalse\n```");
+    const full = await markdownOf(scribe.path, "--results", "full");
+    expect(full.match(/\nline 25\n/g)).toHaveLength(4);
+    expect(full).toContain("Replaced the text.");
+    const other = await cli(["export", scribe.path, "--mermaid", "--results", "full"]);
+    expect([other.code, other.stderr]).toEqual([
+      2,
+      expect.stringContaining("--results belongs to --markdown"),
+    ]);
+  });
+
+  test("of changes of settings mentions what is in force where something is said", async () => {
+    const scribe = new Scribe(temporaryFolder());
+    const { session } = scribe;
+    scribe.user("One");
+    for (const level of ["low", "high", "low"]) session.appendThinkingLevelChange(level);
+    scribe.user("Two");
+    session.appendThinkingLevelChange("high");
+    session.appendThinkingLevelChange("low");
+    scribe.user("Three");
+    session.appendThinkingLevelChange("off");
+    const text = await markdownOf(scribe.path);
+    expect(text.match(/\*Thinking level.*/g)).toEqual(["*Thinking level: low*", "*Thinking level: off*"]);
+  });
+
+  test("whatever tools were given and returned, it stays in its block", async () => {
+    const reader = new MarkdownIt({ html: true });
+    const parts = [
+      "```",
+      "`````",
+      "~~~",
+      "\n",
+      "\n\n",
+      "</details>",
+      "</summary>",
+      "<b>",
+      "<!--",
+      "# x",
+      "- ",
+      "x",
+      "*** Begin Patch",
+    ];
+    const hostile = fc
+      .array(fc.constantFrom(...parts), { minLength: 1, maxLength: 24 })
+      .map((chosen) => chosen.join(""));
+    await fc.assert(
+      fc.asyncProperty(hostile, hostile, fc.boolean(), async (one, other, isError) => {
+        const scribe = new Scribe(temporaryFolder());
+        scribe.user("Go");
+        scribe.call(one, {
+          command: other,
+          path: one,
+          content: other,
+          oldText: one,
+          newText: other,
+          [one]: [other],
+        });
+        scribe.result(`${other}\n\n\n\n${one}`, isError, "call-1", one);
+        scribe.assistant("", { content: [{ type: "thinking", thinking: `${one}\n${other}\n\n\n${one}` }] });
+        for (const how of ["none", "folded", "full"]) {
+          const tokens = reader.parse(`${await markdownOf(scribe.path, "--results", how)}\n\n# After\n`, {});
+          const html = tokens
+            .flatMap((token) => [token, ...(token.children ?? [])])
+            .filter(({ type }) => type.startsWith("html_"));
+          const folds = html.map(({ content }) =>
+            content.trim().replace(/<code>[^<>]*<\/code>(?:, <b>failed<\/b>)?/, ""),
+          );
+          expect(folds.filter((text) => text === "</details>")).toHaveLength(folds.length / 2);
+          for (const text of folds)
+            expect(text).toMatch(/^(?:<details>\n<summary>[\w :]*<\/summary>|<\/details>)$/);
+          expect(
+            tokens.filter(({ type, tag, level }) => type === "heading_open" && tag === "h1" && level === 0),
+          ).toHaveLength(2);
+        }
+      }),
+      { numRuns: 30 },
+    );
   });
 
   test("tells of images, and puts sound ones in if it is told to", async () => {

@@ -60,7 +60,7 @@ export class Scribe {
     });
   }
 
-  call(name: string, given: { [key: string]: string }, id = "call-1"): string {
+  call(name: string, given: Record<string, unknown>, id = "call-1"): string {
     return this.assistant("", {
       content: [{ type: "toolCall", id, name, arguments: given }],
       stopReason: "toolUse",

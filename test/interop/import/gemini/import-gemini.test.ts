@@ -180,7 +180,7 @@ test("what a tool returned is there once, also if a prompt's record has it behin
     "user and",
   ]);
   expect(messages[5]).toMatchObject({ toolName: "read_file", isError: true });
-  expect(session.dropped).toMatchObject({ "result that its call tells": 1 });
+  expect(session.dropped).toMatchObject({ "result that its call has": 1 });
 });
 
 test("a list without notes changes nothing, and one that repeats a summary and what follows it neither", () => {

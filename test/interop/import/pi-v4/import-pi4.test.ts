@@ -181,7 +181,7 @@ test("tokens count once: rows that entries tell are left out", () => {
     { id: "u7", kind: "adjustment", usage: { input: 1 }, details: { source: "invoice" } },
   ]);
   expect(made.session.dropped).toMatchObject({
-    "tokens that an entry tells": 3,
+    "tokens that an entry has": 3,
     "sum of the tokens of messages": 1,
   });
 });

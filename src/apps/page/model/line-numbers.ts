@@ -1,0 +1,102 @@
+import { toArray, toNumber, toRecord } from "../../../core/context/entry-fields.ts";
+import { toText } from "../../../core/context/message-parts.ts";
+
+/** A line of a comparison. */
+export interface DiffLine {
+  readonly sign: "+" | "-" | " ";
+  readonly text: string;
+  /** Number of the line in the file, from 1: of a removed line before the edit, of others after it; undefined if not known. */
+  readonly number?: number;
+}
+
+/** Texts of files as far as the calls of a path tell them, to find on which lines an edit was made. */
+export class FileTexts {
+  readonly #texts = new Map<string, string>();
+
+  /** Takes in what a tool read from a file; numbers that the tool put before the lines are left out. */
+  addRead(path: string, output: string): void {
+    const lines = output.split("\n").map((line) => NUMBERED.exec(line)?.[1]);
+    const isNumbered = lines.slice(0, -1).every((line) => line !== undefined) && lines[0] !== undefined;
+    this.#texts.set(path, isNumbered ? lines.map((line) => line ?? "").join("\n") : output);
+  }
+
+  /**
+   * Numbers the lines of an edit, and makes it in the known text.
+   *
+   * @param details - What the tool stored with its result: a diff that has numbers.
+   * @returns Lines without numbers if the place is not known.
+   */
+  makeEdit(path: string, lines: readonly DiffLine[], details: unknown): DiffLine[] {
+    const [before, after] = [joinLines(lines, "+"), joinLines(lines, "-")];
+    const known = this.#texts.get(path);
+    const at = before === "" ? 0 : (known?.indexOf(before) ?? -1);
+    if (before === "") this.#texts.set(path, after);
+    else if (known !== undefined && at !== -1)
+      this.#texts.set(path, known.slice(0, at) + after + known.slice(at + before.length));
+    const start = at === -1 ? findStart(lines, details) : countLines((known ?? "").slice(0, at));
+    return start === undefined ? [...lines] : numberLines(lines, start);
+  }
+}
+
+/** A line as `cat -n` and tools that read files write it. */
+const NUMBERED = /^\s*\d+(?:\t|→)(.*)$/;
+
+/** Joins the lines of a comparison that have another sign. */
+function joinLines(lines: readonly DiffLine[], without: DiffLine["sign"]): string {
+  return lines
+    .filter(({ sign }) => sign !== without)
+    .map(({ text }) => text)
+    .join("\n");
+}
+
+/** Returns the number of the line in which a text ends, from 1. */
+function countLines(text: string): number {
+  return text.split("\n").length;
+}
+
+/** Numbers lines: removed ones as before the edit, the others as after it. */
+function numberLines(lines: readonly DiffLine[], start: number): DiffLine[] {
+  let [before, after] = [start, start];
+  return lines.map((line) => {
+    const number = line.sign === "-" ? before : after;
+    if (line.sign !== "+") before++;
+    if (line.sign !== "-") after++;
+    return { ...line, number };
+  });
+}
+
+/** Finds where an edit begins, by its first changed line in a diff that has numbers. */
+function findStart(lines: readonly DiffLine[], details: unknown): number | undefined {
+  const at = lines.findIndex(({ sign }) => sign !== " ");
+  const changed = lines[at];
+  if (changed === undefined) return undefined;
+  const { diff, structuredPatch } = toRecord(details);
+  const numbered = [...readNumberedDiff(toText(diff)), ...toArray(structuredPatch).flatMap(readHunk)];
+  const found = numbered.find(({ sign, text }) => sign === changed.sign && text === changed.text);
+  return found?.number === undefined ? undefined : found.number - at;
+}
+
+const DIFF_LINE = /^([-+ ])\s*(\d+) (.*)$/gm;
+
+/** Reads a diff in which each line has its number behind the sign. */
+function readNumberedDiff(diff: string): DiffLine[] {
+  return Array.from(diff.matchAll(DIFF_LINE), ([, sign, number, text = ""]) => ({
+    sign: toSign(sign),
+    text,
+    number: Number(number),
+  }));
+}
+
+/** Reads a hunk of a unified diff, as an object. */
+function readHunk(hunk: unknown): DiffLine[] {
+  const { newStart, lines } = toRecord(hunk);
+  const read = toArray(lines)
+    .map(toText)
+    .map((line): DiffLine => ({ sign: toSign(line[0]), text: line.slice(1) }));
+  const start = toNumber(newStart);
+  return start > 0 ? numberLines(read, start) : [];
+}
+
+function toSign(character: string | undefined): DiffLine["sign"] {
+  return character === "+" || character === "-" ? character : " ";
+}

@@ -1,0 +1,35 @@
+import { findImportOrigin } from "../../../core/format/import-origin.ts";
+import type { SessionModel } from "./session-model.ts";
+
+/** How a program continues one of its sessions. */
+interface OriginCommand {
+  /** Name of the program. */
+  readonly program: string;
+  readonly words: readonly string[];
+}
+
+/** Programs that continue a session by its id, by the name under which their sessions are imported. */
+const BY_ID: { readonly [source: string]: { readonly program: string; readonly front: readonly string[] } } =
+  {
+    "claude-code": { program: "Claude Code", front: ["claude", "--resume"] },
+    codex: { program: "Codex", front: ["codex", "resume"] },
+    gemini: { program: "Gemini CLI", front: ["gemini", "--resume"] },
+    qwen: { program: "Qwen Code", front: ["qwen", "--resume"] },
+    opencode: { program: "OpenCode", front: ["opencode", "--session"] },
+  };
+
+/**
+ * Returns the command that continues a session in the program that it is from: one that was not imported is a session of pi.
+ *
+ * @param path - File of the session.
+ * @returns Undefined for programs without such a command.
+ */
+export function findOriginCommand(
+  { entryAt }: Pick<SessionModel, "entryAt">,
+  path: string,
+): OriginCommand | undefined {
+  const origin = findImportOrigin(entryAt(0));
+  if (origin === undefined) return { program: "pi", words: ["pi", "--session", path] };
+  const known = Object.hasOwn(BY_ID, origin.source) ? BY_ID[origin.source] : undefined;
+  return known && { program: known.program, words: [...known.front, origin.sourceId] };
+}

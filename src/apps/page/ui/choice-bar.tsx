@@ -1,0 +1,88 @@
+import { getFolderName } from "../../../core/facts/session-title.ts";
+import { groupBy } from "../../../core/format/group-by.ts";
+import { type IndexUsage, PERIODS } from "../model/index-usage.ts";
+import { type ListedSession, SORTS } from "../model/session-list.ts";
+import type { IndexAddress } from "./index-address.ts";
+
+/** Stands for sessions that were not imported, which have no source. */
+export const NOT_IMPORTED = "not imported";
+
+interface ChoiceBarProps {
+  readonly sessions: readonly ListedSession[];
+  readonly usage: IndexUsage | undefined;
+  readonly choices: IndexAddress;
+  readonly onChange: (change: IndexAddress) => void;
+}
+
+/** Chooses sessions by project, source and time, and their order. */
+export function ChoiceBar({ sessions, usage, choices, onChange }: ChoiceBarProps) {
+  const projects = groupBy(sessions, ({ cwd }) => cwd);
+  projects.delete("");
+  const byName = [...projects.keys()].map((cwd): Option => [cwd, getFolderName(cwd), cwd]);
+  const sources = new Set(Array.from(usage?.sources.values() ?? [], (source) => source || NOT_IMPORTED));
+  return (
+    <>
+      <Choice
+        name="Project"
+        any="all projects"
+        options={byName.sort(([, a], [, b]) => a.localeCompare(b))}
+        chosen={choices.project}
+        onChoose={(project) => onChange({ project })}
+      />
+      <Choice
+        name="Source"
+        any="all sources"
+        options={[...sources].sort().map((source) => [source, source])}
+        chosen={choices.source}
+        onChoose={(source) => onChange({ source })}
+      />
+      <Choice
+        name="Time"
+        any="all time"
+        options={PERIODS.map((period) => [period, period])}
+        chosen={choices.time}
+        onChoose={(time) => onChange({ time })}
+      />
+      <Choice
+        name="Order"
+        any={`${SORTS[0]} first`}
+        options={SORTS.slice(1).map((sort) => [sort, `by ${sort}`])}
+        chosen={choices.sort}
+        onChoose={(sort) => onChange({ sort })}
+      />
+    </>
+  );
+}
+
+type Option = readonly [value: string, word: string, hint?: string];
+
+interface ChoiceProps {
+  readonly name: string;
+  /** What it is called that nothing is chosen. */
+  readonly any: string;
+  readonly options: readonly Option[];
+  readonly chosen: string | undefined;
+  readonly onChoose: (value: string | undefined) => void;
+}
+
+/** A choice of one among many, or of none. What the address names is there even if no session has it. */
+function Choice({ name, any, options, chosen, onChoose }: ChoiceProps) {
+  const isListed = chosen === undefined || options.some(([value]) => value === chosen);
+  const all = isListed ? options : [...options, [chosen, chosen] as const];
+  return (
+    <label class={chosen === undefined ? "choice" : "choice is-chosen"}>
+      <span class="sr-only">{name}</span>
+      <select
+        value={chosen ?? ""}
+        onChange={({ currentTarget }) => onChoose(currentTarget.value || undefined)}
+      >
+        <option value="">{any}</option>
+        {all.map(([value, word, hint]) => (
+          <option key={value} value={value} title={hint}>
+            {word}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,42 @@
+import { useEffect, useState } from "preact/hooks";
+
+/** What a reader of the list has asked for, as the address of the page holds it; a name without a value is not chosen. */
+export interface IndexAddress {
+  readonly project?: string | undefined;
+  readonly source?: string | undefined;
+  readonly time?: string | undefined;
+  readonly sort?: string | undefined;
+  /** Words in titles, projects, and ids. */
+  readonly filter?: string | undefined;
+  /** Words in contents, instead of a filter. */
+  readonly search?: string | undefined;
+}
+
+const NAMES = ["project", "source", "time", "sort", "filter", "search"] as const;
+
+/** Changes the address; as a step of the history of the browser if it shall lead back to what was before. */
+export type ChangeAddress = (change: IndexAddress, isStep?: boolean) => void;
+
+/** Keeps what was asked for in the address, so that a reader who comes back finds it. */
+export function useIndexAddress(): [IndexAddress, ChangeAddress] {
+  const [address, setAddress] = useState(readIndexAddress);
+  useEffect(() => {
+    const onChange = () => setAddress(readIndexAddress());
+    addEventListener("hashchange", onChange);
+    return () => removeEventListener("hashchange", onChange);
+  }, []);
+  const change: ChangeAddress = (changed, isStep = false) => {
+    const next = { ...address, ...changed };
+    const parts = new URLSearchParams(NAMES.flatMap((name) => (next[name] ? [[name, next[name]]] : [])));
+    const url = parts.size === 0 ? location.pathname : `#${parts}`;
+    if (isStep) history.pushState(null, "", url);
+    else history.replaceState(null, "", url);
+    setAddress(next);
+  };
+  return [address, change];
+}
+
+function readIndexAddress(): IndexAddress {
+  const parts = new URLSearchParams(location.hash.slice(1));
+  return Object.fromEntries(NAMES.map((name) => [name, parts.get(name) ?? undefined]));
+}

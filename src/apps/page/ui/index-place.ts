@@ -1,0 +1,68 @@
+import type { RefObject } from "preact";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { toNumber, toRecord } from "../../../core/context/entry-fields.ts";
+import { toText } from "../../../core/context/message-parts.ts";
+
+/** The link of a list that was followed, and where it was. */
+interface Place {
+  readonly href: string;
+  /** Pixels from the top of the window. */
+  readonly top: number;
+}
+
+/** Returns the address of the link through which a reader has left this page and come back to it; undefined if none. */
+export function getLeftThrough(): string | undefined {
+  return readPlace()?.href;
+}
+
+interface PlaceProps {
+  /** What scrolls. */
+  readonly main: RefObject<HTMLElement | null>;
+  /** Whether the links that there will be are there. */
+  readonly isReady: boolean;
+  /** Whether nothing else will move them. */
+  readonly isComplete: boolean;
+}
+
+/** Remembers with the page's step in the history which link is followed, and leads a reader who comes back to it. */
+export function usePlace({ main, isReady, isComplete }: PlaceProps): void {
+  const place = useRef(readPlace());
+  const restored = useRef<Element | undefined>(undefined);
+  useEffect(() => {
+    history.scrollRestoration = "manual";
+    const onClick = ({ target }: Event) => {
+      const link = target instanceof Element ? target.closest("main a[href]") : null;
+      if (link !== null) writePlace({ href: getHref(link), top: link.getBoundingClientRect().top });
+    };
+    addEventListener("click", onClick, true);
+    return () => removeEventListener("click", onClick, true);
+  }, []);
+  useLayoutEffect(() => {
+    const [wanted, scroller] = [place.current, main.current];
+    if (!isReady || wanted === undefined || scroller === null) return;
+    const link = [...scroller.querySelectorAll<HTMLElement>("a[href]")].find(
+      (one) => getHref(one) === wanted.href,
+    );
+    // A reader who has moved on meanwhile stays there.
+    const hasMoved = restored.current !== undefined && document.activeElement !== restored.current;
+    if (link !== undefined && !hasMoved) {
+      link.focus({ preventScroll: true });
+      scroller.scrollTop += link.getBoundingClientRect().top - wanted.top;
+      restored.current = link;
+    }
+    if (isComplete || hasMoved) place.current = undefined;
+  }, [main, isReady, isComplete]);
+}
+
+function getHref(link: Element): string {
+  return link.getAttribute("href") ?? "";
+}
+
+function readPlace(): Place | undefined {
+  const { href, top } = toRecord(toRecord(history.state)["place"]);
+  return toText(href) === "" ? undefined : { href: toText(href), top: toNumber(top) };
+}
+
+function writePlace(place: Place): void {
+  history.replaceState({ place }, "");
+}

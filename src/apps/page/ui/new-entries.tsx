@@ -1,0 +1,49 @@
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
+import { formatCount } from "../../../core/facts/number-text.ts";
+import { NONE } from "../../../core/tree/entry-tree.ts";
+import { isHiddenRecord, type SessionModel } from "../model/session-model.ts";
+import { isAtEnd } from "./live-session.ts";
+import { usePage } from "./page-context.ts";
+
+interface NewEntriesProps {
+  /** The last entry of the branch that is shown. */
+  readonly end: number;
+  /** Whether the end of the conversation was in sight before the session grew. */
+  readonly wasAtEnd: boolean;
+}
+
+/** How many entries came below while the reader was looking elsewhere, and the way to them. */
+export function NewEntries({ end, wasAtEnd }: NewEntriesProps) {
+  const { session, go, areRecordsShown } = usePage();
+  const [seen, see] = useState(session.size);
+  useLayoutEffect(() => {
+    if (wasAtEnd) see(session.size);
+  }, [session]);
+  useEffect(() => {
+    const onScroll = () => {
+      if (isAtEnd()) see(session.size);
+    };
+    // Lists scroll by themselves, and their events do not bubble.
+    addEventListener("scroll", onScroll, { capture: true, passive: true });
+    return () => removeEventListener("scroll", onScroll, { capture: true });
+  }, [session]);
+  const count = end === session.leaf ? countEntriesSince(session, seen, areRecordsShown) : 0;
+  if (count === 0) return null;
+  const onClick = () => {
+    see(session.size);
+    go({ go: "grown", end, isFollowed: true });
+  };
+  return (
+    <button type="button" class="new-entries no-print" title="Go to the end" onClick={onClick}>
+      <span role="status">{formatCount(count)} new</span> <span aria-hidden="true">↓</span>
+    </button>
+  );
+}
+
+/** Counts the entries at the end of the current branch that came after others, without hidden records. */
+function countEntriesSince(session: SessionModel, known: number, areRecordsShown: boolean): number {
+  let count = 0;
+  for (let at = session.leaf; at !== NONE && at >= known; at = session.tree.parentAt(at))
+    if (areRecordsShown || !isHiddenRecord(session, at)) count++;
+  return count;
+}
