@@ -25,7 +25,7 @@ test("two branches stand side by side from where they part, at an address of the
     { width: 1440, height: 900 },
     { width: 390, height: 844 },
   ]) {
-    const { page, complaints } = await open(text, { viewport, hash: `#entry=${left}` });
+    const { page, complaints } = await open(text, { viewport, hash: `#entry=${left}&records=shown` });
     await page.locator(`.entry[data-entry="${left}"]`).hover();
     await page.getByLabel("Compare two branches").first().click();
     const columns = page.locator(".beside-column");
@@ -57,7 +57,7 @@ test("two branches stand side by side from where they part, at an address of the
     expect(await findingsOn(page)).toEqual([]);
     await columns
       .nth(1)
-      .getByRole("button", { name: /branch/ })
+      .getByRole("button", { name: /^Branch to|^Current branch/ })
       .click();
     await page.locator(".path-bar:has-text('Current branch')").waitFor();
     expect(complaints).toEqual([]);

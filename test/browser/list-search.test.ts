@@ -176,6 +176,20 @@ test("a choice moves neither itself nor where the list begins", async () => {
   expect(await getTop(page, ".choices")).toBe(top);
 });
 
+test("on a phone, the four tiles are in two rows, and so are the choices", async () => {
+  const { page } = await serveMany();
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.locator(".tile").first().waitFor();
+  for (const selector of [".index-summary .tile", ".choice"]) {
+    const tops = await page
+      .locator(selector)
+      .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top));
+    expect(tops).toHaveLength(4);
+    expect(new Set(tops).size).toBe(2);
+  }
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+});
+
 test("rows say the day, the program, and the model", async () => {
   const folder = temporaryFolder();
   const day = 86_400_000;

@@ -125,12 +125,8 @@ test("a list is walked by keys, and says which", async () => {
 
 test("issues name the commands that check and repair the file, and the page those to go on with it", async () => {
   const { folder, damaged } = someSessions();
-  const strange = {
-    type: "custom",
-    id: "$(x) 'y",
-    parentId: damaged.session.getLeafId(),
-    customType: "state",
-  };
+  const message = { role: "user", content: "Whose id is this?" };
+  const strange = { type: "message", id: "$(x) 'y", parentId: damaged.session.getLeafId(), message };
   appendFileSync(
     damaged.path,
     `${JSON.stringify({ ...strange, timestamp: "2026-11-23T12:00:00.000Z" })}\n{torn`,

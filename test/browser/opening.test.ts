@@ -36,7 +36,7 @@ test("a compacted session opens at its leaf, with what was compacted in one line
   await page.locator(".conversation").evaluate((list) => list.scrollTo(0, 0));
   const line = page.locator(".folded-line.is-compacted");
   await line.waitFor();
-  expect(await line.textContent()).toMatch(/^12\d entries compacted/);
+  expect(await line.textContent()).toMatch(/^12\d entries summarized/);
   expect(await page.locator(".state-compacted").count()).toBe(0);
   await line.click();
   await page.locator(".entry.state-compacted:has-text('Why is the total off?')").waitFor();

@@ -31,10 +31,10 @@ export function estimateHeight(session: SessionModel, row: ConversationRow): num
   if (folds > 0) return CARD + folds;
   // Results and commands are folded.
   if (tone === "tool" || tone === "command") return CARD + FOLD;
-  return CARD + LINE * countLines(session.lines.lengthAt(ordinal), facts);
+  return CARD + LINE * estimateLines(session.lines.lengthAt(ordinal), facts);
 }
 
-function countLines(bytes: number, facts: EntryFacts | undefined): number {
+function estimateLines(bytes: number, facts: EntryFacts | undefined): number {
   const text = bytes - HEAD_BYTES - (facts?.used === undefined ? 0 : USAGE_BYTES);
   return Math.min(MAX_LINES, Math.max(1, Math.ceil(text / BYTES_PER_LINE)));
 }
