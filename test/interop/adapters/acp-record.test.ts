@@ -26,7 +26,7 @@ const ends = (toolCallId: string, more: object = {}) => ({
   ...more,
 });
 
-/** Records updates, and tells what the messages of the session say. */
+/** Records updates and returns the texts of the session's messages. */
 function record(updates: readonly AcpUpdateLike[], session = SessionManager.inMemory("/projects/shop")) {
   const recorder = new AcpRecorder(session, { timestamp: 1, provider: "acme", model: "m1" });
   for (const update of updates) recorder.add(update);
@@ -36,7 +36,7 @@ function record(updates: readonly AcpUpdateLike[], session = SessionManager.inMe
   return { session, recorder, messages, said };
 }
 
-test("a foreign agent is recorded through the SDK's client, and shows the same when it is replayed", async () => {
+test("records a foreign agent through the SDK's client and replays the same updates", async () => {
   const agent = acp
     .agent()
     .onRequest(acp.methods.agent.initialize, () => ({ protocolVersion: acp.PROTOCOL_VERSION }))
@@ -102,7 +102,7 @@ test("a foreign agent is recorded through the SDK's client, and shows the same w
   expect(updates.map(({ sessionUpdate }) => sessionUpdate)).toContain("plan");
 });
 
-test("what a session shows, recorded again, is the same conversation", () => {
+test("records a replayed session as the same conversation", () => {
   const session = SessionManager.inMemory("/projects/shop");
   session.appendMessage({ ...user(""), content: [text("Fix it.")] });
   session.appendMessage(assistant("Yes.", {}, call("c1", "read", "a"), call("c2", "read", "b")));
@@ -127,7 +127,7 @@ test("what a session shows, recorded again, is the same conversation", () => {
   );
 });
 
-test("an answer is written once its calls have ended, and a result that comes late behind what was said since", () => {
+test("writes an answer once its calls have ended, and appends a late result at the end", () => {
   const session = SessionManager.inMemory("/projects/shop");
   const recorder = new AcpRecorder(session, { timestamp: 1 });
   expect(recorder.add(begins("a", { rawInput: "ls" }))).toEqual([]);
@@ -161,7 +161,7 @@ test("an answer is written once its calls have ended, and a result that comes la
   expect(recorder.issues).toEqual([]);
 });
 
-test("a call that no answer of the agent ends keeps what it has put out", () => {
+test("keeps the output of a call that no answer of the agent ends", () => {
   const { said, session } = record([
     begins("a", { name: "run", content: [{ type: "content", content: text("so far") }] }),
     begins("b", { kind: "fetch" }),
@@ -179,7 +179,7 @@ test("a call that no answer of the agent ends keeps what it has put out", () => 
   expect(invalidUpdates(toAcpUpdates(session))).toEqual([]);
 });
 
-test("updates out of order and malformed ones are issues, nothing of them is lost, and the session stays readable", () => {
+test("reports misordered and malformed updates as issues, loses nothing, and leaves the session readable", () => {
   const session = SessionManager.create("/projects/shop", { sessionDir: temporaryFolder() });
   const strange: AcpUpdateLike[] = [
     ends("early", { content: [{ type: "content", content: text("out") }] }),
@@ -225,7 +225,7 @@ test("updates out of order and malformed ones are issues, nothing of them is los
   expect(() => fromAcpPrompt([{ type: "image" }])).toThrow(/^Block 0 of the prompt/);
 });
 
-test("a question that the agent repeats is stored once, and blocks that no message holds come back", () => {
+test("stores a repeated permission request once and restores blocks that no message can hold", () => {
   const session = SessionManager.inMemory("/projects/shop");
   const prompt = [
     text("Look:"),
@@ -247,7 +247,7 @@ test("a question that the agent repeats is stored once, and blocks that no messa
   expect(JSON.stringify(toAcpUpdates(session))).not.toContain("const a");
 });
 
-test("a compaction, names and costs become entries; the cost of an agent that counts anew is added", () => {
+test("stores compactions, names, and costs as entries, and adds the cost of an agent whose count restarts", () => {
   const cost = (amount: number) => ({
     ...{ sessionUpdate: "usage_update", used: 10, size: 100, cost: { amount, currency: "USD" } },
   });
@@ -275,7 +275,7 @@ test("a compaction, names and costs become entries; the cost of an agent that co
   expect(costs).toEqual([2, 1, 0.5]);
 });
 
-test("what could not be written is written by the next call", () => {
+test("writes what previously failed on the next call", () => {
   let isFull = false;
   const fs = new Proxy(nodeFs, {
     get: (target, key) => {
