@@ -22,7 +22,7 @@ test.each([
   const messages: AgentMessage[] = [];
   const reported: [turn: number, index: number][] = [];
   for (const [turn, [first = user(""), ...answered]] of turns.entries()) {
-    // The request stands before the answer of its turn, with all results of the one before.
+    // The request comes before the answer of its turn, with all results of the previous one.
     const results = answered.filter(({ role }) => role === "toolResult");
     messages.push(first, ...results);
     for (const { code, index } of convert(messages).issues)

@@ -25,7 +25,7 @@ const CONVERTERS = {
 };
 
 describe.each(Object.entries(CONVERTERS))("%s", (_, convert) => {
-  it("makes the same of a session as of its messages, and names the entries of issues", () => {
+  it("converts a session like its messages, and names the entries of issues", () => {
     const session = SessionManager.inMemory();
     session.appendMessage(user("Look."));
     const thought = { type: "thinking" as const, thinking: "Hm." };
