@@ -14,7 +14,7 @@ beforeEach(() => {
   vi.stubEnv("XDG_DATA_HOME", temporaryFolder());
 });
 
-/** Texts that programs take for their own, that repeat, or that say nothing. */
+/** Texts that programs mistake for their own, repeated texts, and blank texts. */
 const said = fc.oneof(
   fc.constantFrom("ok", "go on", "", " ", "/help", "<session_context>", "# AGENTS.md instructions", "é\n{}"),
   fc.string({ maxLength: 8 }),
@@ -34,7 +34,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 
-/** Makes a session that says something; returns its path. */
+/** Creates a session with messages; returns its path. */
 async function makeSession(places: Places, steps: readonly Step[]): Promise<string> {
   const session = SessionManager.create(CWD, places.sessions);
   let timestamp = Date.UTC(2026, 10, 22, 5);
