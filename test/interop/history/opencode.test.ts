@@ -405,7 +405,7 @@ describe.skipIf(!canReadDatabases())("the database (skipped without node:sqlite)
   });
 });
 
-test("is not named by an empty variable, nor is the folder of the databases", async () => {
+test("reads neither a database nor the folder of databases for an empty variable", async () => {
   const places = new Places();
   places.put(`${DATA}/exported.json`, JSON.stringify(ORIGINAL));
   const env = { HOME: places.home, OPENCODE_DB: "", KILO_DB: "" };
@@ -413,7 +413,7 @@ test("is not named by an empty variable, nor is the folder of the databases", as
   expect(await places.import({ env: { ...env, OPENCODE_DB: "exported.json" } })).toHaveLength(1);
 });
 
-test("is reported on one line that names the export if node:sqlite is missing, and everything else is imported", async () => {
+test("without node:sqlite, reports one line that names the export, and imports everything else", async () => {
   const modules = process.getBuiltinModule;
   vi.spyOn(process, "getBuiltinModule").mockImplementation((name: string) =>
     name === "node:sqlite" ? undefined : Reflect.apply(modules, process, [name]),

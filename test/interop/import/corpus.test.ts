@@ -83,7 +83,7 @@ function importKimiCase(folder: string, truth: Truth): ImportedSession[] {
   return truth.sessions.flatMap(of);
 }
 
-/** Imports each file with an ending as a session. */
+/** Imports each file with an extension as a session. */
 function importFiles(
   ending: string,
   importText: (input: SourceText & { path: string; importedAt: string }) => ImportedSession[],
