@@ -518,8 +518,7 @@ const REASONS: Readonly<Record<string, string>> = {
     "restores what it lost next to what others have appended since, whichever process notices first",
   "adds lines before it checks the line that must be stored":
     "appends again what the store took and lost, once, says so, and nothing else",
-  "leaves receipts of a deleted session":
-    "remembers nothing of a session that was deleted",
+  "leaves receipts of a deleted session": "remembers nothing of a session that was deleted",
   "finds what was deleted": "remembers nothing of a session that was deleted",
   "compares the leaf with one that was removed":
     "compares the leaf with lines that are there, after others were taken out",
