@@ -120,25 +120,22 @@ const DOCUMENTS: readonly (readonly [form: string, document: unknown])[] = [
   ],
 ];
 
-test.each(DOCUMENTS)(
-  "recognizes messages of the form %s and imports them as the same session",
-  (form, document) => {
-    expect(detectSource(JSON.stringify(document, null, 2))).toBe("messages");
-    expect(readMessageDocument(document)?.form).toBe(form);
-    const { messages, problems, repairs, session } = view(document);
-    expect(problems).toEqual([]);
-    expect(repairs).toEqual([]);
-    expect(messages.map(briefMessage)).toEqual([
-      "system Be brief.",
-      "user look",
-      "assistant ok+t1",
-      "result t1",
-    ]);
-    const { counts } = session;
-    expect(counts.mapped + counts.kept + counts.dropped).toBe(counts.records);
-    expect(session.entries[0]).toMatchObject({ data: { source: "messages", sourceVersion: form } });
-  },
-);
+test.each(DOCUMENTS)("imports messages of the form %s as the same session", (form, document) => {
+  expect(detectSource(JSON.stringify(document, null, 2))).toBe("messages");
+  expect(readMessageDocument(document)?.form).toBe(form);
+  const { messages, problems, repairs, session } = view(document);
+  expect(problems).toEqual([]);
+  expect(repairs).toEqual([]);
+  expect(messages.map(briefMessage)).toEqual([
+    "system Be brief.",
+    "user look",
+    "assistant ok+t1",
+    "result t1",
+  ]);
+  const { counts } = session;
+  expect(counts.mapped + counts.kept + counts.dropped).toBe(counts.records);
+  expect(session.entries[0]).toMatchObject({ data: { source: "messages", sourceVersion: form } });
+});
 
 test("gives a longer array the entries of the shorter one, and equal messages different entries", () => {
   const messages = ["again", "again", "again"].flatMap((content, i) => [
