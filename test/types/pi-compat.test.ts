@@ -58,7 +58,7 @@ describe("values flow both ways between our types and pi's", () => {
     expectTypeOf<MutuallyAssignable<Ours.FileEntry, Pi.FileEntry>>().toEqualTypeOf<true>();
   });
 
-  test("trees, contexts and options", () => {
+  test("trees, contexts, and options", () => {
     expectTypeOf<MutuallyAssignable<Ours.SessionTreeNode, Pi.SessionTreeNode>>().toEqualTypeOf<true>();
     expectTypeOf<MutuallyAssignable<Ours.SessionContext, Pi.SessionContext>>().toEqualTypeOf<true>();
     expectTypeOf<
@@ -79,7 +79,7 @@ describe("values flow both ways between our types and pi's", () => {
     expectTypeOf<MutuallyAssignable<Ours.BranchPreparation, Pi.BranchPreparation>>().toEqualTypeOf<true>();
   });
 
-  test("what extensions store, typed by them", () => {
+  test("extension data with its own types", () => {
     type State = { open: string[] };
     expectTypeOf<MutuallyAssignable<Ours.CustomEntry<State>, Pi.CustomEntry<State>>>().toEqualTypeOf<true>();
     expectTypeOf<

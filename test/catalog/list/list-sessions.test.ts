@@ -289,7 +289,7 @@ describe("the session with an id", () => {
 });
 
 describe("the most recent session", () => {
-  test("is the one whose file was written to last", () => {
+  test("is the one with the last modified file", () => {
     const folder = temporaryFolder();
     const a = session(folder, "a", { written: 1, said: 99, cwd: "/a" });
     const b = session(folder, "b", { written: 2, said: 1, cwd: "/b" });

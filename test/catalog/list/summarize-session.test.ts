@@ -234,7 +234,7 @@ test("the caller can abort it", async () => {
 const corpus = fileURLToPath(new URL("../../../../shared/corpus", import.meta.url));
 
 test.skipIf(!existsSync(corpus))(
-  "files that others wrote (skipped where ../shared/corpus is missing)",
+  "files of other writers (skipped where ../shared/corpus is missing)",
   async () => {
     const files = readdirSync(corpus, { recursive: true, encoding: "utf8" }).filter((name) =>
       name.endsWith(".jsonl"),

@@ -196,7 +196,7 @@ describe("cached tables", () => {
   });
 
   test.skipIf(process.getuid?.() === 0 || IS_WINE)(
-    "in a folder that cannot be written cost time alone",
+    "in a folder that cannot be written cost only time",
     async () => {
       const { ask, cacheDir, files } = scene();
       const errors: unknown[] = [];

@@ -65,7 +65,7 @@ const onLinux = describe.runIf(process.platform === "linux");
 
 onLinux("a session that was deleted", () => {
   test.each(["a.jsonl", "100% [1] #ä?.jsonl", " space .jsonl", "a%20b.jsonl"])(
-    "%s is listed and comes back as it was",
+    "%s is listed and restored unchanged",
     async (name) => {
       const path = makeSession(name);
       const [text, { mtimeMs, mode, size }] = [readFileSync(path, "utf8"), statSync(path)];
@@ -245,7 +245,7 @@ onLinux("the trash of another file system", () => {
   });
 });
 
-onLinux("a session that was imported", () => {
+onLinux("an imported session", () => {
   const origin = { source: "codex", sourceId: "one" };
   const marks = join(PROCESS_DATA, "sessiontree", "deleted-imports");
   const header = { type: "session", version: 3, id: "one", timestamp: "2026-02-03T22:00:00.000Z", cwd: "/a" };
@@ -262,7 +262,7 @@ onLinux("a session that was imported", () => {
   afterEach(() => rmSync(marks, { recursive: true, force: true }));
 
   test.each([[undefined], ["elsewhere.jsonl"]])(
-    "may be imported again once it is restored (to: %s)",
+    "may be imported again after its restoration (to: %s)",
     async (to) => {
       const path = join(folder, "one.jsonl");
       writeFileSync(path, imported);
@@ -312,7 +312,7 @@ test("other systems explain how to restore manually", () => {
 });
 
 test.runIf(process.platform === "linux" && process.getuid?.() !== 0)(
-  "a trash that may not be read is reported and counts as empty",
+  "an unreadable trash is reported and counts as empty",
   async () => {
     discard(note("/projects/a.jsonl"));
     chmodSync(join(trash, "info"), 0);
@@ -326,7 +326,7 @@ test.runIf(process.platform === "linux" && process.getuid?.() !== 0)(
   },
 );
 
-onLinux("a session that others work on while it is restored", () => {
+onLinux("a session that other processes change during its restoration", () => {
   test("that another process has restored is no longer in the trash", async () => {
     const path = makeSession("one.jsonl");
     await deleteSession(path);

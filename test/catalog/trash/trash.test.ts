@@ -70,7 +70,7 @@ describe.runIf(process.platform === "linux")("deleteSession", () => {
   });
 
   test.each(["a[1].jsonl", "*.jsonl", "{a1,b}.jsonl", "!a1.jsonl"])(
-    "takes the name %s for no pattern",
+    "does not treat the name %s as a pattern",
     async (name) => {
       makeFile("a1.jsonl");
       makeFile("b.jsonl");

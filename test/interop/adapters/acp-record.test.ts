@@ -303,50 +303,47 @@ test("writes what previously failed on the next call", () => {
 test.each([
   ["files", () => fileStore({ sessionDir: temporaryFolder(), deletesForGood: true, lease: "fail" })],
   ["memory", () => memoryStore()],
-] as const)(
-  "sessions in %s are listed page by page, forked while they are open, and deleted",
-  async (_, make) => {
-    await using store = make();
-    const first = store.create({ cwd: "/projects/shop", now: () => 1000 });
-    first.appendMessage(user("Hello", 1000));
-    const at = first.appendMessage(assistant("Good morning.", { timestamp: 1000 }));
-    first.appendMessage(user("And?", 1000));
-    const others = [2000, 3000].map((time) => {
-      const session = store.create({ cwd: "/projects/else", now: () => time });
-      session.appendMessage(user(`At ${time}`, time));
-      return session;
-    });
-    await Promise.all([first, ...others].map((session) => session.flush()));
+] as const)("lists sessions in %s page by page, forks open ones, and deletes them", async (_, make) => {
+  await using store = make();
+  const first = store.create({ cwd: "/projects/shop", now: () => 1000 });
+  first.appendMessage(user("Hello", 1000));
+  const at = first.appendMessage(assistant("Good morning.", { timestamp: 1000 }));
+  first.appendMessage(user("And?", 1000));
+  const others = [2000, 3000].map((time) => {
+    const session = store.create({ cwd: "/projects/else", now: () => time });
+    session.appendMessage(user(`At ${time}`, time));
+    return session;
+  });
+  await Promise.all([first, ...others].map((session) => session.flush()));
 
-    const page = await acpSessions.list(store, {}, { pageSize: 2 });
-    expect(page.sessions.map(({ title, updatedAt }) => [title, updatedAt])).toEqual([
-      ["At 3000", "1970-01-01T00:00:03.000Z"],
-      ["At 2000", "1970-01-01T00:00:02.000Z"],
-    ]);
-    const last = await acpSessions.list(store, { cursor: page.nextCursor ?? "" }, { pageSize: 2 });
-    const shop = { sessionId: first.getSessionId(), cwd: "/projects/shop", title: "Hello" };
-    expect(last).toEqual({ sessions: [{ ...shop, updatedAt: "1970-01-01T00:00:01.000Z" }] });
-    expect((await acpSessions.list(store, { cwd: "/projects/shop", cursor: null })).sessions).toHaveLength(1);
-    for (const cursor of ["", "none", Buffer.from("{}").toString("base64url")])
-      await expect(acpSessions.list(store, { cursor })).rejects.toThrow(TypeError);
+  const page = await acpSessions.list(store, {}, { pageSize: 2 });
+  expect(page.sessions.map(({ title, updatedAt }) => [title, updatedAt])).toEqual([
+    ["At 3000", "1970-01-01T00:00:03.000Z"],
+    ["At 2000", "1970-01-01T00:00:02.000Z"],
+  ]);
+  const last = await acpSessions.list(store, { cursor: page.nextCursor ?? "" }, { pageSize: 2 });
+  const shop = { sessionId: first.getSessionId(), cwd: "/projects/shop", title: "Hello" };
+  expect(last).toEqual({ sessions: [{ ...shop, updatedAt: "1970-01-01T00:00:01.000Z" }] });
+  expect((await acpSessions.list(store, { cwd: "/projects/shop", cursor: null })).sessions).toHaveLength(1);
+  for (const cursor of ["", "none", Buffer.from("{}").toString("base64url")])
+    await expect(acpSessions.list(store, { cursor })).rejects.toThrow(TypeError);
 
-    const request = { sessionId: first.getSessionId(), cwd: "/projects/new" };
-    const fork = await acpSessions.fork(store, { ...request, _meta: { "sessiontree.entryId": at } });
-    fork.appendMessage(user("Now?"));
-    expect([fork.getCwd(), fork.getEntryCount()]).toEqual(["/projects/new", 3]);
-    const whole = await acpSessions.fork(store, request);
-    expect(whole.buildSessionContext().messages).toEqual(first.buildSessionContext().messages);
-    const refused = (_meta: { [key: string]: unknown }) => acpSessions.fork(store, { ...request, _meta });
-    await expect(refused({ "sessiontree.entryId": "nowhere" })).rejects.toMatchObject({
-      code: "ENTRY_NOT_FOUND",
-    });
-    await expect(refused({ "sessiontree.entryId": 5 })).rejects.toThrow(TypeError);
-    const none = acpSessions.fork(store, { sessionId: "../none", cwd: "/projects/new" });
-    await expect(none).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
+  const request = { sessionId: first.getSessionId(), cwd: "/projects/new" };
+  const fork = await acpSessions.fork(store, { ...request, _meta: { "sessiontree.entryId": at } });
+  fork.appendMessage(user("Now?"));
+  expect([fork.getCwd(), fork.getEntryCount()]).toEqual(["/projects/new", 3]);
+  const whole = await acpSessions.fork(store, request);
+  expect(whole.buildSessionContext().messages).toEqual(first.buildSessionContext().messages);
+  const refused = (_meta: { [key: string]: unknown }) => acpSessions.fork(store, { ...request, _meta });
+  await expect(refused({ "sessiontree.entryId": "nowhere" })).rejects.toMatchObject({
+    code: "ENTRY_NOT_FOUND",
+  });
+  await expect(refused({ "sessiontree.entryId": 5 })).rejects.toThrow(TypeError);
+  const none = acpSessions.fork(store, { sessionId: "../none", cwd: "/projects/new" });
+  await expect(none).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
 
-    await Promise.all([first, fork, whole, ...others].map((session) => session.close()));
-    for (const sessionId of [first.getSessionId(), first.getSessionId(), "../none"])
-      await acpSessions.delete(store, { sessionId });
-    expect((await acpSessions.list(store)).sessions).toHaveLength(4);
-  },
-);
+  await Promise.all([first, fork, whole, ...others].map((session) => session.close()));
+  for (const sessionId of [first.getSessionId(), first.getSessionId(), "../none"])
+    await acpSessions.delete(store, { sessionId });
+  expect((await acpSessions.list(store)).sessions).toHaveLength(4);
+});

@@ -71,7 +71,7 @@ describeWith(["ai"], "the AI SDK over a session", () => {
   }
 
   test.each(["in metadata", "in options"] as const)(
-    "what the SDK reports %s is kept with the answer",
+    "keeps the SDK's report %s with the answer",
     async (where) => {
       await using server = await ProviderServer.start();
       const session = SessionManager.inMemory();

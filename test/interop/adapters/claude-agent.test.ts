@@ -218,7 +218,7 @@ describe("with the SDK itself", () => {
     expect(ofAgent.map(({ uuid: id }) => id)).toEqual([5, 6].map(uuid));
   });
 
-  test("renames, forks and deletes a session in the store", async () => {
+  test("renames, forks, and deletes a session in the store", async () => {
     const sessionStore = claudeSessionStore(memoryStore(), { foldSessionSummary });
     await sessionStore.append(MAIN, transcript(1, "Why?"));
     const options = { dir: "/projects/shop", sessionStore };

@@ -25,7 +25,7 @@ const said = (session: SessionManager) =>
     return `${role}: ${text}`;
   });
 
-describe("a graph with tools, an interrupt and a subgraph", () => {
+describe("a graph with tools, an interrupt, and a subgraph", () => {
   test("resumes over another store's files, and its session shows the conversation", async () => {
     const sessionDir = temporaryFolder();
     const first = fileStore({ sessionDir });

@@ -27,7 +27,7 @@ describe("the output", () => {
   test.each([
     ["codex", ".codex", `sessions/2026/11/28/rollout-2026-11-28T05-00-00-${ID}.jsonl`, ["resume", ID]],
     ["gemini", ".gemini", "tmp/project/chats/session-2026-11-28T05-00-aaaaaaaa.jsonl", ["--resume", ID]],
-  ] as const)("for %s is in its folder, for its owner alone", (agent, folder, path, [word, id]) => {
+  ] as const)("for %s goes to its folder, private to its owner", (agent, folder, path, [word, id]) => {
     const { home, cwd, session, options } = makeHome(folder);
     const continuation = continueIn(agent, session, options);
     const file = join(home, folder, path);
@@ -125,7 +125,7 @@ describe("nothing is written", () => {
 describe("exportFor refuses", () => {
   const session = makeSession(user("Hi"));
 
-  test("an entry that is not there", () => {
+  test("a missing entry", () => {
     expect(() => exportFor("codex", session, { leafId: "gone" })).toThrow(
       expect.objectContaining({ code: "ENTRY_NOT_FOUND" }),
     );
@@ -138,7 +138,7 @@ describe("exportFor refuses", () => {
     },
   );
 
-  test("programs and options that it does not know", () => {
+  test("unknown programs and options", () => {
     expect(() => Reflect.apply(exportFor, undefined, ["cursor", session])).toThrow(
       "No session can continue in cursor; name one of claude-code, codex, gemini, opencode, pi.",
     );

@@ -155,7 +155,7 @@ describe("prompts", () => {
   });
 
   test.each(["/tmp/a.log is empty", "?", " /help", "<session_context>x", "<hook_context>x", " \n"])(
-    "that the program would drop get a text before them: %j",
+    "that the program would drop are preceded by a text: %j",
     (text) => {
       const { records, issues } = writeRecords(user(text), assistant("Yes"));
       expect(records[0]?.["content"]).toEqual([{ text: "The user wrote:" }, { text }]);

@@ -33,7 +33,7 @@ test("reads the folders that variables name", () => {
 });
 
 test.each([{}, { [SETTINGS]: "// comments\n{}" }, { [SETTINGS]: { model: "m" }, [STATE]: { recent: [7] } }])(
-  "without either there is none: %j",
+  "returns none without either: %j",
   (files) => {
     expect(findOpenCodeModel({}, makeHome(files))).toBeUndefined();
   },

@@ -230,7 +230,7 @@ test("keeps images in prompts and omits empty texts", () => {
 });
 
 test.each(["AAA=AAAA", "AAAAA", "<svg>"])(
-  "an image that is not base64 becomes a text, since the program would end: %s",
+  "replaces an image that is not base64 with text, because the program would exit: %s",
   (data) => {
     const content = [{ ...image, data }, image];
     const { messages, exported } = exportDocument(makeSession({ ...user(""), content }, assistant("I see")));

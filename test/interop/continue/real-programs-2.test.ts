@@ -58,7 +58,7 @@ function withoutOwnWords(said: readonly Said[]): Said[] {
 
 describe.skipIf(WHY_NOT !== undefined)(`more real programs${WHY_NOT ? ` (${WHY_NOT})` : ""}`, () => {
   test.each(PROGRAMS)(
-    "$program.agent sends what the session says, and the next prompt",
+    "$program.agent sends the session's content and the next prompt",
     async ({ program, toSaid, normalize }) => {
       const sessions = chooseSessions(await openCorpusSessions(), SESSIONS);
       expect(sessions).toHaveLength(SESSIONS);

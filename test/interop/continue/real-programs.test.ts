@@ -50,7 +50,7 @@ describe.skipIf(WHY_NOT !== undefined)(`real programs${WHY_NOT ? ` (${WHY_NOT})`
     { agent: "codex", program: REAL_CODEX },
     { agent: "claude-code", program: REAL_CLAUDE_CODE },
   ] as const)(
-    "$agent sends what the session says, and the next prompt",
+    "$agent sends the session's content and the next prompt",
     async ({ agent, program }) => {
       const sessions = chooseSessions(await openCorpusSessions(), SESSIONS);
       expect(sessions).toHaveLength(SESSIONS);
@@ -71,7 +71,7 @@ describe.skipIf(WHY_NOT !== undefined)(`real programs${WHY_NOT ? ` (${WHY_NOT})`
     { agent: "codex", program: REAL_CODEX },
     { agent: "claude-code", program: REAL_CLAUDE_CODE },
   ] as const)(
-    "$agent continues images, failures and foreign calls, twice, and keeps what says where they come from",
+    "$agent continues images, failures, and foreign calls, twice, and keeps the provenance",
     async ({ agent, program }) => {
       const session = makeHardSession();
       const home = temporaryFolder();

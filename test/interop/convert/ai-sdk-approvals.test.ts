@@ -160,13 +160,13 @@ const SDKS = [
 
 for (const { sdk, name, turns, convert } of SDKS) {
   describeWith([name], `version ${sdk} of the AI SDK`, () => {
-    it.each(Object.entries(turns))("gets what its own converter makes of %s", async (_, parts) => {
+    it.each(Object.entries(turns))("receives its own converter's messages for %s", async (_, parts) => {
       const chat = [asked("u1", "Pay."), answered(...parts)];
       const { messages } = fromUIMessages(chat, { timestamp });
       expect(plain(toModelMessages(messages, { sdk }).messages)).toEqual(plain(await convert(chat)));
     });
 
-    it.each(Object.entries(turns))("gets back its model messages of %s", async (_, parts) => {
+    it.each(Object.entries(turns))("receives its model messages of %s unchanged", async (_, parts) => {
       const asked = await convert([question, answered(...parts)]);
       const { messages } = fromModelMessages(JSON.parse(JSON.stringify(asked)), { timestamp });
       expect(plain(toModelMessages(messages, { sdk }).messages)).toEqual(plain(asked));

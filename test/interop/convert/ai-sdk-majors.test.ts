@@ -87,7 +87,7 @@ describe("an image in a tool's result", () => {
     [5, { type: "image-url", url: `data:${mediaType};base64,${data}` }, SHAPES.media],
     [7, SHAPES.media, SHAPES.file],
     [7, SHAPES["image-data"], SHAPES["image-data"]],
-  ] as const)("goes to version %s as it takes it", (sdk, image, expected) => {
+  ] as const)("is sent to version %s in its shape", (sdk, image, expected) => {
     const request = toModelMessages(stored(shotOf(image)), { model: "gpt-x", sdk });
     expect(request).toEqual({ messages: shotOf(expected), issues: [] });
   });
@@ -232,7 +232,7 @@ for (const { sdk, packages, validate, ask } of SDKS) {
     });
 
     it.each([5, 6, 7, undefined] as const)(
-      "gets the instructions of a request for version %s",
+      "receives the instructions of a request for version %s",
       async (other) => {
         await using server = await ProviderServer.start();
         server.script({ text: "Empty." });

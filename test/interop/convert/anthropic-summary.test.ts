@@ -52,7 +52,7 @@ function start(tells = false): SummarizedChat {
 
 describe("a summary by the provider", () => {
   it.each([false, true])(
-    "goes back verbatim and first, and kept turns keep their thinking (hashes kept: %s)",
+    "is sent back verbatim and first, and kept turns keep their thinking (hashes kept: %s)",
     (tells) => {
       const chat = start(tells);
       const id = chat.summarize();

@@ -31,7 +31,7 @@ describe("an invalid part", () => {
     return saveChat(SessionManager.inMemory(), Object.assign(JSON.parse("[]"), [question, answer]));
   };
 
-  it.each(BAD)("is named by saveChat with message and part, and what to do: %s", async (name, part) => {
+  it.each(BAD)("is reported by saveChat with message, part, and what to do: %s", async (name, part) => {
     await expect(saved(part)).rejects.toThrow(
       `Part 1 of message 1 is ${name}, not an object. Remove it from the list, or make it a part with a text.`,
     );

@@ -21,7 +21,7 @@ function verdictsOf({ answered, asked, account }: BindingVector): string[] {
 }
 
 describe("the fake binding check", () => {
-  it.each(BINDING_VECTORS)("says as the facts do that $name", (vector) => {
+  it.each(BINDING_VECTORS)("follows the published facts: $name", (vector) => {
     expect(verdictsOf(vector)).toEqual(vector.verdicts);
   });
 

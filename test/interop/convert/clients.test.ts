@@ -176,7 +176,7 @@ for (const { name, packages, thinks, ask, stream } of CLIENTS) {
       ["at once", ask],
       ["streaming", stream],
     ])(
-      "asks nothing that the provider refuses, through branches, a compaction and a crash: %s",
+      "sends nothing that the provider refuses, through branches, a compaction, and a crash: %s",
       async (_, one) => {
         await using server = await ProviderServer.start();
         const session = await play(one, server);

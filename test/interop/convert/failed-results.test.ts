@@ -6,7 +6,7 @@ import { assistant, call, toolResult, user } from "../../support/messages.ts";
 test.each([
   ["toOpenAIChat", toOpenAIChat],
   ["toOpenAIResponses", toOpenAIResponses],
-] as const)("%s reports once in a session that results cannot say that they failed", (_name, convert) => {
+] as const)("%s reports once in a session that results cannot be marked as failed", (_name, convert) => {
   const turns: AgentMessage[][] = [
     [user("Go."), assistant("", {}, call("1"))],
     [toolResult("1", "Fine."), assistant("", {}, call("2"), call("3"))],

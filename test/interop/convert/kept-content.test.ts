@@ -26,7 +26,7 @@ const edited = (message: AssistantMessage): AssistantMessage => ({
 
 describe("a compaction of Anthropic's", () => {
   it.each(["They said hello.", null])(
-    "comes back as it was, with content %j and its cache mark gone",
+    "is restored unchanged except for its cache mark, with content %j",
     (content) => {
       const compaction = { type: "compaction", content, encrypted_content: null, signature: "c2ln" };
       const marked = { ...compaction, cache_control: { type: "ephemeral" } };

@@ -128,13 +128,13 @@ const TRIP: RoundTrip<Omit<ModelMessagesRequest, "issues">> = {
 };
 
 describe("toModelMessages and fromModelMessages", () => {
-  it.each(forms)("give back what model messages can say of %s, without an issue", (_, form) =>
+  it.each(forms)("restore what model messages can express for %s, without an issue", (_, form) =>
     checkSaid(TRIP, form, 150),
   );
 
   it("never make an invalid request, and do not change their input", () => checkHostile(TRIP));
 
-  it.each(forms)("make the same messages for %s again of what they read from some", (_, { identity }) =>
+  it.each(forms)("make the same messages for %s again from what they read from some", (_, { identity }) =>
     checkRepeated({ ...TRIP, identity }, 300),
   );
 });

@@ -72,7 +72,7 @@ describe("fromOpenAIChatResponse", () => {
   });
 
   it.each(["12345678901234567890", "-9007199254740993", "1e999"])(
-    "reports the number %s, which parsing changes, and gives it back to the same API",
+    "reports the number %s, which parsing changes, and sends it back to the same API",
     (number) => {
       const json = `{"id":${number},"text":"12345678901234567890"}`;
       const { message, issues } = fromOpenAIChatResponse(response(call(json), "tool_calls"), options);
@@ -84,7 +84,7 @@ describe("fromOpenAIChatResponse", () => {
   );
 
   it.each(["9007199254740991", "12345678901234567000", "0.1", "1.50", "1e21"])(
-    "takes the number %s as it is",
+    "accepts the number %s unchanged",
     (number) => {
       const json = `{"id":${number},"text":"12345678901234567890 \\" 9007199254740993"}`;
       expect(fromOpenAIChatResponse(response(call(json), "tool_calls"), options).issues).toEqual([]);

@@ -44,14 +44,14 @@ function saidAt(path: string): string[] {
 
 describe.each(PROGRAMS)("$name", ({ program, whyNot }) => {
   test.skipIf(whyNot !== undefined)(
-    "continues a session, and what it adds joins, each time",
+    "continues a session repeatedly, and each addition joins",
     async () => expectToJoin(program),
     TIMEOUT_MS,
   );
 });
 
 test.skipIf(findWhyNot([REAL_CLAUDE_CODE]) !== undefined)(
-  `a fork that Claude Code makes of a continuation joins, too${findWhyNot([REAL_CLAUDE_CODE]) ? " (needs it)" : ""}`,
+  `joins a fork of a continuation by Claude Code, too${findWhyNot([REAL_CLAUDE_CODE]) ? " (needs it)" : ""}`,
   async () => {
     const places = new Places();
     const path = await makeOriginal(places);

@@ -325,7 +325,7 @@ test("merge both files of an imported session that continues in its own program"
 });
 
 test.each(["../outside", "..", "x/../../y", "\0", ""])(
-  "an original of the id %j is none",
+  "ignore an original with the id %j",
   async (sessionId) => {
     const places = new Places();
     const continuation = exportFrom(places, "codex", await makeOriginal(new Places()));

@@ -40,35 +40,32 @@ function entryHolding(session: SessionManager, words: string): string {
 }
 
 describe("content redacted here", () => {
-  test.each([[true], [false]])(
-    "does not come back when the source grows (cache: %s)",
-    async (isRemembered) => {
-      const places = new Places();
-      put(places, 4);
-      const [one] = await places.import();
-      const path = one?.path ?? "";
-      const session = SessionManager.open(path);
-      session.redactEntry(entryHolding(session, SECRET));
-      await session.close();
-      for (const count of [4, 5, 6, 6]) {
-        put(places, count);
-        if (!isRemembered) forget(places);
-        const before = readFileSync(path, "utf8");
-        const [now] = await places.import();
-        const after = readFileSync(path, "utf8");
-        expect(after).not.toContain(SECRET);
-        expect(now?.status === "unchanged").toBe(after === before);
-        expect(after.startsWith(before)).toBe(true);
-      }
-      // The leaf is the source's, although the redaction record was last in the file.
-      expect(saidAt(path).at(-1)).toContain("done");
-      expect(saidAt(path)).toHaveLength(6);
-      // A new record with the same text is new.
-      put(places, 6, [user("q9", "a3", `again ${SECRET}`)]);
-      await places.import();
-      expect(readFileSync(path, "utf8")).toContain(SECRET);
-    },
-  );
+  test.each([[true], [false]])("is not restored when the source grows (cache: %s)", async (isRemembered) => {
+    const places = new Places();
+    put(places, 4);
+    const [one] = await places.import();
+    const path = one?.path ?? "";
+    const session = SessionManager.open(path);
+    session.redactEntry(entryHolding(session, SECRET));
+    await session.close();
+    for (const count of [4, 5, 6, 6]) {
+      put(places, count);
+      if (!isRemembered) forget(places);
+      const before = readFileSync(path, "utf8");
+      const [now] = await places.import();
+      const after = readFileSync(path, "utf8");
+      expect(after).not.toContain(SECRET);
+      expect(now?.status === "unchanged").toBe(after === before);
+      expect(after.startsWith(before)).toBe(true);
+    }
+    // The leaf is the source's, although the redaction record was last in the file.
+    expect(saidAt(path).at(-1)).toContain("done");
+    expect(saidAt(path)).toHaveLength(6);
+    // A new record with the same text is new.
+    put(places, 6, [user("q9", "a3", `again ${SECRET}`)]);
+    await places.import();
+    expect(readFileSync(path, "utf8")).toContain(SECRET);
+  });
 
   test("is not restored after a partial redaction, nor in a store", async () => {
     const places = new Places();
@@ -268,7 +265,7 @@ describe("a session file", () => {
   });
 
   test.skipIf(IS_WINDOWS)(
-    "that is a link, a folder or a pipe is refused, and what it leads to is left alone",
+    "that is a link, a folder, or a pipe is refused, and a link's target is unchanged",
     async () => {
       const folder = temporaryFolder();
       const one = imported(6);

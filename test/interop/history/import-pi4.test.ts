@@ -47,7 +47,7 @@ test.each([
   ["lanes", LINES_OF_A],
   ["branches", LINES_OF_B],
 ])(
-  "a file with %s that grows line by line becomes what it becomes at once, and a second import adds nothing",
+  "imports a file with %s that grows line by line as one import does, and a second import adds nothing",
   async (_, lines) => {
     const atOnce = new Places();
     const path = "old/session.jsonl";

@@ -463,7 +463,7 @@ async function saidAt(store: SessionStore, one: SessionImport | undefined) {
 }
 
 test.each(["files", "a store"])(
-  "an array of messages that was changed is where %s has the leaf, and what was before is kept",
+  "moves the leaf to the new end of a changed message array in %s, and keeps the old messages",
   async (kind) => {
     const places = new Places();
     const store = kind === "files" ? fileStore({ sessionDir: places.sessions }) : memoryStore();

@@ -108,7 +108,7 @@ function countProcesses(): { started: number } {
 }
 
 test.each(["readFileFacts", "readSourceSession"])(
-  "a file that ends the process in %s is reported on one line, and everything else is imported",
+  "reports a file that ends the process in %s on one line, and imports everything else",
   async (name) => {
     const places = twoSessions();
     const { found, skipped } = await run(places, wrapped(`if (name === "${name}") process.abort();`).program);

@@ -39,7 +39,7 @@ const CASES = PROGRAMS.flatMap(([program, importCase]) => {
 });
 
 describe.skipIf(!isThere)(
-  "what other programs wrote (skipped where ../shared/corpus-other-agents is missing)",
+  "sessions of other programs (skipped where ../shared/corpus-other-agents is missing)",
   () => {
     test.each(CASES)("%s %s", (_program, _name, folder, importCase) => {
       const truth = readTruth(join(folder, "truth.json"));

@@ -123,7 +123,7 @@ const SESSIONS: readonly (readonly [program: string, texts: number, sessions: ()
 ];
 
 test.each(SESSIONS)(
-  "what %s writes by itself is kept in entries that no context has, and names no session",
+  "keeps texts that %s generates out of contexts and session names",
   (_, texts, sessions) => {
     const [view] = sessions().map(readView);
     if (view === undefined) throw new Error("no session was made");

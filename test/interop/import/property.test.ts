@@ -342,7 +342,7 @@ const CONVERSATIONS: readonly (readonly [
 ];
 
 test.each(CONVERSATIONS)(
-  "of %s's records nothing healthy is lost or orphaned, whatever is cut, doubled, moved and overwritten",
+  "loses or orphans nothing healthy in %s's records, whatever is cut, duplicated, moved, and overwritten",
   (_, records, importRecords, prompts) => {
     const overwritten = fc.record({
       at: place,

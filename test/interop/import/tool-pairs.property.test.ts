@@ -414,7 +414,7 @@ const IMPORTERS: readonly (readonly [
 ];
 
 test.each(IMPORTERS)(
-  "%s: every call that has a result in the source has it in the context, by its whole id",
+  "%s: every call with a result in the source has it in the context, by its whole id",
   (_, importTurns) => {
     fc.assert(
       fc.property(turns, (all) => {

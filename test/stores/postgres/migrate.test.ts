@@ -49,7 +49,7 @@ test("can revert every step, one by one and all at once, and repeat it", async (
 });
 
 test.each(['"; drop schema public cascade; --', "a.b 'c' $body$ $$", "Größe", "x".repeat(63)])(
-  "a schema may be called %j",
+  "accepts the schema name %j",
   async (schema) => {
     const client = database();
     await migrateDatabase({ client, schema });
@@ -78,7 +78,7 @@ test.each(["elsewhere", "a.b 'c' $body$ $$"])(
 );
 
 test.each(["", "x".repeat(64), "ä".repeat(32), "a\0b", "\ud800"])(
-  "a schema cannot be called %j",
+  "refuses the schema name %j",
   async (schema) => {
     await expect(migrateDatabase({ client: database(), schema })).rejects.toThrow(TypeError);
   },

@@ -60,7 +60,7 @@ test.each([
 });
 
 test.each(["ERR_SSL_UNEXPECTED_EOF_WHILE_READING", "ERR_TLS_HANDSHAKE_TIMEOUT", "EPROTO"])(
-  "%s may be a connection that was cut",
+  "%s may be a lost connection",
   (code) => {
     const error = withCode(code);
     expect(translateError(error, "sessions")).toBe(error);

@@ -61,7 +61,7 @@ async function indexScans(transaction: Transaction): Promise<number> {
 const NEEDLES = messageLine("000000a1", null, "a needle of acme").text;
 
 test.each(["postgres", "sessions_host", "sessions_writer", "sessions_reader"])(
-  "%s searches with the index, and in its tenant alone",
+  "%s searches with the index, and only in its tenant",
   async (role) => {
     const { texts, scans } = await search(role, "acme", ["needle", "A NEE"]);
     expect(texts).toEqual([NEEDLES, NEEDLES]);

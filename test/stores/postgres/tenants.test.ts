@@ -131,7 +131,7 @@ test("a role that may only read can read, and nothing else", async () => {
 });
 
 test.each(["\ud800", "a\udfff", "a\0b"])(
-  "%j is refused as a tenant, since it would be another one there",
+  "%j is refused as a tenant, because the database would store another name",
   (tenant) => {
     expect(() => backendOf(tenant)).toThrow(TypeError);
   },

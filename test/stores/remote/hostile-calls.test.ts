@@ -37,7 +37,7 @@ const stores: readonly (readonly [string, () => SessionStore])[] = [
   ["files", () => fileStore({ sessionDir: folder })],
 ];
 
-describe.each(stores)("an import into %s that is refused", (_, make) => {
+describe.each(stores)("a refused import into %s", (_, make) => {
   test("closes its source, for any reason of refusal", async () => {
     const store = make();
     await store.importBytes(source(header("there")).bytes);
@@ -100,25 +100,22 @@ describe("a backend that does not answer", () => {
     await expect(store.open("x", { signal: end.signal })).rejects.toMatchObject({ code: "ABORTED" });
   });
 
-  test.each(["subscribe", "read"] as const)(
-    "is not waited for by a watcher that is ended (%s)",
-    async (name) => {
-      const memory = new MemoryBackend();
-      const first = remoteStore(memory).create({ cwd: CWD });
-      first.appendMessage(message);
-      await first.flush();
-      let isStuck = false;
-      const backend = overBackend(memory, {
-        [name]: (...given: Parameters<MemoryBackend["read"]>) => (isStuck ? never() : memory.read(...given)),
-      });
-      const session = await remoteStore(backend).open(first.getSessionId());
-      isStuck = true;
-      const end = new AbortController();
-      const next = session.watch({ signal: end.signal }).next();
-      setImmediate(() => end.abort());
-      expect((await next).done).toBe(true);
-    },
-  );
+  test.each(["subscribe", "read"] as const)("does not delay ending a watcher (%s)", async (name) => {
+    const memory = new MemoryBackend();
+    const first = remoteStore(memory).create({ cwd: CWD });
+    first.appendMessage(message);
+    await first.flush();
+    let isStuck = false;
+    const backend = overBackend(memory, {
+      [name]: (...given: Parameters<MemoryBackend["read"]>) => (isStuck ? never() : memory.read(...given)),
+    });
+    const session = await remoteStore(backend).open(first.getSessionId());
+    isStuck = true;
+    const end = new AbortController();
+    const next = session.watch({ signal: end.signal }).next();
+    setImmediate(() => end.abort());
+    expect((await next).done).toBe(true);
+  });
 });
 
 describe("a store", () => {

@@ -57,7 +57,7 @@ async function expectHeld(promise: Promise<void>, open: () => void): Promise<voi
   await noted;
 }
 
-describe("a store that is closed", () => {
+describe("a closed store", () => {
   test("writes what is appended while it waits", async () => {
     const memory = new MemoryBackend();
     const { backend, open } = slow(memory, "append");
@@ -121,7 +121,7 @@ describe("a store that is closed", () => {
   });
 });
 
-describe("a queue that is stopped", () => {
+describe("a stopped queue", () => {
   test("does not announce a retry of what it abandons", async () => {
     const queue = new RetryQueue({
       ...retryPace(QUICK),
@@ -137,7 +137,7 @@ describe("a queue that is stopped", () => {
   });
 });
 
-describe("a session that is closed", () => {
+describe("a closed session", () => {
   test("has written what was appended while it waited", async () => {
     const memory = new MemoryBackend();
     const { backend, open } = slow(memory, "append");
@@ -301,7 +301,7 @@ describe("a lost answer", () => {
   });
 });
 
-describe("a server that is slow but answers", () => {
+describe("a slow server", () => {
   test("is waited for, however many pages it takes to read other writers' entries", async () => {
     const memory = new MemoryBackend();
     const first = remoteStore(memory).create({ cwd: CWD });

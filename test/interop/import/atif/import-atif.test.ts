@@ -187,7 +187,7 @@ test("detects a document by its version, on one line or several", () => {
 });
 
 test.each([[undefined], [null], ["text"], [{ 0: {} }], [[null, 1, "x", [], {}]]])(
-  "steps %j are reported",
+  "reports steps %j",
   (steps) => {
     const [session] = importSteps(steps);
     expect(session?.issues.length).toBeGreaterThan(0);

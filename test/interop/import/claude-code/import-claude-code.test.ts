@@ -136,7 +136,7 @@ function ordersOf(calls: readonly string[]): string[][] {
 }
 
 test.each(["prompt", "answer", "nothing"])(
-  "in a straight chain with %s at its end, every executed call stays on the path, whatever is between it and its result",
+  "keeps every executed call of a straight chain ending in %s on the path, whatever precedes its result",
   (end) => {
     const orders = ordersOf(["1", "2", "3"]);
     expect(orders).toHaveLength(15);

@@ -285,7 +285,7 @@ test("names a subagent's parent, whose call names it; makes no session of a file
 const CORPUS = fileURLToPath(new URL("../../../../../shared/corpus-other-agents/gemini/", import.meta.url));
 
 test.skipIf(!existsSync(CORPUS))(
-  "files that others wrote (skipped where ../shared/corpus-other-agents is missing)",
+  "files of other writers (skipped where ../shared/corpus-other-agents is missing)",
   () => {
     for (const name of readdirSync(CORPUS)) {
       const session = importGemini({

@@ -64,7 +64,7 @@ const fields = (value: unknown): Record<string, unknown> => Object(value);
 
 describe.skipIf(!isThere)("sessions written by pi (skipped where ../shared/corpus-pi-v4 is missing)", () => {
   test.each(cases.filter(({ truth }) => truth.opens && truth.entries.length > 0))(
-    "$name reads as pi's API says",
+    "$name has the same content as in pi's API",
     ({ bytes, truth }) => {
       if (!truth.opens) return;
       const { session, entries, pathTo, contextAt, branches, leafId } = imported(bytes);
@@ -109,7 +109,7 @@ describe.skipIf(!isThere)("sessions written by pi (skipped where ../shared/corpu
   );
 
   test.each(cases.filter(({ truth }) => !truth.opens))(
-    "$name, which pi refuses, is read as far as it goes and reported",
+    "$name, which pi refuses, is read as far as possible and reported",
     ({ bytes }) => {
       const { session, branches, contextAt } = imported(bytes);
       expect(session.issues.length).toBeGreaterThan(0);
