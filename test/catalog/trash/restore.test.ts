@@ -63,7 +63,7 @@ async function theOne() {
 
 const onLinux = describe.runIf(process.platform === "linux");
 
-onLinux("a session that was deleted", () => {
+onLinux("a deleted session", () => {
   test.each(["a.jsonl", "100% [1] #ä?.jsonl", " space .jsonl", "a%20b.jsonl"])(
     "%s is listed and restored unchanged",
     async (name) => {
