@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-// What is shipped is what is measured.
+// The benchmarks measure the build.
 import { iterateSessions, searchSessions } from "../../dist/catalog.js";
 import { SessionManager } from "../../dist/index.js";
 import {
@@ -24,7 +24,7 @@ import {
   naiveTree,
 } from "./naive.ts";
 
-/** What a case gives: the time of the part that counts, and what came out. */
+/** Result of a case: the time of the measured part, and its outcome. */
 interface Outcome {
   readonly ms: number;
   readonly result: number;
@@ -32,14 +32,14 @@ interface Outcome {
 
 type Case = (path: string) => Outcome | Promise<Outcome>;
 
-/** Loads pi's session manager, which `pi.ts` has unpacked; ours takes its place in programs, so it has our type. */
+/** Loads pi's session manager, which `pi.ts` has unpacked; ours replaces it in programs, so it has our type. */
 async function loadPi(): Promise<typeof SessionManager> {
   const path = process.env["PI_SESSION_MANAGER"] ?? "";
   const loaded: { SessionManager: typeof SessionManager } = await import(path);
   return loaded.SessionManager;
 }
 
-/** A case that needs pi's session manager, whose loading does not count. */
+/** A case that needs pi's session manager, whose loading is not measured. */
 function withPi(run: (manager: typeof SessionManager, path: string) => Outcome | Promise<Outcome>): Case {
   return async (path) => run(await loadPi(), path);
 }
@@ -50,7 +50,7 @@ function timed(work: () => number): Outcome {
   return { ms: performance.now() - start, result };
 }
 
-/** The median time of work in a process that has done it often, so that its code is compiled. */
+/** Returns the median time of work in a process that has repeated it, so that its code is compiled. */
 function inRunningProcess(work: () => number): Outcome {
   for (let i = 0; i < WARM_UP; i++) work();
   const outcomes = Array.from({ length: REPETITIONS }, () => timed(work)).sort((a, b) => a.ms - b.ms);
@@ -63,7 +63,7 @@ const TURNS = 1_000;
 const WARM_UP = 200;
 const REPETITIONS = 51;
 const WANTED = "wrong path in its";
-/** Of ordinary letters, and in no session. */
+/** A query of ordinary letters that is in no session. */
 const NOWHERE = "a quizzical mind";
 
 function userMessage(i: number) {
@@ -103,7 +103,7 @@ const piOpenedContext = (manager: typeof SessionManager, path: string) =>
   manager.open(path).buildSessionContext().messages.length;
 const naiveOpenedContext = (path: string) => naiveContext(naiveOpen(path)).length + 1;
 
-/** The time of 1,000 turns on a session that is already open: an append and the context after it. */
+/** Measures 1,000 turns on a session that is already open: an append and the context after it. */
 function turns(path: string): Outcome {
   return inTemporaryFolder((folder) => {
     const session = SessionManager.forkFrom(path, folder, folder);
@@ -120,7 +120,7 @@ function turns(path: string): Outcome {
   });
 }
 
-/** Appends by each implementation, after so many that do not count. */
+/** Measures each implementation's appends, after a number of unmeasured ones. */
 function appending(before: number): { readonly [implementation: string]: Case } {
   const run = (append: (i: number) => void) => {
     for (let i = 0; i < before; i++) append(i);
@@ -138,7 +138,7 @@ function appending(before: number): { readonly [implementation: string]: Case } 
     pi: withPi((manager) =>
       inTemporaryFolder((folder) => {
         const session = manager.create(folder, folder);
-        // It writes nothing before the first answer.
+        // pi writes nothing before the first answer.
         session.appendMessage(ANSWER);
         return run((i) => session.appendMessage(userMessage(i)));
       }),
@@ -239,7 +239,7 @@ export const cases: { readonly [name: string]: { readonly [implementation: strin
   "search, first hit": { ours: (path) => untilFirst(searchSessions(WANTED, { sessionDir: path })) },
 };
 
-/** A search of all there is; the number of hits, and 1 more, so that none is a result, too. */
+/** Searches everything; the result is the number of hits plus 1, so that no hits is a result, too. */
 function searching(text: string): { readonly [implementation: string]: Case } {
   return {
     ours: async (path) => {
@@ -252,7 +252,7 @@ function searching(text: string): { readonly [implementation: string]: Case } {
   };
 }
 
-/** The time until something comes. */
+/** Measures the time until the first item. */
 async function untilFirst(found: AsyncIterable<unknown>): Promise<Outcome> {
   const start = performance.now();
   for await (const _first of found) return { ms: performance.now() - start, result: 1 };

@@ -1,8 +1,8 @@
 /**
- * Compares our sums with those of ccusage, over transcripts of Claude Code and Codex whose servers wrote down what they reported.
+ * Compares our sums with those of ccusage, over transcripts of Claude Code and Codex whose servers recorded what they reported.
  *
  * Usage: npx tsx test/bench/ccusage.ts [--corpus FOLDER] [--version 19.0.3]
- * Fetches ccusage with npx, which needs Node 22 or later for it. Prints a line for each case: tokens by the truth, ours and ccusage's.
+ * Fetches ccusage with npx, which needs Node 22 or later. Prints a line for each case: tokens of the truth, ours, and ccusage's.
  */
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -27,7 +27,7 @@ const { values } = parseArgs({
 
 interface Program {
   readonly name: string;
-  /** Where its transcripts lie below a home folder. */
+  /** Folders of the programs' transcripts, below a home folder. */
   readonly folder: string;
   readonly ccusage: { readonly command: string; readonly variable: string; readonly home: string };
 }
@@ -45,7 +45,7 @@ const PROGRAMS: readonly Program[] = [
   },
 ];
 
-/** Input without what a cache had, output, what was read from the cache, what was written to it. */
+/** Input without cache reads, output, cache reads, and cache writes. */
 type Tokens = readonly [input: number, output: number, cacheRead: number, cacheWrite: number];
 
 const sumOf = (tokens: readonly Tokens[]): Tokens =>
@@ -58,7 +58,7 @@ function parsed(text: string): unknown {
   return JSON.parse(text);
 }
 
-/** Returns what the server reported for its completed calls, titles and the like left out: transcripts do not hold them. */
+/** Returns what the server reported for its completed calls, without titles and the like: transcripts do not contain them. */
 function truthOf(folder: string): Tokens {
   const { totals } = toRecord(parsed(readFileSync(join(folder, "truth.json"), "utf8")));
   return sumOf(

@@ -5,15 +5,15 @@
  */
 import { cases } from "./cases.ts";
 
-/** What a measurement gives. */
+/** Result of a measurement. */
 export interface Measured {
-  /** Milliseconds of the part that counts. */
+  /** Milliseconds of the measured part. */
   readonly ms: number;
-  /** Most memory that was resident, in MB. */
+  /** Peak resident memory, in MB. */
   readonly rssMb: number;
-  /** The same before the part that counts began. */
+  /** Peak resident memory before the measured part, in MB. */
   readonly rssBeforeMb: number;
-  /** What came out, so that implementations can be compared. */
+  /** Outcome, so that implementations can be compared. */
   readonly result: number;
 }
 

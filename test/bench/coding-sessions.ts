@@ -9,7 +9,7 @@ export const FILES = Array.from({ length: 400 }, (_, i) => {
   return `${folder}/${i % 3 === 0 ? name : `${name}-${i}`}.ts`;
 });
 
-/** Commands that fail, with what they print then. */
+/** Commands that fail, with their output. */
 export const FAILURES = Array.from({ length: 60 }, (_, i) => {
   const file = FILES[(i * 7) % FILES.length] ?? "";
   const command = ["npm test --", "npx tsc --noEmit -p", "npx eslint", "node scripts/build.mjs"][i % 4] ?? "";
@@ -34,10 +34,10 @@ export function pickFrequent<T>(all: readonly T[], random: () => number): T {
 }
 
 /**
- * Makes sessions of one project in which files are read and edited, and commands run, of which one in six fails and is mended.
+ * Creates sessions of one project in which files are read and edited, and commands run, one in six of which fails and is fixed.
  *
- * @param sessions - Their number.
- * @param bytes - Of each, about.
+ * @param sessions - Number of sessions.
+ * @param bytes - Approximate size of each session.
  */
 export function codingSessions(folder: string, cwd: string, sessions: number, bytes: number): string {
   for (let i = 0; i < sessions; i++) {

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, mkdirSync, openSync, renameSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** A generator of numbers in [0, 1) that gives the same ones for the same seed. */
+/** Returns a generator of numbers in [0, 1) that is determined by the seed. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -12,18 +12,18 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** What a generated session looks like. */
+/** Shape of a generated session. */
 export interface SessionShape {
   readonly entries: number;
   /** Bytes of text in an ordinary message. */
   readonly textBytes: number;
-  /** A compaction after every so many entries; 0 for none. */
+  /** Number of entries between compactions; 0 for none. */
   readonly compactEvery: number;
-  /** Every so many messages one holds an image of 600 KB; 0 for none. */
+  /** Number of messages between images of 600 KB; 0 for none. */
   readonly imageEvery?: number;
   readonly seed: number;
   readonly cwd?: string;
-  /** Whether `id` and `parentId` stand last in each line, as in sessions that pi brought from version 1. */
+  /** Whether `id` and `parentId` are last in each line, as in sessions that pi migrated from version 1. */
   readonly idsLast?: boolean;
 }
 
@@ -31,7 +31,7 @@ const WORDS =
   "the agent reads a file and finds that the test fails because of a wrong path in its config\n".split(" ");
 const IMAGE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ".repeat(14_000);
 
-/** Makes a session file, unless it is there from an earlier run. */
+/** Creates a session file, unless it exists from an earlier run. */
 export function sessionFile(path: string, shape: SessionShape): string {
   if (existsSync(path)) return path;
   mkdirSync(dirname(path), { recursive: true });
@@ -111,12 +111,12 @@ function text(random: () => number, bytes: number): string {
   return text;
 }
 
-/** An id for each number, spread over all there are, never the same twice. */
+/** Returns a unique id for each number, spread over all possible ids. */
 function hexId(i: number): string {
   return (Math.imul(i + 1, 0x9e3779b1) >>> 0).toString(16).padStart(8, "0");
 }
 
-/** Makes a folder of sessions of one project. */
+/** Creates a folder of sessions of one project. */
 export function sessionFolder(folder: string, sessions: number, bytes: number, seed: number): string {
   const textBytes = 1000;
   const entries = Math.max(2, Math.round(bytes / sessions / (textBytes + 300)));

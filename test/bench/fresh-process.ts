@@ -10,7 +10,7 @@ const CHILD = fileURLToPath(new URL("./fresh.mjs", import.meta.url));
 const BIN = fileURLToPath(new URL("../../dist/bin.js", import.meta.url));
 const NAIVE = fileURLToPath(new URL("./naive.ts", import.meta.url));
 
-/** The plainest correct way with the same members, as one module without types. */
+/** The plainest correct implementation with the same members, as one module without types. */
 const NAIVE_MODULE = `
   import { naiveAppend, naiveContext, naiveOpen } from ${JSON.stringify(NAIVE)};
   export const SessionManager = {
@@ -53,10 +53,10 @@ function naiveModule(): string {
   return naive;
 }
 
-/** What is measured on a new session, in a folder of its own. */
+/** Measures of a new session, in a folder of its own. */
 const ON_NEW_SESSION = new Set(["turns", "appends"]);
 
-/** Measures importing a module, and what people do first with it, in a process that has just started: see `fresh.mjs`. */
+/** Measures importing a module, and the first operations of a user with it, in a newly started process: see `fresh.mjs`. */
 export function measureFresh(
   implementation: string,
   modules: { readonly ours: string; readonly pi: string },
@@ -77,7 +77,7 @@ export function measureFresh(
   }
 }
 
-/** Measures a command of the command line as a whole process, less a process of Node that does nothing. */
+/** Measures a command of the command line as a whole process, minus a process of Node that does nothing. */
 export function measureCommand(command: string, path: string, cache: string): Measured {
   const operands = command === "list" ? ["--dir", dirname(path)] : command.startsWith("-") ? [] : [path];
   const timeOf = (args: readonly string[]) => {

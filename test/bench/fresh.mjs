@@ -1,5 +1,5 @@
 /**
- * Measures what people do first in a process that has just started: plain JavaScript, so that nothing else is loaded.
+ * Measures the first operations of a user in a newly started process: plain JavaScript, so that nothing else is loaded.
  *
  * Usage: fresh.mjs MODULE MEASURE PATH, where MEASURE is one of `measures`, or "import" or "import and open".
  */
@@ -26,7 +26,7 @@ function createSession({ SessionManager }) {
   return session;
 }
 
-/** Milliseconds of computing, in all threads. */
+/** Returns the processor time of all threads, in milliseconds. */
 function cpuMs() {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1e3;
@@ -34,7 +34,7 @@ function cpuMs() {
 
 const wallMs = () => performance.now();
 
-/** What is measured after the import: by which clock, and the work, which returns what came out. */
+/** Measures after the import: the clock, and the work, which returns its outcome. */
 const measures = {
   open: {
     clock: wallMs,

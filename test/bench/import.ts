@@ -1,8 +1,8 @@
 /**
- * Measures importing: 1 GB of transcripts in 1,000 files of Claude Code and Codex, and a second run without news.
+ * Measures importing: 1 GB of transcripts in 1,000 files of Claude Code and Codex, and a second run without changes.
  *
  * Usage: npx tsup --silent && npx tsx test/bench/import.ts [--files N] [--data FOLDER]
- * Prints JSON: seconds of wall time and of both cores, and the most memory the process had.
+ * Prints JSON: seconds of wall time and of both cores, and the process's peak memory.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -41,7 +41,7 @@ function id(): string {
 
 const time = (n: number) => new Date(Date.UTC(2026, 10, 22) + n * 1000).toISOString();
 
-/** A transcript of Claude Code: turns of a prompt, a thought, two calls at once and their results, and an answer. */
+/** Returns a transcript of Claude Code: turns of a prompt, a thought, two parallel calls and their results, and an answer. */
 function claudeTranscript(sessionId: string): string {
   const lines: string[] = [];
   let parentUuid: string | null = null;
@@ -112,7 +112,7 @@ function claudeTranscript(sessionId: string): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** A thread of Codex, paginated as newer versions write it. */
+/** Returns a thread of Codex, paginated as newer versions write it. */
 function codexRollout(threadId: string): string {
   const lines: string[] = [];
   let size = 0;

@@ -21,7 +21,7 @@ export interface MeasuredThread {
   /** Processor time of this process from the first turn to the last, in milliseconds. */
   readonly cpuMs: number;
   readonly elapsedMs: number;
-  /** Number of messages that the thread has at its end. */
+  /** Number of messages in the thread at its end. */
   readonly messages: number;
 }
 
@@ -32,7 +32,7 @@ interface OpenSaver {
 
 const [name = "", turns = "1", address = "", packages = ""] = process.argv.slice(2);
 
-/** Opens savers, by their names. */
+/** Functions that open savers, by name. */
 const savers: Readonly<Record<string, () => Promise<OpenSaver>>> = {
   async MemorySaver() {
     return { saver: new MemorySaver(), close: async () => undefined };
@@ -74,7 +74,7 @@ const savers: Readonly<Record<string, () => Promise<OpenSaver>>> = {
   },
 };
 
-/** Imports a package that is no dependency of ours. */
+/** Imports a package that is not our dependency. */
 async function importSaver(name: string) {
   const path = createRequire(join(packages, "package.json")).resolve(name);
   return import(pathToFileURL(path.replace(/\.cjs$/, ".js")).href);
@@ -83,7 +83,7 @@ async function importSaver(name: string) {
 const TEXT = "the agent reads a file and finds that the test fails ";
 const thread = { configurable: { thread_id: "bench" } };
 
-/** Makes a graph of two nodes that adds an answer with a tool call, and its result, to the messages of each turn. */
+/** Creates a graph of two nodes that adds an answer with a tool call, and its result, to the messages of each turn. */
 function makeGraph(checkpointer: BaseCheckpointSaver) {
   return new StateGraph(MessagesAnnotation)
     .addNode("answer", ({ messages }) => {

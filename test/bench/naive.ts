@@ -1,13 +1,13 @@
 import { appendFileSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** An entry as the plain way sees it. */
+/** An entry in the plain implementation. */
 export interface NaiveEntry {
   type: string;
   id: string;
   parentId: string | null;
   firstKeptEntryId?: string;
-  // biome-ignore lint/suspicious/noExplicitAny: the plain way looks at nothing
+  // biome-ignore lint/suspicious/noExplicitAny: the plain implementation checks nothing
   message?: any;
   name?: string;
 }

@@ -1,7 +1,7 @@
 /**
- * Measures the page of a session in Chromium, as a process of its own: `page.ts MEASURE SESSION` prints what it measured as JSON.
+ * Measures the page of a session in Chromium, as a process of its own: `page.ts MEASURE SESSION` prints its measurements as JSON.
  *
- * The memory is what scripts hold at that moment, buffers included, without what nobody refers to any more.
+ * The memory is what scripts hold at that moment, including buffers, without unreferenced objects.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -15,7 +15,7 @@ import type { Measured } from "./child.ts";
 
 const BIN = fileURLToPath(new URL("../../dist/bin.js", import.meta.url));
 
-/** Words that no entry holds, so that all of them are searched, and words that nearly every entry holds. */
+/** Words in no entry, so that all of them are searched, and words in nearly every entry. */
 const NOWHERE = "lighthouse herons";
 const EVERYWHERE = "agent config";
 
@@ -25,7 +25,7 @@ const FIRST_ROW = '.conversation [data-index="0"] .is-focused';
 
 const FIRST = "first screen";
 
-/** Notes in a page when each of these is drawn first, in milliseconds since the page was asked for. */
+/** Records in a page when each of these is first drawn, in milliseconds since the page was requested. */
 const NOTE_DRAWN = `
   globalThis.drawn = {};
   const note = (selector) => {
@@ -37,7 +37,7 @@ const NOTE_DRAWN = `
   observer.observe(document, { childList: true, subtree: true });
 `;
 
-/** Notes in a page how many milliseconds after the next event of a type an element is there, and drawn. */
+/** Records in a page the milliseconds from the next event of a type until an element exists and is drawn. */
 const noteAnswer = (type: string, selector: string) => `
   globalThis.answer = new Promise((done) =>
     addEventListener(${JSON.stringify(type)}, ({ timeStamp }) =>
@@ -48,7 +48,7 @@ const noteAnswer = (type: string, selector: string) => `
   undefined;
 `;
 
-/** Keys and wheel events of which the median counts. */
+/** Number of keys and wheel events over which the median is taken. */
 const EVENTS = 21;
 
 /** Measures a page; see above. */
@@ -58,7 +58,7 @@ export function measurePage(_implementation: string, measure: string, path: stri
   return measured;
 }
 
-/** What is done with a page that has just been asked for, and counts. */
+/** Measured steps on a newly requested page. */
 const STEPS: { readonly [measure: string]: (page: Page) => Promise<number> } = {
   [FIRST]: (page) => untilDrawn(page, FIRST_SCREEN),
   "all read": (page) => untilDrawn(page, ALL_READ),
@@ -80,7 +80,7 @@ async function untilDrawn(page: Page, selector: string): Promise<number> {
   return Number(await page.evaluate(`drawn[${JSON.stringify(selector)}]`));
 }
 
-/** Returns how long a page takes to answer an event: the median of several, of which the first does not count. */
+/** Returns the time in which a page responds to an event: the median of several, without the first. */
 async function timeEvents(
   page: Page,
   type: string,
@@ -135,7 +135,7 @@ async function measureAt(url: string, measure: string): Promise<Measured> {
     const step = STEPS[measure];
     if (step === undefined) throw new Error(`Nothing is measured by the name ${measure}.`);
     await page.addInitScript(NOTE_DRAWN);
-    // A served page reads on behind its first screen once it has this answer: it waits until the browser closes.
+    // A served page continues reading after its first screen once it has this answer: it waits until the browser closes.
     if (measure === FIRST) await page.route("**/known", () => undefined);
     const opening = page.goto(url, { waitUntil: "commit" });
     const ms = await step(page);

@@ -1,6 +1,6 @@
 /**
- * The session manager of pi's package, as a baseline: unpacked from the registry that npm is set up for, bundled with
- * stand-ins for the packages that it imports, and nothing else of it.
+ * The session manager of pi's package, as a baseline: unpacked from npm's configured registry and bundled with stand-ins for the
+ * packages that it imports, and nothing else of it.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
@@ -10,7 +10,7 @@ import { build, type Plugin } from "esbuild";
 
 const PI = "@earendil-works/pi-coding-agent@1.5.2";
 
-/** Answers to every name: session ids are made, and everything else is a function that gives nothing. */
+/** Exports every name: session ids are generated, and everything else is a function that returns nothing. */
 const STAND_IN = `
   const ids = { uuidv7: () => globalThis.crypto.randomUUID() };
   module.exports = new Proxy(ids, { get: (known, name) => known[name] ?? (() => undefined) });
@@ -29,9 +29,9 @@ const standIns: Plugin = {
 };
 
 /**
- * Unpacks and bundles pi's session manager, unless it is there from an earlier run.
+ * Unpacks and bundles pi's session manager, unless it exists from an earlier run.
  *
- * @returns Path of the module; or why there is none, such as no registry to be reached.
+ * @returns Path of the module; or the reason why it is unavailable, such as an unreachable registry.
  */
 export async function piSessionManager(folder: string): Promise<{ path: string } | { reason: string }> {
   const path = join(folder, "pi-session-manager.mjs");

@@ -28,7 +28,7 @@ const { values } = parseArgs({
   },
 });
 
-/** What a case is measured with. */
+/** Objects with which a case is measured. */
 interface Bench {
   readonly client: pg.Pool;
   readonly postgres: SessionStore;
@@ -55,7 +55,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - start;
 }
 
-/** The median of a few measurements. */
+/** Returns the median of a few measurements. */
 async function medianMs(work: () => Promise<unknown>, runs = 5): Promise<number> {
   const all: number[] = [];
   for (let i = 0; i < runs; i++) all.push(await timed(work));
@@ -64,7 +64,7 @@ async function medianMs(work: () => Promise<unknown>, runs = 5): Promise<number>
 
 const TEXT = "the agent reads a file and finds that the test fails ".repeat(17).slice(0, 900);
 
-/** Appends in batches, each flushed before the next, for some seconds. Gives entries per second. */
+/** Appends in batches, each flushed before the next, for some seconds. Returns entries per second. */
 async function appendRate(
   stores: readonly SessionStore[],
   batch: number,
@@ -241,7 +241,7 @@ const large: Case = {
     const sessions = Number(values.large);
     const lines = 10;
     const name = `${sessions} sessions of ${lines} lines`;
-    // An index is built in a fraction of the time in which it would grow.
+    // Building an index takes a fraction of the time in which it would grow.
     const { rows } = await client.query("select indexdef from pg_indexes where indexname = 'lines_by_text'");
     await client.query("drop index sessiontree.lines_by_text");
     const fillMs = await timed(async () => {
@@ -276,7 +276,7 @@ async function searches(owner: pg.Pool, url: string, sessions: number, name: str
   await owner.query("create role unaware");
   await owner.query("grant usage on schema sessiontree to unaware");
   await owner.query("grant select on all tables in schema sessiontree to unaware");
-  const words = { "in one entry": `needle${sessions >> 1}x`, "in none": "needle of nobody" };
+  const words = { "in one entry": `needle${sessions >> 1}x`, "in none": "needle of no entry" };
   for (const [who, role] of [
     ["the owner", "postgres"],
     ["sessions_host", "sessions_host"],

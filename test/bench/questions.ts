@@ -64,7 +64,7 @@ interface Found {
 
 type Ask = (question: string) => Promise<Found>;
 
-/** "1:56 pm on 8 May, 2023" in Unix milliseconds. */
+/** Parses "1:56 pm on 8 May, 2023" to Unix milliseconds. */
 function parseDate(date: string): number {
   const [time = "", day = ""] = date.split(" on ");
   return Date.parse(`${day} ${time} UTC`);
@@ -113,7 +113,7 @@ const STOP_WORDS = new Set(
   when where which while who whom why will with would you your`.split(/\s+/),
 );
 
-/** Words without stop words and with a crude stem. */
+/** Returns words without stop words and with a crude stem. */
 function toTerms(text: string): string[] {
   const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   return words
@@ -121,7 +121,7 @@ function toTerms(text: string): string[] {
     .map((word) => word.replace(/(?<=...)(?:ing|ed|es|s)$/u, ""));
 }
 
-/** Plain BM25 over turns: the bar. */
+/** Plain BM25 over turns: the baseline. */
 function makePlain({ sessions }: Conversation): Ask {
   const documents = sessions.flatMap(({ id, turns }) =>
     turns.map((turn) => {
@@ -155,7 +155,7 @@ function makePlain({ sessions }: Conversation): Ask {
   };
 }
 
-/** How often one of the wanted is among the first. */
+/** Counts of questions with an expected result among the first ones. */
 class Tally {
   #count = 0;
   readonly #found = { any5: 0, any10: 0, turns5: 0 };
@@ -229,7 +229,7 @@ function makeWords(random: () => number, count: number): string[] {
   );
 }
 
-/** Makes sessions of one project, unless they are there from an earlier run; returns words for questions. */
+/** Creates sessions of one project, unless they exist from an earlier run; returns words for questions. */
 function makeSessions(folder: string, count: number, bytes: number): string[] {
   const random = seededRandom(40);
   const words = makeWords(random, 30_000);
@@ -267,7 +267,7 @@ function makeSessions(folder: string, count: number, bytes: number): string[] {
   return words;
 }
 
-/** Asks in a new process, as a command does; returns milliseconds. */
+/** Sends a question in a new process, as a command does; returns milliseconds. */
 function askOnce(folder: string, cacheDir: string, question: string): number {
   const entry = new URL("../../dist/catalog.js", import.meta.url).href;
   const options = { sessionDir: folder, cacheDir, match: "any", limit: 10 };

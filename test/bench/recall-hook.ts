@@ -1,6 +1,6 @@
 /**
- * Measures `sessiontree recall --hook` on a thousand sessions of one project: how long an agent waits, beyond a process of Node
- * that does nothing. Options: --calls N (of each event, default 100), --sessions N, --kb N (of each session), --data FOLDER.
+ * Measures `sessiontree recall --hook` on a thousand sessions of one project: the time that an agent waits, beyond a process of
+ * Node that does nothing. Options: --calls N (of each event, default 100), --sessions N, --kb N (of each session), --data FOLDER.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
@@ -20,7 +20,7 @@ const { values } = parseArgs({
   },
 });
 
-/** Milliseconds of one in twenty calls at most, and of any. */
+/** Maximum latency in milliseconds: the 95th percentile, and of any call. */
 const BOUNDS = { usual: 300, longest: 500 };
 
 const BIN = new URL("../../dist/bin.js", import.meta.url).pathname;
@@ -94,7 +94,7 @@ const at = (numbers: readonly number[], part: number) =>
   numbers[Math.min(numbers.length - 1, Math.floor(numbers.length * part))] ?? Number.NaN;
 
 function warmUp(): number {
-  // A list fills the cache of summaries, and searches that of the texts' filters.
+  // A list fills the cache of summaries, and searches fill that of the texts' filters.
   const start = performance.now();
   execFileSync(process.execPath, [BIN, "list", "--all"], { cwd, env, stdio: "ignore" });
   for (const word of ["rounding", "currency"])
@@ -119,7 +119,7 @@ for (const [name, makeInput] of EVENTS) {
     if (output !== "") answers++;
     most = Math.max(most, Buffer.byteLength(output));
   }
-  // One start of Node may be disturbed; what they usually take is subtracted.
+  // One start of Node may be disturbed; the usual time is subtracted.
   const usual = at(sorted(bare), 0.5);
   const times = sorted(beyond.map((ms) => ms - usual));
   const [p50, p95, max] = [at(times, 0.5), at(times, 0.95), at(times, 1)];

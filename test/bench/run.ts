@@ -1,7 +1,7 @@
 /**
  * Runs all benchmarks and prints a table, or JSON with --json. Options: --runs N (default 5; 31 of what is short), --huge, --only TEXT.
  *
- * Every measurement is a process of its own; implementations take turns, and the median counts.
+ * Every measurement is a process of its own; implementations alternate, and the median counts.
  */
 import { execFileSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readdirSync, readSync, rmSync, statSync } from "node:fs";
@@ -37,9 +37,9 @@ interface Row {
   readonly measure: string;
   readonly path: () => string;
   readonly implementations: readonly string[];
-  /** How often each implementation is measured; 5 times if not given. */
+  /** Number of measurements of each implementation. Default: 5. */
   readonly runs?: number;
-  /** Run before each measurement. */
+  /** Runs before each measurement. */
   readonly before?: () => void;
   /** Measures in another way than by `child.ts`. */
   readonly measureBy?: (implementation: string, measure: string, path: string) => Measured;
@@ -57,7 +57,7 @@ const million = () =>
     seed: 1_000_000,
   });
 const small = () => file("small.jsonl", 1_000, 0);
-/** The shape of the large one: a compaction every so often, and the last entry is one. */
+/** The shape of the large one: regular compactions, the last of which is the last entry. */
 const smallCompacted = () => file("small-compacted.jsonl", 1_000, 200);
 const many = () => sessionFolder(join(data, "many"), 2_000, 500e6, 7);
 
@@ -90,7 +90,9 @@ const freshRow = (name: string, measure: string, path: () => string): Row => ({
   runs: 31,
   measureBy: (implementation, what, file) => measureFresh(implementation, modules, what, file),
 });
-/** Small sessions as they are opened all day: so many entries, with a compaction after every three tenths of them, or none. */
+/**
+ * Small sessions as they are opened all day: a number of entries, with a compaction after every three tenths of them, or none.
+ */
 const openRows = [200, 1_000, 3_000].flatMap((entries) =>
   [0, entries * 0.3].map((compactEvery) =>
     freshRow(
@@ -100,7 +102,7 @@ const openRows = [200, 1_000, 3_000].flatMap((entries) =>
     ),
   ),
 );
-/** The small one alone in a folder, for what lists a folder. */
+/** The small one alone in a folder, for measures that list a folder. */
 const alone = () =>
   sessionFile(join(data, "alone", "small.jsonl"), {
     entries: 1_000,
@@ -279,7 +281,7 @@ const rows: Row[] = [
 
 const buffer = Buffer.allocUnsafe(1024 * 1024);
 
-/** Reads what is measured, so that the system has it in its cache whichever implementation comes first. */
+/** Reads the measured files, so that they are in the system's cache whichever implementation comes first. */
 function warm(path: string): void {
   if (statSync(path).isDirectory()) {
     for (const name of readdirSync(path)) warm(join(path, name));
@@ -319,7 +321,7 @@ for (const row of rows.filter(({ name }) => name.includes(values.only))) {
   const implementations = row.implementations.filter((name) => name !== "pi" || modules.pi !== "");
   const runs = new Map<string, Measured[]>(implementations.map((implementation) => [implementation, []]));
   for (let i = 0; i < Number(values.runs ?? row.runs ?? 5); i++) {
-    // In turn, forth and back, so that none always comes after the same other one.
+    // In turn, forward and backward, so that none always comes after the same other one.
     const turns = i % 2 === 0 ? [...runs] : [...runs].reverse();
     for (const [implementation, measured] of turns) measured.push(measure(row, implementation, path));
   }

@@ -39,7 +39,7 @@ for (const [who, role, sqlOf] of cases) {
   await client.exec(`set role ${role}`);
   const { text, values: parameters } = sqlOf(quoteNames("sessiontree"), query);
   const explain = () => client.query<{ "QUERY PLAN": string }>(`explain (analyze) ${text}`, parameters);
-  // The first time reads pages and makes plans that later calls find there.
+  // The first run reads pages and makes plans that later calls reuse.
   await explain();
   const { rows } = await explain();
   const lines = rows.map((row) => row["QUERY PLAN"]).filter((line) => /Scan|Removed|Execution/.test(line));

@@ -1,8 +1,8 @@
 /**
- * Measures `sessiontree stats` over a thousand made-up sessions with 30 calls each, with the table of prices and without.
+ * Measures `sessiontree stats` over a thousand made-up sessions with 30 calls each, with the price table and without.
  *
  * Usage: npx tsup --silent && npx tsx test/bench/usage.ts [--runs 11]
- * Each measurement is a process of its own; commands take turns. Prints for each the median, and the ratio to the command
+ * Each measurement is a process of its own; commands alternate. Prints for each the median, and the ratio to the command
  * without prices. `node` is an empty program.
  */
 import { execFileSync } from "node:child_process";
@@ -55,7 +55,7 @@ function writeSession(folder: string, n: number): void {
   writeFileSync(join(folder, `u${n}.jsonl`), text);
 }
 
-/** Returns a folder with the sessions; makes them unless an earlier run did. */
+/** Returns a folder with the sessions; creates them unless an earlier run did. */
 function makeSessions(): string {
   const folder = join(values.data, `usage-${SESSIONS}`);
   if (existsSync(folder)) return folder;

@@ -9,13 +9,13 @@ const place = cluster();
 
 beforeAll(() => migrateDatabase({ client: place.pool() }));
 
-test("the server does what the backend in memory does, whatever is asked of both", async () => {
+test("the server behaves like the backend in memory for any calls", async () => {
   const client = place.pool();
   const clear = () => client.query("truncate sessiontree.sessions, sessiontree.deleted_sessions cascade");
   await compareWithMemory(new PostgresBackend({ client }), clear, 60);
 });
 
-test("tables are made once, however many hosts start at the same time", async () => {
+test("creates tables once, however many hosts start at the same time", async () => {
   const schema = 'eight "hosts"';
   const results = await Promise.all(
     Array.from({ length: 8 }, () => migrateDatabase({ client: place.pool({ max: 1 }), schema })),
@@ -27,7 +27,7 @@ test("tables are made once, however many hosts start at the same time", async ()
   );
 });
 
-test("every line to the byte, over the wire of the real driver", async () => {
+test("returns every line byte for byte, over the wire of the real driver", async () => {
   const backend = new PostgresBackend({ client: place.pool() });
   const texts = ["", "\ufeff{", "\\u0000", "\u2028€🌳", "'$1' \"%_\\"];
   const lines = [
@@ -39,7 +39,7 @@ test("every line to the byte, over the wire of the real driver", async () => {
   expect(page.lines.map(({ seq: _seq, ...line }) => line)).toEqual(lines);
 });
 
-test("of several that expect the same leaf, one is first and the others hear of it", async () => {
+test("accepts one of several appends that expect the same leaf, and reports it to the others", async () => {
   const backends = Array.from({ length: 8 }, () => new PostgresBackend({ client: place.pool({ max: 1 }) }));
   const [first] = backends;
   await first?.create(makeSessionFacts("raced"), yieldPieces([headerLine("raced")]));
@@ -70,7 +70,7 @@ test("a pool with a single connection is enough to copy from the database into i
   expect(await backend.create(makeSessionFacts("to"), copied())).toMatchObject({ lastSeq: 3 });
 });
 
-test("others are told over a connection of its own, and again after it was lost", async () => {
+test("notifies other hosts over a separate connection, and again after it was lost", async () => {
   const reader = new PostgresBackend({ client: place.pool({ max: 2 }) });
   const writer = new PostgresBackend({ client: place.pool({ max: 2 }) });
   await writer.create(makeSessionFacts("told"), yieldPieces([headerLine("told")]));
@@ -95,7 +95,7 @@ test("others are told over a connection of its own, and again after it was lost"
   await reader.close();
 });
 
-test("a host may make a store for each of its tenants over one pool", async () => {
+test("a host may create a store for each of its tenants over one pool", async () => {
   const client = place.pool({ isBare: true });
   const before = client.listenerCount("error");
   const backends = Array.from({ length: 50 }, (_, i) => new PostgresBackend({ client, tenant: `t${i}` }));

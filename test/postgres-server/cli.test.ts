@@ -19,7 +19,7 @@ mkdirSync(temporary);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs the program itself in a folder of its own; reads no more of its output than is wanted. */
+/** Runs the program itself in a folder of its own; reads no more of its output than requested. */
 async function program(args: readonly string[], wantedBytes = Number.POSITIVE_INFINITY) {
   const { FORCE_COLOR: _forced, ...inherited } = process.env;
   const env = { ...inherited, NO_COLOR: "1", TMPDIR: temporary, SESSIONTREE_STORE: place.server.url() };
@@ -42,7 +42,7 @@ async function program(args: readonly string[], wantedBytes = Number.POSITIVE_IN
   return { code, stdout, stderr };
 }
 
-test("sessions of a server are listed, looked at, changed, forked, and copied out as they came", async () => {
+test("lists, reads, changes, forks, and copies out a server's sessions unchanged", async () => {
   const session = SessionManager.create(folder, { sessionDir: join(folder, "sessions") }, { id: "one" });
   for (let i = 0; i < 3_000; i++) {
     session.appendMessage({ role: "user", content: `question ${i} \u0000 of many`, timestamp: i });
@@ -81,7 +81,7 @@ test("sessions of a server are listed, looked at, changed, forked, and copied ou
   expect((await program(["rm", "one", "--yes"])).stdout).toBe(`Deleted for good: one in ${shown}\n`);
 });
 
-test("a reader that goes away, and a server that refuses, leave nothing behind", async () => {
+test("leaves nothing when its reader exits or a server refuses", async () => {
   const url = place.server.url();
   await program(["db", "migrate", "--store", url]);
   const { code, stderr } = await program(["tree", "@last", "--json", "--store", url], 100);
@@ -101,7 +101,7 @@ test("an interrupted command removes its copy", async () => {
   const { FORCE_COLOR: _forced, ...inherited } = process.env;
   const env = { ...inherited, TMPDIR: temporary, SESSIONTREE_STORE: place.server.url() };
   const args = ["--import", TSX, BIN, "tree", "@last", "--json"];
-  // Nobody reads, so that it stands still with its copy made.
+  // The output has no reader, so the command blocks with its copy made.
   const child = spawn(process.execPath, args, { cwd: folder, env, stdio: ["ignore", "pipe", "ignore"] });
   await once(child.stdout, "readable");
   child.kill("SIGTERM");

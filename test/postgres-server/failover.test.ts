@@ -13,7 +13,7 @@ import { expectSound, readEntries } from "./support/session-checks.ts";
 const place = cluster();
 const RETRIES = { minRetryMs: 5, maxRetryMs: 50, giveUpAfterMs: 60_000, timeoutMs: 20_000 };
 
-/** The name that leads clients to whichever server is the primary. */
+/** Host name that resolves to the current primary. */
 let address: TcpProxy;
 let primary: Server;
 const standbys: Server[] = [];
@@ -44,7 +44,7 @@ function openStore(): SessionStore {
 const say = (session: SessionManager, content: string) =>
   session.appendMessage({ role: "user", content, timestamp: 1 });
 
-/** Kills the primary, and lets a standby take over that has not heard of what came after it was stopped. */
+/** Kills the primary, and promotes a standby that lacks what was written after it stopped following. */
 async function failOver(standby: Server): Promise<void> {
   await primary.stop("immediate");
   await standby.start();
@@ -54,7 +54,7 @@ async function failOver(standby: Server): Promise<void> {
   address.cutAll();
 }
 
-/** A standby that stops to follow now. */
+/** Starts a standby that then stops following. */
 async function standbyBehind(): Promise<Server> {
   const standby = await primary.startStandby();
   standbys.push(standby);
@@ -62,7 +62,7 @@ async function standbyBehind(): Promise<Server> {
   return standby;
 }
 
-test("a standby that was behind takes over: what live processes hold is appended again, and nothing else", async () => {
+test("after the promotion of a stale standby, what live processes hold is appended again, and nothing else", async () => {
   const [mine, theirs] = [openStore(), openStore()];
   const session = mine.create({ cwd: "/project", createAtOnce: true });
   const first = say(session, "one");
@@ -130,7 +130,7 @@ test("a standby that was behind takes over: what live processes hold is appended
   await expect(backend.read("deleted", 0, 1)).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
 });
 
-test("failovers in mid-append: every entry that was acknowledged to a live process is there in the end, once", async () => {
+test("after failovers during appends, every entry acknowledged to a live process exists exactly once", async () => {
   const sessions = await Promise.all(
     Array.from({ length: 3 }, async (_, i) => {
       const session = openStore().create({ cwd: "/project", id: `busy-${i % 2}-${primary.port}-${i}` });
@@ -173,7 +173,7 @@ test("failovers in mid-append: every entry that was acknowledged to a live proce
   }
 });
 
-test("a restored backup: a process that was open all the time appends again what it holds", async () => {
+test("after a restored backup, a process that was open all the time appends again what it holds", async () => {
   const session = openStore().create({ cwd: "/project", id: "restored" });
   say(session, "in the backup");
   await session.flush();
@@ -192,7 +192,7 @@ test("a restored backup: a process that was open all the time appends again what
   expect((await readEntries(backend, "restored")).map(({ id }) => id)).toEqual(session.getPathIds());
 });
 
-test("a pool that has reached a server in recovery lets go of it, and comes back", async () => {
+test("a pool that has reached a server in recovery releases it and reconnects", async () => {
   const standby = await primary.startStandby();
   standbys.push(standby);
   const session = openStore().create({ cwd: "/project", id: "recovery" });

@@ -25,8 +25,8 @@ const backend = () => new PostgresBackend({ client: place.pool({ max: 2 }) });
 const say = (session: SessionManager, content: string) =>
   session.appendMessage({ role: "user", content, timestamp: 1 });
 
-test("the server is killed in mid-append, again and again: nothing acknowledged is lost, nothing is doubled", async () => {
-  // Nobody but the store listens to the pool's errors.
+test("repeated kills of the server during appends lose nothing acknowledged and duplicate nothing", async () => {
+  // Only the store listens to the pool's errors.
   const store = postgresStore({ client: place.pool({ max: 3, isBare: true }), ...RETRIES });
   const session = store.create({ cwd: "/project", createAtOnce: true });
   const states: string[] = [];
@@ -59,7 +59,7 @@ test("the server is killed in mid-append, again and again: nothing acknowledged 
   await store.close();
 });
 
-test("connections are cut at any byte: what was appended is there once, in order", async () => {
+test("connections cut at any byte leave what was appended exactly once, in order", async () => {
   const random = numbers(20_260_203);
   const store = postgresStore({ client: place.pool({ port: proxy.port, max: 2 }), ...RETRIES });
   const session = store.create({ cwd: "/project", createAtOnce: true });
@@ -81,7 +81,7 @@ test("connections are cut at any byte: what was appended is there once, in order
   await store.close();
 });
 
-test("a session that is begun, and one that is opened, outlast cuts as well", async () => {
+test("creating and opening a session survive cut connections as well", async () => {
   const random = numbers(7);
   const store = postgresStore({ client: place.pool({ port: proxy.port, max: 2 }), ...RETRIES });
   proxy.cutAfter = () => 400 + random(6_000);
@@ -103,7 +103,7 @@ test("a session that is begun, and one that is opened, outlast cuts as well", as
   await store.close();
 });
 
-test("connections that fall silent count as lost after a time, and nothing is doubled", async () => {
+test("silent connections count as lost after a time, and nothing is duplicated", async () => {
   const random = numbers(3);
   const options = { ...RETRIES, timeoutMs: 250 };
   const store = postgresStore({ client: place.pool({ port: proxy.port, max: 2 }), ...options });
@@ -125,7 +125,7 @@ test("connections that fall silent count as lost after a time, and nothing is do
   await store.close();
 });
 
-test("a store that gives up is closed at once, though the server is silent, and its process can end", async () => {
+test("a store that abandons its rest closes immediately despite a silent server, and its process can end", async () => {
   const store = await openPostgresStore(place.server.url({ port: proxy.port }), { giveUpAfterMs: 600_000 });
   const session = store.create({ cwd: "/project", createAtOnce: true });
   await session.flush();
@@ -137,7 +137,7 @@ test("a store that gives up is closed at once, though the server is silent, and 
   const before = proxy.cuts;
   say(session, "x".repeat(10_000));
   while (proxy.cuts === before) await new Promise(setImmediate);
-  // What it waited for otherwise would outlast this test.
+  // What it would otherwise wait for would exceed this test's timeout.
   await store.close({ discard: true });
   end.abort();
   await watching;
@@ -146,7 +146,7 @@ test("a store that gives up is closed at once, though the server is silent, and 
   proxy.cutAll();
 });
 
-test("a slow server fills the queue, an append says so, and nothing that was taken is lost", async () => {
+test("a slow server fills the queue, an append reports it, and nothing accepted is lost", async () => {
   const limits = { maxQueueEntries: 50 };
   const store = postgresStore({ client: place.pool({ port: proxy.port, max: 2 }), ...RETRIES, ...limits });
   const session = store.create({ cwd: "/project", createAtOnce: true });

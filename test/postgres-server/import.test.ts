@@ -46,7 +46,7 @@ async function imported(...args: string[]): Promise<{ code: number; lines: strin
   return { code, lines: out.join("").trimEnd().split("\n"), errors: errors.join("") };
 }
 
-test("sessions of other programs are imported into a server, once, grow there, and keep what was added", async () => {
+test("imports sessions of other programs into a server once, updates them, and keeps what was added", async () => {
   write(TURN);
   const store = await openPostgresStore(place.server.url(), { migrate: true });
   expect(await imported()).toEqual({

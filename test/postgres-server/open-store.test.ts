@@ -12,7 +12,7 @@ const place = cluster();
 
 const isUnavailable = (error: unknown) => isSessionError(error, "STORE_UNAVAILABLE");
 
-/** Lists the sessions; what is tried again and again outlasts the test. */
+/** Lists the sessions; retries exceed the test's timeout. */
 async function ids(url: string): Promise<string[]> {
   const store = await openPostgresStore(url, { giveUpAfterMs: 600_000 });
   const found: string[] = [];
@@ -35,7 +35,7 @@ test("an address opens a store, its schema, and its tenant", async () => {
   expect(await ids(`${url}?schema=my%20sessions&options=-c%20sessiontree.tenant%3Dacme`)).toEqual(["one"]);
 });
 
-test("a single connection is enough to watch, by looking from time to time", async () => {
+test("a single connection is enough to watch, by polling", async () => {
   const url = `${place.server.url()}?schema=one%20connection`;
   const writing = await openPostgresStore(url, { migrate: true });
   const session = writing.create({ cwd: "/project", id: "watched", createAtOnce: true });
@@ -52,7 +52,7 @@ test("a single connection is enough to watch, by looking from time to time", asy
   await writing.close();
 });
 
-test("what the server refuses is told at once, and by name", async () => {
+test("reports the server's refusals immediately and by name", async () => {
   const { server } = place;
   const refused = [
     server.url({ password: "wrong" }),
@@ -69,7 +69,7 @@ test("what the server refuses is told at once, and by name", async () => {
   }
 });
 
-test("a server that is not there is waited for, and then told of", async () => {
+test("waits for an unreachable server, and then reports it", async () => {
   const url = place.server.url({ port: 1 });
   const store = await openPostgresStore(url, { giveUpAfterMs: 200, minRetryMs: 5 });
   await expect(store.open("one")).rejects.toSatisfy(isUnavailable);
@@ -78,7 +78,7 @@ test("a server that is not there is waited for, and then told of", async () => {
   await store.close();
 });
 
-test("what is no address is refused before anything is opened", async () => {
+test("refuses an invalid address before anything is opened", async () => {
   for (const text of ["", "host", "mysql://host/db", "/a/folder"]) {
     expect(isPostgresUrl(text)).toBe(false);
     await expect(openPostgresStore(text)).rejects.toThrow(TypeError);

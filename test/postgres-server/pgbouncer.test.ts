@@ -10,7 +10,7 @@ import { missingPgBouncer, type PgBouncer, startPgBouncer } from "./support/pgbo
 
 const reason = missingPgBouncer === undefined ? "" : ` (skipped: ${missingPgBouncer})`;
 
-describe.skipIf(missingPgBouncer !== undefined)(`behind PgBouncer${reason}`, () => {
+describe.skipIf(missingPgBouncer !== undefined)(`through PgBouncer${reason}`, () => {
   const place = cluster();
   let bouncer: PgBouncer;
   const pools: pg.Pool[] = [];
@@ -31,7 +31,7 @@ describe.skipIf(missingPgBouncer !== undefined)(`behind PgBouncer${reason}`, () 
     await Promise.allSettled(pools.map((pool) => pool.end()));
   });
 
-  test("in transaction mode a watcher looks from time to time, though notifications are on", async () => {
+  test("polls for a watcher in transaction mode, though notifications are on", async () => {
     const reading = postgresStore({ client: poolOf("transactions"), pollMs: 20 });
     const writing = postgresStore({ client: poolOf("transactions") });
     const theirs = writing.create({ cwd: "/project", createAtOnce: true });
@@ -40,7 +40,7 @@ describe.skipIf(missingPgBouncer !== undefined)(`behind PgBouncer${reason}`, () 
     const end = new AbortController();
     const watching = mine.watch({ signal: end.signal });
     const started = performance.now();
-    // The first are seen while it is tried whether notifications come, the others when it is known that they do not.
+    // The first entries are seen while notifications are being tested, the others after the test has failed.
     for (let n = 0; n < 3 || performance.now() - started < 8_000; n++) {
       const seen = watching.next();
       const id = theirs.appendMessage({ role: "user", content: `${n}`, timestamp: n });
@@ -52,7 +52,7 @@ describe.skipIf(missingPgBouncer !== undefined)(`behind PgBouncer${reason}`, () 
     await Promise.all([reading.close(), writing.close()]);
   });
 
-  test("in transaction mode a subscription is refused, and in session mode hints come", async () => {
+  test("refuses a subscription in transaction mode, and sends hints in session mode", async () => {
     const writer = new PostgresBackend({ client: place.pool() });
     await writer.create(makeSessionFacts("told"), yieldPieces([headerLine("told")]));
     const end = new AbortController();

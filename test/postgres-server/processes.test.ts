@@ -14,12 +14,12 @@ beforeAll(() => migrateDatabase({ client: place.pool() }));
 
 const script = new URL("./support/writer.ts", import.meta.url).pathname;
 
-/** A process that appends once it is told to. */
+/** A process that appends on request. */
 interface Writer {
   readonly isReady: Promise<unknown>;
-  /** Lets it begin. */
+  /** Starts the appends. */
   begin(): void;
-  /** What it says of the branch that it has made. */
+  /** Its report of the branch that it has created. */
   readonly ended: Promise<{ readonly branch: number; readonly leaf: string }>;
 }
 
@@ -40,7 +40,7 @@ function startWriter(...args: string[]): Writer {
 const PROCESSES = 16;
 const APPENDS = 250;
 
-test("16 processes append to one session: all 4,000 are there, in one order, every path whole", async () => {
+test("16 processes append to one session: all 4,000 entries exist, in one order, with every path complete", async () => {
   const store = postgresStore({ client: place.pool() });
   const session = store.create({ cwd: "/project", createAtOnce: true });
   const root = session.appendMessage({ role: "user", content: "root", timestamp: 0 });
@@ -64,7 +64,7 @@ test("16 processes append to one session: all 4,000 are there, in one order, eve
   }
   const contents = entries.map(({ content }) => content.split(" ")[0]);
   const changes = contents.filter((name, i) => name !== contents[i - 1]);
-  // They did write at the same time, and not one behind the other.
+  // They wrote at the same time, not one after another.
   expect(changes.length).toBeGreaterThan(2 * PROCESSES);
 
   const [one, other] = [await store.open(id), await postgresStore({ client: place.pool() }).open(id)];

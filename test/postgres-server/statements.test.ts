@@ -14,7 +14,7 @@ let observer: pg.Client;
 
 beforeAll(async () => {
   await migrateDatabase({ client: place.pool() });
-  // Where there is nothing to search, the server does not even begin.
+  // Without anything to search, the server does not even start.
   const backend = new PostgresBackend({ client: place.pool() });
   await backend.create(
     makeSessionFacts("one"),
@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 afterAll(() => observer.end());
 
-/** Counts what the server is busy with. */
+/** Counts the server's active statements. */
 async function running(text: string): Promise<number> {
   const { rows } = await observer.query<{ count: number }>(
     "select count(*)::integer as count from pg_stat_activity where state = 'active' and query like $1 and pid <> pg_backend_pid()",
@@ -35,12 +35,12 @@ async function running(text: string): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** Waits until the server is busy with so many statements. */
+/** Waits until the server has a number of active statements. */
 async function untilRunning(text: string, count: number): Promise<void> {
   while ((await running(text)) !== count) await new Promise(setImmediate);
 }
 
-/** Makes a search take as long as it is not cancelled. */
+/** Makes a search run until it is canceled. */
 async function withSlowSearch(work: () => Promise<void>): Promise<void> {
   const [{ definition = "" } = {}] = (
     await observer.query<{ definition: string }>(
@@ -55,7 +55,7 @@ async function withSlowSearch(work: () => Promise<void>): Promise<void> {
   }
 }
 
-test("appends that wait for a lock end with their calls, so that they do not pile up in the server", async () => {
+test("ends appends that wait for a lock with their calls, so that they do not accumulate in the server", async () => {
   const pool = place.pool({ max: 2 });
   let made = 0;
   pool.on("connect", () => made++);
@@ -75,7 +75,7 @@ test("appends that wait for a lock end with their calls, so that they do not pil
   await store.close();
 });
 
-test("a call that is not answered in time cancels its statement", async () => {
+test("cancels the statement of a call that is not answered in time", async () => {
   await withSlowSearch(async () => {
     const backend = new PostgresBackend({ client: place.pool({ max: 1 }), timeoutMs: 100 });
     await expect(backend.search({ words: ["x"], limit: 1 })).rejects.toThrow("did not answer for 100 ms");
@@ -83,7 +83,7 @@ test("a call that is not answered in time cancels its statement", async () => {
   });
 });
 
-test("a search that is given up is cancelled, and holds up no append meanwhile", async () => {
+test("cancels an aborted search, which delays no append meanwhile", async () => {
   await withSlowSearch(async () => {
     const store = await openPostgresStore(place.server.url(), { ...RETRIES, maxConnections: 1 });
     const session = store.create({ cwd: "/project", createAtOnce: true });
@@ -100,7 +100,7 @@ test("a search that is given up is cancelled, and holds up no append meanwhile",
   });
 });
 
-test("a search that the server cancels is not tried again", async () => {
+test("does not retry a search that the server cancels", async () => {
   await withSlowSearch(async () => {
     const options = `${place.server.url()}?options=-c%20statement_timeout%3D50`;
     const store = await openPostgresStore(options, { giveUpAfterMs: 600_000 });
@@ -112,13 +112,13 @@ test("a search that the server cancels is not tried again", async () => {
   });
 });
 
-test("the index for searching is built while others append, by one of several hosts", async () => {
+test("builds the search index while others append, by one of several hosts", async () => {
   const store = postgresStore({ client: place.pool() });
   const session = store.create({ cwd: "/project", createAtOnce: true });
   session.appendMessage({ role: "user", content: "needle", timestamp: 1 });
   await session.flush();
   await migrateDatabase({ client: place.pool(), searchIndex: false });
-  // The build waits for those who read before it began.
+  // The build waits for transactions that started before it.
   await observer.query("begin isolation level repeatable read");
   await observer.query("select 1 from sessiontree.lines");
   const building = migrateDatabase({ client: place.pool(), searchIndex: true });
@@ -143,7 +143,7 @@ test("the index for searching is built while others append, by one of several ho
   await store.close();
 });
 
-test("on a standby one is told to go to the primary", async () => {
+test("refers the caller of a standby to the primary", async () => {
   const standby = await place.server.startStandby();
   const pool = new pg.Pool({ connectionString: standby.url() });
   await expect(migrateDatabase({ client: pool, schema: "elsewhere" })).rejects.toThrow(

@@ -7,6 +7,6 @@ const place = cluster({ max_connections: "400" });
 
 beforeAll(() => migrateDatabase({ client: place.pool() }));
 
-describe("told by the server", () => postgresSuite(() => place.pool({ max: 3 }), true));
+describe("with notifications of the server", () => postgresSuite(() => place.pool({ max: 3 }), true));
 
-describe("looking from time to time", () => postgresSuite(() => place.pool({ max: 1 }), false));
+describe("with polling", () => postgresSuite(() => place.pool({ max: 1 }), false));

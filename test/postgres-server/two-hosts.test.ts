@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 
 const script = new URL("../tools/two-hosts.ts", import.meta.url).pathname;
 
-test("two hosts continue a session on different branches, and a killed server takes nothing away", async () => {
+test("two hosts continue a session on different branches, and a killed server loses nothing", async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ["--import", "tsx", script]);
   expect(stdout.match(/^yes /gm)).toHaveLength(6);
   expect(stdout).not.toMatch(/^NO /m);

@@ -3,9 +3,9 @@ import { syncBuiltinESMExports } from "node:module";
 import { onTestFinished } from "vitest";
 
 /**
- * Acts once, before the first call of the file system that is meant, as another process can between two calls.
+ * Acts once, before the first matching call of the file system, as another process can between two calls.
  *
- * @param isMeant - Tells by the arguments of a call.
+ * @param isMeant - Returns whether a call matches, by its arguments.
  */
 export function beforeCall(
   call: "openSync" | "lstatSync" | "linkSync" | "renameSync" | "unlinkSync",

@@ -9,7 +9,7 @@ import { removeFolder } from "./remove-folder.ts";
 /**
  * Builds the program of a process or a thread, which is removed after the tests of a file.
  *
- * @param source - Relative to the folder of the repository.
+ * @param source - Path relative to the repository's folder.
  */
 export async function buildProgram(source: string): Promise<URL> {
   const folder = mkdtempSync(join(tmpdir(), "sessiontree-program-"));

@@ -5,9 +5,9 @@ import { runInNewContext } from "node:vm";
 setFlagsFromString("--expose-gc");
 const collect: () => void = runInNewContext("gc");
 
-/** Lets turns pass, in which what waits is done, and frees what nobody holds. */
+/** Waits for some turns of the event loop, then frees unreferenced objects. */
 export async function collectGarbage(): Promise<void> {
-  // What a weak reference was made of or gave is held until the turn ends.
+  // A weak reference's target is held until the turn ends in which the reference was created or read.
   for (let turn = 0; turn < 3; turn++) {
     await wait(20);
     collect();

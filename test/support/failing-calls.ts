@@ -2,10 +2,10 @@ import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 
 /**
- * Makes a call of the file system fail for everybody, as a test without rights over disks and users can.
+ * Makes a call of the file system fail for every caller, as a test cannot do with disks and users without privileges.
  *
  * @param isMeant - Whether a call with this first argument fails. Default: every call does.
- * @returns Makes it work again. Idempotent.
+ * @returns A function that restores the call. Idempotent.
  */
 export function failing(
   call: "openSync" | "writeSync" | "readSync" | "readdirSync" | "linkSync",

@@ -1,4 +1,4 @@
 import * as fc from "./sampled-fast-check.ts";
 
-/** fast-check with the seed of this run, and its share of the cases. */
+/** fast-check with this run's seed and share of the cases. */
 export default fc;

@@ -19,7 +19,7 @@ const claude = (type: string, uuid: string, parentUuid: string | null, content: 
 
 const message = (role: string, content: string) => ({ role, content, timestamp: 1 });
 
-/** Files of other programs: what each is called, its `details.source`, and its text. */
+/** Files of other programs: each one's name, its `details.source`, and its text. */
 export const FOREIGN_FILES: readonly (readonly [what: string, source: string, text: string])[] = [
   [
     "a Claude Code transcript",

@@ -28,7 +28,7 @@ export function usage(totalTokens: number, cost = 0): Usage {
   };
 }
 
-/** @param args - Arguments; a text is that of `path`. */
+/** @param args - Arguments; a string is that of `path`. */
 export function call(id: string, name = "bash", args: string | ToolCall["arguments"] = {}): ToolCall {
   return { type: "toolCall", id, name, arguments: typeof args === "string" ? { path: args } : args };
 }
@@ -65,7 +65,7 @@ export function toolResult(toolCallId: string, text: string, isError = false): T
   };
 }
 
-/** Returns an entry as of another session, which may hold anything and is copied unchanged. */
+/** Returns an entry as from another session, which may contain anything and is copied unchanged. */
 export function foreignEntry(fields: {
   readonly type: string;
   readonly [field: string]: unknown;

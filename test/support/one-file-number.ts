@@ -4,7 +4,7 @@ import { onTestFinished } from "vitest";
 
 const CALLS = ["statSync", "lstatSync", "fstatSync"] as const;
 
-/** Gives all files one number until the test has finished: systems give that of a removed file to the next one. */
+/** Reports one inode number for all files until the test has finished: systems reuse a removed file's number for the next one. */
 export function useOneFileNumber(): void {
   const whole = CALLS.map((name) => [name, fs[name]] as const);
   for (const [name, call] of whole) {

@@ -2,7 +2,7 @@ import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { onTestFinished, vi } from "vitest";
 
-/** Returns a list to which the path of every file is added that is opened from now on, until the test has finished. */
+/** Returns an array to which the path of every file opened from now on is added until the test has finished. */
 export function openedFiles(): string[] {
   const paths: string[] = [];
   const open = fs.openSync;
@@ -18,7 +18,7 @@ export function openedFiles(): string[] {
   return paths;
 }
 
-/** Overwrites bytes of a file in place, as often as they occur, and restores its modification time. */
+/** Overwrites all occurrences of some bytes in a file in place, and restores its modification time. */
 export function overwrite(path: string, text: string, by: string): void {
   const { atime, mtime } = fs.statSync(path);
   const bytes = fs.readFileSync(path);

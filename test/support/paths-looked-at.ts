@@ -4,7 +4,7 @@ import { vi } from "vitest";
 
 const LOOKS = ["openSync", "statSync", "lstatSync", "realpathSync", "readdirSync", "existsSync"] as const;
 
-/** Returns the paths at which a file system is asked to look while something runs as on Windows. */
+/** Returns the paths that a file system is queried for while something runs as on Windows. */
 export async function pathsLookedAtOnWindows(work: () => unknown): Promise<string[]> {
   const platform = Object.getOwnPropertyDescriptor(process, "platform");
   if (platform === undefined) throw new Error("the process has no platform");
@@ -21,7 +21,7 @@ export async function pathsLookedAtOnWindows(work: () => unknown): Promise<strin
   }
 }
 
-/** How sessions may name a file on another machine, each with `elsewhere` in it. */
+/** Spellings of a file on another machine, each with `elsewhere` in it. */
 export const REMOTE_PATHS = [
   "\\\\elsewhere\\share\\parent.jsonl",
   "//elsewhere/share/parent.jsonl",

@@ -1,2 +1,2 @@
-/** Milliseconds for which a test waits for what must come; much longer than any of it takes, also beside a busy neighbor. */
+/** Timeout of a wait in tests, in milliseconds; much longer than any wait takes, even next to a busy process. */
 export const PATIENCE_MS = 90_000;

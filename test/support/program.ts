@@ -6,13 +6,13 @@ const root = (path: string) => fileURLToPath(new URL(`../../${path}`, import.met
 
 const isDist = process.env["SESSIONTREE_TEST_TARGET"] === "dist";
 
-/** The command line as one file, which starts at once: the built one, or a bundle of the sources beside their page. */
+/** The command line as one file, for a quick start: the built one, or a bundle of the sources next to their page. */
 export const PROGRAM = root(isDist ? "dist/bin.js" : "node_modules/.cache/sessiontree/bin.js");
 
 /** Bundles the sources of the command line. */
 export async function buildProgram(): Promise<void> {
   if (isDist) return;
-  // Another run of the same checkout may be using the one that is there.
+  // Another run of the same checkout may be using the existing one.
   const temporary = `${PROGRAM}.${process.pid}.tmp`;
   await build({
     entryPoints: [root("src/apps/cli/bin.ts")],

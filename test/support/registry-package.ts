@@ -2,14 +2,14 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 
-/** Where a package was installed, or why npm cannot provide it here. */
+/** Folder of an installed package, or the reason why npm cannot provide it here. */
 export type InstalledPackage = { readonly home: string } | { readonly reason: string };
 
 /**
- * Installs a package in a folder of its own, which is no dependency because only few can install it.
+ * Installs a package in a folder of its own; it is not a dependency because few systems can install it.
  *
  * @param spec - Name and version.
- * @param runsScripts - Whether scripts of packages may run, as those that build a native module.
+ * @param runsScripts - Whether scripts of packages may run, such as those that build a native module.
  */
 export function installPackage(folder: string, spec: string, runsScripts = false): InstalledPackage {
   const prefix = mkdtempSync(join(folder, "package-"));

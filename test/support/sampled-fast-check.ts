@@ -5,7 +5,7 @@ export * from "fast-check";
 
 fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: SEED });
 
-/** Number of random cases that a property tries in a full run unless it says how many. */
+/** Number of random cases that a property tries in a full run by default. */
 const USUAL_RUNS = 100;
 
 export function assert<Ts>(property: fc.IAsyncProperty<Ts>, options?: fc.Parameters<Ts>): Promise<void>;

@@ -5,7 +5,7 @@ import { describe } from "vitest";
 
 const require = createRequire(import.meta.url);
 
-/** The part of a package's manifest that says where it runs. */
+/** The part of a package's manifest that defines where it runs. */
 interface Manifest {
   readonly version?: string;
   readonly engines?: { readonly node?: string };
@@ -18,7 +18,7 @@ function readManifest(name: string): Manifest {
   }
 }
 
-/** Says why packages cannot be used with this Node; undefined if they can. */
+/** Returns the reason why packages cannot be used with this Node; undefined if they can. */
 function whyNot(names: readonly string[]): string | undefined {
   const present = Number(process.versions.node.split(".")[0]);
   for (const name of names) {
@@ -30,10 +30,10 @@ function whyNot(names: readonly string[]): string | undefined {
 }
 
 /**
- * Describes tests that run with real packages; where these do not support this version of Node the tests are skipped, and
- * the reason is printed.
+ * Describes tests that run with real packages; where these do not support this version of Node, the tests are skipped and the
+ * reason is printed.
  *
- * @param names - The packages, and those among what they depend on that ask for more.
+ * @param names - The packages, and those of their dependencies with higher requirements.
  */
 export function describeWith(names: readonly string[], title: string, tests: () => void): void {
   const reason = whyNot(names);

@@ -5,7 +5,7 @@ import { buildPage, SOURCES_FOLDER } from "../tools/build-page.ts";
 import { buildProgram } from "./program.ts";
 import { removeFolder } from "./remove-folder.ts";
 
-/** Prepares a run of the tests: builds the page and the command line, and makes the folder of the processes' homes. */
+/** Prepares a test run: builds the page and the command line, and creates the folder of the processes' homes. */
 export async function setup(): Promise<() => void> {
   const homes = mkdtempSync(join(tmpdir(), "sessiontree-homes-"));
   process.env["SESSIONTREE_TEST_HOMES"] = homes;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { removeFolder } from "./remove-folder.ts";
 
-/** Makes a folder that is removed when the test has finished. */
+/** Creates a folder that is removed when the test has finished. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "test-sessiontree-"));
   onTestFinished(() => removeFolder(folder));

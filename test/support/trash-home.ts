@@ -10,10 +10,10 @@ export const home = PROCESS_HOME;
 /** The trash in that home, empty before each test. */
 export const trash = join(PROCESS_DATA, "Trash");
 
-/** A folder in that home, another one for each test. */
+/** A folder in that home, a new one for each test. */
 export let folder = "";
 
-/** Makes the tests of a file use that home; to be called at the top of the file. */
+/** Makes the tests of a file use that home; must be called at the top of the file. */
 export function useTrashHome(): void {
   beforeAll(() => {
     vi.stubEnv("HOME", home);

@@ -1,18 +1,18 @@
 /**
- * Bundles the page that shows a session: one script and one style sheet, which the command line puts into each page that
- * it writes. Called by the build, and by what runs from the sources.
+ * Bundles the page that shows a session: one script and one style sheet, which the command line embeds in each page that it
+ * writes. Called by the build, and by programs that run from the sources.
  */
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
-/** The name of the package that a file belongs to. */
+/** Returns the name of the package that a file belongs to. */
 const PACKAGE = /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules)/;
 
 const PAGE = fileURLToPath(new URL("../../src/apps/page/", import.meta.url));
 
-/** Where the command line looks for the page when it runs from the sources. */
+/** Folder in which the command line looks for the page when it runs from the sources. */
 export const SOURCES_FOLDER = fileURLToPath(
   new URL("../../node_modules/.cache/sessiontree/page/", import.meta.url),
 );
@@ -20,8 +20,8 @@ export const SOURCES_FOLDER = fileURLToPath(
 /**
  * Builds the page.
  *
- * @param folder - Where `page.js` and `style.css` go.
- * @returns The names of the packages that are in them.
+ * @param folder - Output folder of `page.js` and `style.css`.
+ * @returns The names of the bundled packages.
  */
 export async function buildPage(folder: string): Promise<string[]> {
   const { outputFiles, metafile } = await build({
@@ -41,7 +41,7 @@ export async function buildPage(folder: string): Promise<string[]> {
   });
   mkdirSync(folder, { recursive: true });
   for (const { path, text } of outputFiles) {
-    // Others may be reading the one that is there.
+    // Another process may be reading the existing file.
     const temporary = `${path}.${process.pid}.tmp`;
     writeFileSync(temporary, path.endsWith(".js") ? forScriptElement(text) : text);
     renameSync(temporary, path);
@@ -51,8 +51,8 @@ export async function buildPage(folder: string): Promise<string[]> {
 }
 
 /**
- * Spells a script so that HTML sees neither a comment nor a script begin in it: after both, the end tag of the element
- * would not end it. They stand in texts and patterns only, where `\\x3c` is `<`; esbuild spells end tags differently itself.
+ * Escapes a script so that HTML sees neither a comment nor a script start in it: after both, the end tag of the element would not
+ * end it. They occur in strings and patterns only, where `\\x3c` is `<`; esbuild escapes end tags itself.
  */
 function forScriptElement(script: string): string {
   return script.replace(/<(?=!--|script)/gi, "\\x3c");

@@ -8,14 +8,14 @@ import { parse } from "../contract/support/syntax.ts";
 
 const SOURCES = fileURLToPath(new URL("../../src/", import.meta.url));
 
-/** What a file imports whole, although it may need less: paths in src, for a path in src. */
+/** Returns the files that a file imports in full, although it may need less: paths in src, for a path in src. */
 export type BasesOf = (path: string) => readonly string[];
 
 /**
- * Makes each file that is loaded by itself import its bases: entry points, and what is imported dynamically.
+ * Makes each file that is loaded by itself import its bases: entry points and dynamically imported files.
  *
- * Modules get one chunk for each set of entries that reach them, and each chunk costs about a millisecond when a process
- * starts. Without this the root is spread over twenty-four, and takes twice as long to import.
+ * Modules get one chunk for each set of entries that reach them, and each chunk costs about a millisecond when a process starts.
+ * Without this the root is spread over twenty-four chunks, and takes twice as long to import.
  */
 export const quickStart = (basesOf: BasesOf): Plugin => ({
   name: "quick-start",
@@ -27,7 +27,7 @@ export const quickStart = (basesOf: BasesOf): Plugin => ({
       const file = join(resolveDir, path);
       return basesOf(relative(SOURCES, file)).length === 0 ? undefined : { path: file, namespace };
     });
-    // A program exports nothing: without this it would be left out, as package.json says that no file has side effects.
+    // A program exports nothing: without this it would be left out, because package.json declares all files free of side effects.
     build.onResolve({ filter: /\.ts$/, namespace }, ({ path, importer }) =>
       path === importer ? { path, sideEffects: true } : undefined,
     );
@@ -40,7 +40,7 @@ export const quickStart = (basesOf: BasesOf): Plugin => ({
   },
 });
 
-/** The values that a file imports from a module, by the names that the module has for them. */
+/** Returns the values that a file imports from a module, by the module's names for them. */
 function valuesImported(file: string, specifier: string): string[] {
   return parse(file, readFileSync(file, "utf8")).statements.flatMap((statement) => {
     if (!ts.isImportDeclaration(statement)) return [];
@@ -59,12 +59,12 @@ function valuesImported(file: string, specifier: string): string[] {
 }
 
 /**
- * Takes Node's modules from the process instead of importing them. An import makes Node evaluate everything that a module
- * could export, which for `node:fs` are streams and promises: a sixth of the time that the root takes.
+ * Reads Node's modules from the process instead of importing them. An import makes Node evaluate everything that a module could
+ * export, which for `node:fs` includes streams and promises: a sixth of the time that the root takes.
  *
- * Packages that are bundled and `require` Node's modules get them as well, because ESM has no `require`. But for one:
- * commander would start other programs with `node:child_process`, and no command of ours is one; to load it takes longer than
- * commander itself.
+ * Packages that are bundled and `require` Node's modules get them as well, because ESM has no `require`. One exception: commander
+ * would start other programs with `node:child_process`, which no command of ours needs; loading it takes longer than commander
+ * itself.
  */
 export const nodeModules: Plugin = {
   name: "node-modules",
@@ -74,7 +74,7 @@ export const nodeModules: Plugin = {
       if (kind === "require-call") return { path: path.slice("node:".length), namespace: "node" };
       if (kind !== "import-statement" || namespace !== "file" || !importer.startsWith(SOURCES))
         return { path, external: true };
-      // One for each importer, which lies beside it in its chunk and has what it needs; maps call it `node:fs of log/lease.ts`.
+      // One for each importer, next to it in its chunk with what it needs; maps call it `node:fs of log/lease.ts`.
       const pluginData = { path, names: valuesImported(importer, path) };
       const name = `${path.slice("node:".length)} of ${relative(SOURCES, importer)}`;
       return { path: name, namespace: "node", sideEffects: false, pluginData };

@@ -9,7 +9,7 @@ import webpack from "webpack";
 
 const isOfNode = (id) => id.startsWith("node:");
 
-/** The bundlers, each as its documents say, without settings for this package. */
+/** Bundlers, each as its documentation describes, without settings for this package. */
 const BUNDLERS = {
   esbuild: ({ entry, folder, isForNode }) =>
     buildWithEsbuild({
@@ -29,7 +29,7 @@ const BUNDLERS = {
       format: "esm",
       platform: "neutral",
       external: isForNode ? ["node:*"] : [],
-      // Neither `node` nor `browser` unless one says so.
+      // Neither `node` nor `browser` by default.
       conditions: isForNode ? ["node"] : ["browser"],
       logLevel: "warning",
     }),

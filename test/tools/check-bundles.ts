@@ -1,4 +1,4 @@
-/** Bundles an installed package with the usual bundlers, for Node and for what is no Node, and runs the bundles. */
+/** Bundles an installed package with the usual bundlers, for Node and for other platforms, and runs the bundles. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,17 +6,17 @@ import { fileURLToPath } from "node:url";
 
 const BUNDLE = fileURLToPath(new URL("bundle.mjs", import.meta.url));
 
-/** What `bundle.mjs` has. */
+/** Bundlers of `bundle.mjs`. */
 const BUNDLERS = ["esbuild", "esbuild-neutral", "rollup", "vite", "webpack"];
 
-/** A program that is bundled, and what running the bundle shows. */
+/** A program to bundle, and the expected output of its bundle. */
 const PROGRAMS = [
   { entry: "run.mjs", isForNode: true, status: 0, shows: /sessions.*\.jsonl/ },
   { entry: "worker.mjs", isForNode: false, status: 0, shows: /1 session in memory/ },
   { entry: "root-in-browser.mjs", isForNode: false, status: 1, shows: /import from sessiontree\/core/ },
 ] as const;
 
-/** Names Node's modules that the files of a bundle import. */
+/** Lists Node's modules that the files of a bundle import. */
 function nodeImportsIn(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".js"))

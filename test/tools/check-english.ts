@@ -6,7 +6,7 @@ import { listFiles, ROOT, readText } from "../contract/support/repository.ts";
 /**
  * Prints what the English rules find in files and folders: `npx tsx test/tools/check-english.ts src/core docs/cli.md`.
  *
- * With `--count`, prints how often each rule applies.
+ * With `--count`, prints the number of findings of each rule.
  */
 function main(args: readonly string[]): void {
   const paths = args.filter((arg) => !arg.startsWith("--"));

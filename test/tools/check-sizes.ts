@@ -1,4 +1,4 @@
-/** Checks how much of the package lands in a program that is bundled, and in `node_modules`. */
+/** Checks the package's size in a bundled program and in `node_modules`. */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -6,10 +6,10 @@ import { buildSync, type Metafile } from "esbuild";
 
 const KB = 1000;
 
-/** Bytes that the package may take in `node_modules`. */
+/** Maximum size of the package in `node_modules`, in bytes. */
 const MAX_UNPACKED = 6_000 * KB;
 
-/** Bytes that an import may take, minified and compressed: with all that is loaded later, and when the program starts. */
+/** Maximum size of an import in bytes, minified and compressed: with everything loaded later, and at the program's start. */
 const BUDGETS = [
   { names: "SessionManager", from: "sessiontree", isForNode: true, total: 79 * KB, atStart: 64 * KB },
   {
@@ -22,7 +22,7 @@ const BUDGETS = [
   { names: "convertToLlm", from: "sessiontree/core", isForNode: false, total: 4 * KB, atStart: 4 * KB },
 ] as const;
 
-/** The files that a bundle loads when it starts: the first, and what it and they import statically. */
+/** Returns the files that a bundle loads when it starts: the entry and its static imports, recursively. */
 function filesAtStart({ outputs }: Metafile): ReadonlySet<string> {
   const entry = Object.keys(outputs).filter((path) => outputs[path]?.entryPoint === "<stdin>");
   const loaded = new Set(entry);

@@ -1,6 +1,6 @@
 /**
- * Packs the package, installs the tarball in an empty project outside the checkout, and uses it there as a
- * stranger would: runs it, runs its command, compiles against its declarations, bundles it. Needs a build.
+ * Packs the package, installs the tarball in an empty project outside the checkout, and uses it there as a user would: runs it,
+ * runs its command, compiles against its declarations, and bundles it. Needs a build.
  */
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -14,9 +14,9 @@ import { checkSizes } from "./check-sizes.ts";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const consumer = fileURLToPath(new URL("consumer/", import.meta.url));
 
-/** Runs a command to its end and gives what it printed; its complaints go where ours go. */
+/** Runs a command to its end and returns its output; its stderr goes to ours. */
 function run(cwd: string, env: NodeJS.ProcessEnv, command: string, ...args: string[]): string {
-  // On Windows, npm and npx are scripts of the shell's.
+  // On Windows, npm and npx are shell scripts.
   const shell = process.platform === "win32" && command !== process.execPath;
   return execFileSync(command, args, {
     cwd,
@@ -31,19 +31,19 @@ function npm(cwd: string, ...args: string[]): string {
   return run(cwd, process.env, "npm", ...args, "--no-fund", "--no-audit", "--silent");
 }
 
-/** Runs a command of the project's with the project as home folder, so that nothing lands in the user's. */
+/** Runs a command of the project with the project as home folder, so that nothing reaches the user's. */
 function runAtHome(project: string, command: string, ...args: string[]): string {
   return run(project, { ...process.env, HOME: project, USERPROFILE: project }, command, ...args);
 }
 
-/** The release of a package that the checkout itself uses. */
+/** Returns the release of a package that the checkout itself uses. */
 function installedVersion(name: string): string {
   const facts: unknown = JSON.parse(readFileSync(join(root, "node_modules", name, "package.json"), "utf8"));
   if (typeof facts === "object" && facts !== null && "version" in facts) return String(facts.version);
   throw new Error(`${name} is not installed: run npm ci.`);
 }
 
-/** Compiles one file of the consumer's project, with every check that there is, also of our declarations. */
+/** Compiles one file of the consumer's project with every check, including those of our declarations. */
 function compile(project: string, file: string, options: object): void {
   const compilerOptions = {
     target: "ES2022",
@@ -61,7 +61,7 @@ function compile(project: string, file: string, options: object): void {
   console.log(`${file} compiles against the declarations`);
 }
 
-/** How many files are loaded when one of the package is: itself, and what it and they import statically. */
+/** Returns the number of files loaded for a file of the package: itself and its static imports, recursively. */
 function countLoaded(folder: string, file: string): number {
   const { metafile } = buildSync({
     absWorkingDir: folder,
@@ -81,7 +81,7 @@ function countLoaded(folder: string, file: string): number {
   return loaded.size;
 }
 
-/** Checks that few files are loaded, which the chunks of tsup.config.ts see to. */
+/** Checks that few files are loaded, which the chunks of tsup.config.ts ensure. */
 function checkChunks(folder: string): void {
   for (const [file, most] of [
     ["index.js", 3],
@@ -101,7 +101,7 @@ function checkPaths(folder: string): void {
   if (naming.length > 0) throw new Error(`files that name a folder of this machine: ${naming.join(", ")}`);
 }
 
-/** Checks that no declaration needs the types of zod: whoever uses another schema library need not install it. */
+/** Checks that no declaration needs zod's types, so that users of another schema library need not install it. */
 function checkDeclarations(folder: string): void {
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) =>
     file.endsWith(".d.ts"),
@@ -114,7 +114,7 @@ function checkDeclarations(folder: string): void {
   console.log(`${files.length} files of declarations name no zod`);
 }
 
-/** Runs the examples that the README opens with, where the package has them. */
+/** Runs the README's first examples, where the package has them. */
 function runExamples(project: string): void {
   for (const name of ["agent-runtime", "chat-app", "extension"]) {
     const example = `node_modules/sessiontree/docs/examples/${name}.ts`;
@@ -136,7 +136,7 @@ function check(project: string): void {
   checkPaths(dist);
   checkDeclarations(dist);
   checkChunks(dist);
-  // Not subpaths: the code finds them by their names, and does without if they are missing.
+  // Not subpaths: the code finds them by name, and works without them.
   for (const name of ["sessiontree-import-worker.js", "sessiontree-search-worker.js"])
     if (!existsSync(join(dist, name))) throw new Error(`${name} is missing`);
 

@@ -1,6 +1,6 @@
 /**
- * Counts which functions of the sources an open, a first context, and an append run, as V8 counts them, in a process that has just
- * started: `npx tsx test/tools/count-calls.ts` prints the counts, and with `--names` each function.
+ * Counts which functions of the sources an open, a first context, and an append run, as V8 counts them, in a newly started
+ * process: `npx tsx test/tools/count-calls.ts` prints the counts, and with `--names` each function.
  */
 import { execFileSync } from "node:child_process";
 import {
@@ -19,7 +19,7 @@ import { transformSync } from "esbuild";
 const SOURCES = fileURLToPath(new URL("../../src/", import.meta.url));
 const CACHE = fileURLToPath(new URL("../../node_modules/.cache/sessiontree/", import.meta.url));
 
-/** What one operation runs. */
+/** Functions that one operation runs. */
 export interface Count {
   readonly files: number;
   readonly functions: number;
@@ -28,10 +28,10 @@ export interface Count {
   readonly names: readonly string[];
 }
 
-/** The operations that are counted. */
+/** Operations that are counted. */
 export type Operation = "open" | "context" | "appendAndContext";
 
-/** Runs in the process that is counted: plain JavaScript, so that nothing else is loaded. */
+/** Runs in the measured process: plain JavaScript, so that nothing else is loaded. */
 const PROGRAM = `
   import { Session } from "node:inspector";
   import { writeFileSync } from "node:fs";
@@ -68,7 +68,7 @@ const PROGRAM = `
   console.log(JSON.stringify(counts));
 `;
 
-/** A session of ordinary entries, as this library and pi write them. */
+/** Creates a session of ordinary entries, as this library and pi write them. */
 function ordinarySession(entries: number): string {
   const lines: object[] = [
     {
@@ -128,7 +128,7 @@ function countIn(scripts: readonly ScriptCoverage[], folder: string): Count {
     if (!url.startsWith(root)) continue;
     for (const { functionName, ranges } of all) {
       const { count = 0, startOffset = 0 } = ranges[0] ?? {};
-      // A module that is loaded is no function.
+      // Loading a module is not a function call.
       if (count === 0 || (functionName === "" && startOffset === 0)) continue;
       files.add(url);
       functions++;
@@ -141,12 +141,12 @@ function countIn(scripts: readonly ScriptCoverage[], folder: string): Count {
   return { files: files.size, functions, calls, names };
 }
 
-/** Counts what the operations run on a session of so many ordinary entries. */
+/** Counts the operations' calls on a session with a number of ordinary entries. */
 export function countCalls(
   entries = 40,
 ): { readonly [operation in Operation]: Count } & { firstAppend: Count } {
   mkdirSync(CACHE, { recursive: true });
-  // Below node_modules, where packages are found.
+  // Inside node_modules, so that packages resolve.
   const folder = mkdtempSync(join(CACHE, "counted-"));
   try {
     const sources = join(folder, "src");
@@ -154,7 +154,7 @@ export function countCalls(
     const session = join(folder, "session.jsonl");
     const program = join(folder, "count.mjs");
     writeFileSync(session, ordinarySession(entries));
-    // The session was written a while ago, as most that are opened.
+    // The session was written a while ago, as most opened sessions were.
     utimesSync(session, 1_770_000_000, 1_770_000_000);
     writeFileSync(program, PROGRAM);
     const args = [program, pathToFileURL(join(sources, "index.mjs")).href, session];

@@ -1,9 +1,9 @@
 /**
- * Damages session files at random, for as long as is wanted: `npm run fuzz -- --minutes 5 [--seed N] [--jobs N]`.
+ * Damages session files at random, for a given time: `npm run fuzz -- --minutes 5 [--seed N] [--jobs N]`.
  *
- * Each case is opened, read whole, appended to and read again, in processes that are watched: one that stands still is
- * ended and counted as a hang, one that dies as a crash. Whatever went wrong is told with its seed, by which
- * `npm run fuzz -- --case SEED` does it again.
+ * Each case is opened, read in full, appended to, and read again, in monitored processes: one that hangs is ended and counted as
+ * a hang, one that dies as a crash. Each failure is printed with its seed, with which `npm run fuzz -- --case SEED` reproduces
+ * it.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
@@ -13,16 +13,16 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { judge, makeCase, smallFixtures } from "../fault/support/corruption.ts";
 
-/** Cases between two messages of a worker. */
+/** Number of cases between two messages of a worker. */
 const BATCH = 200;
 
-/** A worker that says nothing for so long stands still. */
+/** Time without a message after which a worker counts as hanging, in milliseconds. */
 const HANG_MS = 20_000;
 
-/** Seeds of one worker's turn. */
+/** Number of seeds of one worker's turn. */
 const TURN = 100_000;
 
-/** What a worker has done since it last said so. */
+/** A worker's progress since its last message. */
 interface Progress {
   readonly nextSeed: number;
   readonly cases: number;
@@ -37,7 +37,7 @@ function isProgress(value: unknown): value is Progress {
   return typeof value === "object" && value !== null && "nextSeed" in value && "failures" in value;
 }
 
-/** Judges the cases of seeds from one on, for ever. */
+/** Judges the cases of seeds from one on, endlessly. */
 async function work(firstSeed: number): Promise<void> {
   const folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "sessiontree-fuzz-"));
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
@@ -70,7 +70,7 @@ function note({ cases, issues, refused, failures }: Progress): void {
   }
 }
 
-/** Keeps one worker at work until the deadline, and starts another one when it stands still or dies. */
+/** Keeps one worker running until the deadline, and starts another one when it hangs or dies. */
 async function supervise(firstSeed: number, deadline: number): Promise<void> {
   let seed = firstSeed;
   while (Date.now() < deadline) {
@@ -88,7 +88,7 @@ async function supervise(firstSeed: number, deadline: number): Promise<void> {
   }
 }
 
-/** Waits until a worker stands still, dies, or its time is over, and ends it. */
+/** Waits until a worker hangs, dies, or its time is over, and ends it. */
 function endOf(worker: ChildProcess, deadline: number): Promise<"hang" | "crash" | "deadline"> {
   return new Promise((resolve) => {
     let lastSign = Date.now();

@@ -1,4 +1,4 @@
-/** What is done to the chunks of the library, so that bundlers leave out what a program does not use. */
+/** Transforms the library's chunks so that bundlers leave out what a program does not use. */
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import type { Plugin } from "esbuild";
@@ -7,10 +7,10 @@ import { parse } from "../contract/support/syntax.ts";
 
 const PURE = "/* @__PURE__ */ ";
 
-/** A class that mentions itself: esbuild gives it an inner name, which debuggers and errors would show. */
+/** A class that refers to itself: esbuild gives it an inner name, which debuggers and errors would show. */
 const SELF_NAMED_CLASS = /\bvar ([A-Za-z$][\w$]*)=class _\1\b/g;
 
-/** Returns a chunk in which classes that mention themselves have the names of the sources. */
+/** Returns a chunk in which classes that refer to themselves have the names of the sources. */
 function restoreClassNames(code: string): string {
   const names = Array.from(code.matchAll(SELF_NAMED_CLASS), ([, name = ""]) => name);
   return names.reduce((text, name) => {
@@ -19,7 +19,7 @@ function restoreClassNames(code: string): string {
   }, code);
 }
 
-/** Whether bundlers take an expression for one with side effects, although it is no call that can be marked. */
+/** Returns whether bundlers treat an expression as one with side effects, although it is not a call that can be marked. */
 function isDistrusted(node: ts.Node): boolean {
   return (
     ts.isSpreadAssignment(node) ||
@@ -44,7 +44,7 @@ function findEvaluated(
 
 const isCall = (node: ts.Node) => ts.isCallExpression(node) || ts.isNewExpression(node);
 
-/** Values that are evaluated when a chunk is loaded: of variables, and of static members of classes. */
+/** Returns the values that are evaluated when a chunk is loaded: of variables and of classes' static members. */
 function topLevelValues(file: ts.SourceFile): ts.Expression[] {
   const staticValues = (node: ts.ClassLikeDeclaration) =>
     node.members.flatMap((member) => {
@@ -65,8 +65,8 @@ function topLevelValues(file: ts.SourceFile): ts.Expression[] {
 /**
  * Returns a chunk in which the values of its variables are marked as free of side effects.
  *
- * The package promises that of every file (`sideEffects`), but a chunk consists of many. Calls are marked; what bundlers
- * distrust in other ways, such as a spread, becomes a function that is called.
+ * The package declares every file free of side effects (`sideEffects`), but a chunk consists of many files. Calls are marked;
+ * other expressions that bundlers distrust, such as a spread, become a function that is called.
  */
 export function markPure(code: string): string {
   const file = parse("chunk.js", restoreClassNames(code));
@@ -82,7 +82,7 @@ export function markPure(code: string): string {
   return pieces.join("") + file.text.slice(sorted.at(-1)?.[0] ?? 0);
 }
 
-/** Statements of uuid that run when it is loaded, by file, and what does the same in a way that bundlers can leave out. */
+/** Statements of uuid that run when it is loaded, by file, and equivalents that bundlers can leave out. */
 const UUID_STATEMENTS: ReadonlyMap<string, { statement: RegExp; instead: string }> = new Map([
   [
     "stringify.js",
@@ -95,7 +95,7 @@ const UUID_STATEMENTS: ReadonlyMap<string, { statement: RegExp; instead: string 
   ["v5.js", { statement: /v5\.DNS = DNS;\s*v5\.URL = URL;/, instead: "" }],
 ]);
 
-/** Lets bundlers leave out uuid, of which every chunk with an id has a part. */
+/** Lets bundlers leave out uuid, a part of which is in every chunk with an id. */
 export const pureUuid: Plugin = {
   name: "pure-uuid",
   setup(build) {

@@ -1,6 +1,6 @@
 /**
- * Takes the pictures of the page that the README shows, of the session in docs/examples/. Needs Chromium: at /usr/bin/chromium,
- * or named in CHROMIUM_PATH.
+ * Captures the README's screenshots of the page of the session in docs/examples/. Needs Chromium: at /usr/bin/chromium, or at the
+ * path in CHROMIUM_PATH.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ import { buildPage, SOURCES_FOLDER } from "./build-page.ts";
 const SESSION = fileURLToPath(new URL("../../docs/examples/session.jsonl", import.meta.url));
 const IMAGES = fileURLToPath(new URL("../../docs/images/", import.meta.url));
 
-/** A picture: its name, the place that it shows, the button of a fold to open, and the screen. */
+/** A screenshot: its name, the position that it shows, the button of a fold to open, and the screen size. */
 interface Picture {
   readonly name: string;
   readonly hash: string;

@@ -1,5 +1,5 @@
 /**
- * Lets real processes append to sessions in one file of SQLite, redact, and be killed, and counts what was acknowledged and is lost.
+ * Lets real processes append to sessions in one SQLite file, redact, and be killed, and counts acknowledged and lost entries.
  *
  * npm run stress:sqlite -- --minutes 5 [--seed 1]   Needs Node 22.13. Exits with 1 if anything acknowledged is lost, or the file is damaged.
  */

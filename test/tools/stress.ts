@@ -1,6 +1,6 @@
 /**
- * Lets real processes append to one session, be killed, and replace its file, and counts what was acknowledged and is
- * lost. Half of the time they write to threads of LangGraph and to chats, and delete them: nothing may be lost or return.
+ * Lets real processes append to one session, be killed, and replace its file, and counts acknowledged and lost entries. Half of
+ * the time they write to threads of LangGraph and to chats, and delete them: nothing may be lost or return.
  *
  * npm run stress -- --minutes 5 [--seed 1] [--system windows]   Exits with 1 if anything acknowledged is lost, or redacted text is back.
  */

@@ -1,5 +1,5 @@
 /**
- * Takes a picture of every screen of a session's page at three widths, light and dark, to look at them:
+ * Captures a screenshot of every screen of a session's page at three widths, light and dark, for visual review:
  * `npx tsx test/tools/take-screens.ts FOLDER [SESSION]`; default: the session in docs/examples/.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -17,7 +17,7 @@ const SIZES = [
   { width: 390, height: 844 },
 ] as const;
 
-/** A screen: its name, the place that it shows, and the keys that lead to it. */
+/** A screen: its name, the position that it shows, and the keys that lead to it. */
 const SCREENS: readonly (readonly [name: string, hash: string, ...keys: string[]])[] = [
   ["conversation", ""],
   ["open", "", "e"],

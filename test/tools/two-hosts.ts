@@ -1,8 +1,8 @@
 /**
- * Shows two hosts at one session: starts a real PostgreSQL server, lets two processes continue the same session on
+ * Demonstrates two hosts with one session: starts a real PostgreSQL server, lets two processes continue the same session on
  * different branches, kills the server once meanwhile, and checks that nothing is missing.
  *
- * npx tsx test/tools/two-hosts.ts [--keep]   With --keep the server goes on, and its address is printed.
+ * npx tsx test/tools/two-hosts.ts [--keep]   With --keep the server continues running, and its address is printed.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ import { type Server, startServer } from "../postgres-server/support/server.ts";
 
 const MESSAGES = 40;
 
-/** What a host does: continues the session behind an entry, and tells of each entry once it is in the database. */
+/** Runs a host: continues the session after an entry, and prints each entry once it is in the database. */
 async function beHost(name: string, url: string, id: string, from: string): Promise<void> {
   const store = await openPostgresStore(url);
   const session = await store.open(id);
@@ -36,7 +36,7 @@ async function beHost(name: string, url: string, id: string, from: string): Prom
 /** A host in a process of its own. */
 interface Host {
   readonly name: string;
-  /** Ids of the entries that it was told are safe. */
+  /** Ids of the entries that were reported as stored. */
   readonly acknowledged: string[];
   readonly ended: Promise<void>;
 }
@@ -68,7 +68,7 @@ const textOf = (entry: AnySessionEntry | undefined) =>
     ? JSON.stringify(Object(entry.message).content)
     : entry?.type;
 
-/** Prints the tree, each run of entries without a fork in one line. */
+/** Prints the tree, each run of entries without a fork on one line. */
 function showTree(session: SessionManager): void {
   const pending = session.getTree().map((node) => ({ node, depth: 0 }));
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
@@ -87,7 +87,7 @@ function showTree(session: SessionManager): void {
   }
 }
 
-/** Puts the session into a file, and compares what a model sees there with what it sees in the store. */
+/** Copies the session to a file, and compares its context there with that in the store. */
 function compareWithFile(session: SessionManager, bytes: Uint8Array, leaves: readonly string[]): void {
   const folder = mkdtempSync(join(tmpdir(), "sessiontree-two-hosts-"));
   const path = join(folder, "exported.jsonl");

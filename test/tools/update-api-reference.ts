@@ -1,4 +1,4 @@
-/** Writes docs/api anew: to be run when a docstring or what can be imported has changed. */
+/** Regenerates docs/api; run it after changing a docstring or an export. */
 import { join } from "node:path";
 import { API_FOLDER, writeApiReference } from "../contract/support/api-reference.ts";
 import { ROOT } from "../contract/support/repository.ts";

@@ -1,4 +1,4 @@
-/** Builds the page for what runs from the sources. */
+/** Builds the page for programs that run from the sources. */
 import { buildPage, SOURCES_FOLDER } from "./build-page.ts";
 
 await buildPage(SOURCES_FOLDER);

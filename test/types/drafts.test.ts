@@ -3,7 +3,7 @@ import { expect, expectTypeOf, test } from "vitest";
 import { user } from "../support/messages.ts";
 import type * as Pi from "./support/pi-types.ts";
 
-// What is asked of types fails in the compiler (`npm run types`), not at run time.
+// Type expectations fail in the compiler (`npm run types`), not at run time.
 
 type IsDraft<Draft> = Draft extends EntryDraft ? true : false;
 
@@ -20,7 +20,7 @@ test("drafts of known types have their fields, and unknown types are passed as s
   expectTypeOf<Pi.SessionEntry>().toExtend<EntryDraft>();
 });
 
-test("what would be lost or empty the context is no draft", () => {
+test("rejects drafts that would be lost or would empty the context", () => {
   expectTypeOf<IsDraft<{ type: "mesage"; message: object }>>().toEqualTypeOf<false>();
   expectTypeOf<IsDraft<{ type: string }>>().toEqualTypeOf<false>();
   expectTypeOf<IsDraft<{ type: "compaction" }>>().toEqualTypeOf<false>();

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createProgram, diagnose, inventedPath } from "../contract/support/compiler.ts";
 
-// Compiled apart from the other tests, whose messages a role declared here would join.
+// Compiled separately from the other tests, whose messages a role declared here would join.
 
 const USE = `
 import type { AgentMessage, SessionEntry, SessionMessageEntry } from "sessiontree";
@@ -32,6 +32,6 @@ test("a host adds a role to AgentMessage by declaring it", () => {
   expect(faultsOf(USE + DECLARE)).toEqual([]);
 });
 
-test("a role that nobody declared is none", () => {
+test("rejects an undeclared role", () => {
   expect(faultsOf(USE).join("\n")).toContain("note");
 });

@@ -23,7 +23,7 @@ afterAll(() => removeFolder(folder));
 
 const programs = readDocPrograms(PAGE, readText(PAGE)).filter((one) => one.isUnpacked === true);
 
-/** The program of the page and a scripted model of pi's own, as one module. */
+/** The program of the docs page and a scripted model of pi's own, as one module. */
 const SCRIPTED = `
 import { createFauxCore, fauxAssistantMessage, fauxToolCall, normalizeContext } from "@earendil-works/pi-ai";
 import { openPiAgent } from "./pi-agent.ts";
@@ -49,18 +49,18 @@ export function open(answers, ran) {
 }
 `;
 
-/** Checks nothing: a stand-in for the package that compiles schemas of tools. */
+/** A stand-in without checks for the package that compiles schemas of tools. */
 const NO_SCHEMA =
   "export const compile = () => ({ parse: (value) => ({ ok: true, value }) }); export const formats = {};";
 
-/** Observes nothing: a stand-in for a package that not every registry has in this version. */
+/** A stand-in without telemetry for a package that not every registry has in this version. */
 const NO_TELEMETRY = `
   const nothing = () => undefined;
   export const defineTelemetrySchema = nothing, createTypedMetrics = nothing, createTypedSpanStarter = nothing;
   export const NOOP_TELEMETRY_CONTEXT = {}, NOOP_TELEMETRY_METRICS = {};
 `;
 
-/** Finds pi's packages where they are unpacked, ours in this checkout, and stands in for those that are not reached. */
+/** Resolves pi's packages to their unpacked folders, ours to this checkout, and unused ones to stand-ins. */
 const resolver: Plugin = {
   name: "unpacked",
   setup({ onResolve, onLoad }) {
@@ -113,7 +113,7 @@ async function load(): Promise<Open> {
 test("pi's agent core runs on a session: compiled against pi's packages, and run with them", async (context) => {
   const paths = fetchPiDeclarations(folder);
   if (typeof paths === "string") {
-    // Continuous integration must not pass because nothing was looked at.
+    // Continuous integration must not pass because the check was skipped.
     if (process.env["SESSIONTREE_WITH_REGISTRY"]) throw new Error(paths);
     return context.skip(paths);
   }

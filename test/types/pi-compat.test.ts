@@ -3,7 +3,7 @@ import { describe, expect, expectTypeOf, test } from "vitest";
 import type { MutuallyAssignable } from "./support/equal.ts";
 import type * as Pi from "./support/pi-types.ts";
 
-// What is asked of types fails in the compiler (`npm run types`), not at run time.
+// Type expectations fail in the compiler (`npm run types`), not at run time.
 
 describe("values flow both ways between our types and pi's", () => {
   test("content blocks and usage", () => {
@@ -58,7 +58,7 @@ describe("values flow both ways between our types and pi's", () => {
     expectTypeOf<MutuallyAssignable<Ours.FileEntry, Pi.FileEntry>>().toEqualTypeOf<true>();
   });
 
-  test("trees, contexts and options", () => {
+  test("trees, contexts, and options", () => {
     expectTypeOf<MutuallyAssignable<Ours.SessionTreeNode, Pi.SessionTreeNode>>().toEqualTypeOf<true>();
     expectTypeOf<MutuallyAssignable<Ours.SessionContext, Pi.SessionContext>>().toEqualTypeOf<true>();
     expectTypeOf<
@@ -79,7 +79,7 @@ describe("values flow both ways between our types and pi's", () => {
     expectTypeOf<MutuallyAssignable<Ours.BranchPreparation, Pi.BranchPreparation>>().toEqualTypeOf<true>();
   });
 
-  test("what extensions store, typed by them", () => {
+  test("extension data with its own types", () => {
     type State = { open: string[] };
     expectTypeOf<MutuallyAssignable<Ours.CustomEntry<State>, Pi.CustomEntry<State>>>().toEqualTypeOf<true>();
     expectTypeOf<
@@ -100,8 +100,8 @@ describe("values flow both ways between our types and pi's", () => {
   });
 });
 
-describe("the same is noticed where it does not hold", () => {
-  test("a literal, a field or a null too few or too many", () => {
+describe("incompatibilities are detected", () => {
+  test("a missing or additional literal, field, or null", () => {
     type FewerReasons = Omit<Pi.AssistantMessage, "stopReason"> & { stopReason: "stop" | "length" };
     expectTypeOf<MutuallyAssignable<Ours.AssistantMessage, FewerReasons>>().toEqualTypeOf<false>();
     type NoNull = Omit<Pi.BranchSummaryMessage, "fromId"> & { fromId: string };
@@ -115,7 +115,7 @@ describe("the same is noticed where it does not hold", () => {
 });
 
 describe("code written against pi's types", () => {
-  /** As an extension of pi may be written: it switches over the types, and each case has its fields. */
+  /** An extension of pi as it may be written: it switches over the types, and each case has its fields. */
   function describeEntry(entry: Pi.SessionEntry): string {
     switch (entry.type) {
       case "message":
@@ -141,13 +141,13 @@ describe("code written against pi's types", () => {
     }
   }
 
-  test("gives entries that are drafts and entries of ours", () => {
+  test("returns entries that are drafts and entries of ours", () => {
     expectTypeOf<Pi.SessionEntry>().toExtend<Ours.EntryDraft>();
     expectTypeOf<Pi.SessionEntry>().toExtend<Ours.AnySessionEntry>();
     expectTypeOf<MutuallyAssignable<Ours.ToolDeclaration, Pi.Tool>>().toEqualTypeOf<true>();
   });
 
-  test("takes our values and gives values that ours takes", () => {
+  test("accepts our values and returns values that ours accepts", () => {
     const head = { id: "a", parentId: null, timestamp: "t" };
     const ours: Ours.SessionEntry[] = [
       { type: "custom", ...head, customType: "todo" },

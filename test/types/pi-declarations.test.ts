@@ -9,10 +9,10 @@ import { fetchPiDeclarations, PI_SCHEMA } from "./support/pi-packages.ts";
 const folder = mkdtempSync(join(tmpdir(), "sessiontree-pi-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("our types and pi's own are assignable both ways, and ours stand where pi's are called", (context) => {
+test("our types and pi's are mutually assignable, and our functions are assignable to pi's", (context) => {
   const paths = fetchPiDeclarations(folder);
   if (typeof paths === "string") {
-    // Continuous integration must not pass because nothing was looked at.
+    // Continuous integration must not pass because the check was skipped.
     if (process.env["SESSIONTREE_WITH_REGISTRY"]) throw new Error(paths);
     return context.skip(paths);
   }

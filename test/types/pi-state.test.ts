@@ -7,10 +7,10 @@ import { user } from "../support/messages.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /** An extension inside pi reads its state from pi's own session. */
-test("state is read from a session of pi's own class", async (context) => {
+test("reads state from a session of pi's own class", async (context) => {
   const found = await piSessionManager(temporaryFolder());
   if ("reason" in found) {
-    // Continuous integration must not pass because nothing was looked at.
+    // Continuous integration must not pass because the check was skipped.
     if (process.env["SESSIONTREE_WITH_REGISTRY"]) throw new Error(found.reason);
     return context.skip(found.reason);
   }

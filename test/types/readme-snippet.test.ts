@@ -6,10 +6,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readFences } from "../contract/support/markdown.ts";
 import { ROOT, readText, TARGET } from "../contract/support/repository.ts";
 
-/** Releases of TypeScript that users have, by the name that each is installed under here. */
+/** TypeScript releases that users have, by the name under which each is installed here. */
 const COMPILERS = { typescript59: "5.9.3", typescript6: "6.0.3", typescript7: "7.0.2" };
 
-/** Why the compilers cannot be had here; undefined if they can. */
+/** Reason why the compilers are unavailable here; undefined if they are available. */
 const WHY_NOT = process.env["SESSIONTREE_WITH_REGISTRY"]
   ? undefined
   : "needs a registry for three releases of TypeScript: set SESSIONTREE_WITH_REGISTRY=1";
@@ -22,12 +22,12 @@ const [snippet] = readFences(readText("README.md")).filter(
 const project = mkdtempSync(join(tmpdir(), "sessiontree-consumer-"));
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 
-/** Puts the declarations of the package where the project finds them, as an installation would. */
+/** Installs the package's declarations in the project. */
 function installPackage(): void {
   const home = join(project, "node_modules/sessiontree");
   mkdirSync(home, { recursive: true });
   cpSync(join(ROOT, "package.json"), join(home, "package.json"));
-  // What our declarations are made of.
+  // Our declarations depend on it.
   symlinkSync(join(ROOT, "node_modules/zod"), join(project, "node_modules/zod"), "junction");
   if (TARGET === "dist") {
     cpSync(join(ROOT, "dist"), join(home, "dist"), { recursive: true });
@@ -46,14 +46,14 @@ function installPackage(): void {
   execFileSync(process.execPath, [tsup, "src/index.ts", ...options], { cwd: ROOT, stdio: "pipe" });
 }
 
-/** Installs what a user of the package has beside it: compilers, and the types of Node. */
+/** Installs the compilers and Node's types, as a user of the package has them. */
 function installCompilers(): void {
   const aliases = Object.entries(COMPILERS).map(([name, version]) => `${name}@npm:typescript@${version}`);
   const options = ["--no-save", "--ignore-scripts", "--no-fund", "--no-audit", "--silent"];
   execFileSync("npm", ["install", "@types/node@20", ...aliases, ...options], { cwd: project, stdio: "pipe" });
 }
 
-/** Compiles the snippet as a user's first file; gives what the compiler says. */
+/** Compiles the snippet as a user's first file; returns the compiler's output. */
 function compile(compiler: string, more: object): string {
   const compilerOptions = { module: "nodenext", target: "es2022", strict: true, noEmit: true, ...more };
   writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["snippet.ts"] }));
@@ -66,7 +66,7 @@ function compile(compiler: string, more: object): string {
   }
 }
 
-test("the first program of README.md without another package is JavaScript, too", () => {
+test("the README's first program without another package is valid JavaScript, too", () => {
   const file = join(project, "first.mjs");
   writeFileSync(file, snippet?.code ?? "no snippet");
   expect(execFileSync(process.execPath, ["--check", file], { encoding: "utf8" })).toBe("");
@@ -88,7 +88,7 @@ describe.skipIf(WHY_NOT !== undefined)(
       expect(compile(compiler, { types: ["node"] })).toBe("");
     });
 
-    test("compiles with TypeScript 5.9 without naming them, and with 6 and 7 does not, as it says", () => {
+    test("compiles with TypeScript 5.9 without naming the types, and fails with 6 and 7, as documented", () => {
       expect(compile("typescript59", {})).toBe("");
       for (const compiler of ["typescript6", "typescript7"]) {
         expect(compile(compiler, {})).toContain("Cannot find name 'process'");

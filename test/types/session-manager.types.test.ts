@@ -5,9 +5,9 @@ import { defineEntryType, type StateSession } from "../../src/session/manager/ex
 import type { MutuallyAssignable } from "./support/equal.ts";
 import type * as Pi from "./support/pi-types.ts";
 
-// What is asked of types fails in the compiler (`npm run types`), not at run time.
+// Type expectations fail in the compiler (`npm run types`), not at run time.
 
-/** What an extension of pi may ask of a session. */
+/** Members of a session that an extension of pi may use. */
 interface PiReadonlySessionManager {
   getCwd(): string;
   getSessionDir(): string;
@@ -26,7 +26,7 @@ interface PiReadonlySessionManager {
   getSessionName(): string | undefined;
 }
 
-/** What a runtime written against pi may do to a session. */
+/** Session operations of a runtime written against pi. */
 interface PiSessionManager extends PiReadonlySessionManager {
   usesDefaultSessionDir(): boolean;
   isPersisted(): boolean;
@@ -69,7 +69,7 @@ interface PiSessionManager extends PiReadonlySessionManager {
   createBranchedSession(leafId: string): string | undefined;
 }
 
-/** How a runtime written against pi makes and finds sessions. */
+/** Static members with which a runtime written against pi creates and finds sessions. */
 interface PiSessionManagerClass {
   create(cwd: string, sessionDir?: string, options?: Pi.NewSessionOptions): PiSessionManager;
   open(path: string, sessionDir?: string, cwdOverride?: string): PiSessionManager;
@@ -96,7 +96,7 @@ interface PiSessionManagerClass {
   ): Promise<Pi.SessionInfo[]>;
 }
 
-describe("our SessionManager stands where pi's is wanted", () => {
+describe("our SessionManager is assignable to pi's", () => {
   test("as a whole, its statics included", () => {
     expectTypeOf<SessionManager>().toExtend<PiSessionManager>();
     expectTypeOf<typeof SessionManager>().toExtend<PiSessionManagerClass>();
@@ -110,7 +110,7 @@ describe("our SessionManager stands where pi's is wanted", () => {
     expectTypeOf<keyof ReadonlySessionManager>().toEqualTypeOf<keyof PiReadonlySessionManager>();
   });
 
-  test("where a parameter wants a Pick of it", () => {
+  test("as an argument for a parameter with a Pick of it", () => {
     type Wanted = Pick<
       SessionManager,
       | "getCwd"
@@ -133,14 +133,14 @@ describe("our SessionManager stands where pi's is wanted", () => {
     expectTypeOf<MutuallyAssignable<Wanted, PiReadonlySessionManager>>().toEqualTypeOf<true>();
   });
 
-  test("what lists of sessions hold", () => {
+  test("in the rows of session lists", () => {
     type Info = Awaited<ReturnType<typeof SessionManager.list>>[number];
     type Progress = NonNullable<Parameters<typeof SessionManager.list>[2]>;
     expectTypeOf<MutuallyAssignable<Info, Pi.SessionInfo>>().toEqualTypeOf<true>();
     expectTypeOf<MutuallyAssignable<Progress, Pi.SessionListProgress>>().toEqualTypeOf<true>();
   });
 
-  test("and that a member of another type would be noticed", () => {
+  test("and a member of another type would be detected", () => {
     type OtherLeaf = Omit<PiReadonlySessionManager, "getLeafId"> & { getLeafId(): string };
     expectTypeOf<MutuallyAssignable<ReadonlySessionManager, OtherLeaf>>().toEqualTypeOf<false>();
     type OtherStatics = Omit<typeof SessionManager, "findById">;
@@ -161,7 +161,7 @@ describe("an extension written against pi", () => {
     return cut.map((entry) => session.appendLabelChange(entry.id, "cut short"));
   }
 
-  test("runs on ours and gives ours what it made", () => {
+  test("runs on ours and returns what it created to ours", () => {
     const pi: PiSessionManagerClass = SessionManager;
     const session = pi.inMemory("/work", { id: "s-1" });
     const zero = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };

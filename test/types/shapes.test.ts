@@ -21,7 +21,7 @@ import {
   words,
 } from "../../src/core/format/shape.ts";
 
-// Everything here fails in the compiler (`npm run types`), not at run time; test/schema tries the shapes on data.
+// Type expectations fail in the compiler (`npm run types`), not at run time; test/schema tries the shapes on data.
 
 type Put<T, Fields> = Omit<T, keyof Fields> & Fields;
 type KnownEntry =
@@ -36,7 +36,7 @@ test("the unions have a shape for each of their types", () => {
   expectTypeOf(sessionEntry).not.toExtend<Shape<Exclude<KnownEntry, { type: "label" }>>>();
 });
 
-test("where messages stand, they are those of the union", () => {
+test("messages in other types are those of the union", () => {
   expectTypeOf<KnownMessage>().toExtend<entry.SessionMessageEntry["message"]>();
   expectTypeOf<KnownMessage[]>().toExtend<NonNullable<entry.CompactionEntry["retainedTail"]>>();
 });
@@ -50,28 +50,28 @@ const call = {
   namespace: optional(string),
 } as const;
 
-test("an interface takes the shape that says the same, and no other", () => {
+test("an interface accepts only the equivalent shape", () => {
   object<ToolCall>(call);
   const { namespace, ...lacking } = call;
   // @ts-expect-error An optional field is missing.
   object<ToolCall>(lacking);
-  // @ts-expect-error A field is too many.
+  // @ts-expect-error An additional field.
   object<ToolCall>({ ...lacking, namespace, extra: optional(string) });
-  // @ts-expect-error A field is of another kind.
+  // @ts-expect-error A field of another type.
   object<ToolCall>({ ...call, id: number });
-  // @ts-expect-error A field may be missing that must be there.
+  // @ts-expect-error A required field may be missing.
   object<ToolCall>({ ...call, id: optional(string) });
-  // @ts-expect-error A field must be there that may be missing.
+  // @ts-expect-error An optional field is required.
   object<ToolCall>({ ...call, namespace: string });
   // @ts-expect-error A field may be undefined that may only be missing.
   object<ToolCall>({ ...call, namespace: orUndefined(string) });
-  // @ts-expect-error Another word.
+  // @ts-expect-error Another literal.
   object<ToolCall>({ ...call, type: words("tool_call") });
-  // @ts-expect-error Readers cannot need what is not there.
+  // @ts-expect-error Readers cannot require a missing field.
   object<ToolCall>(call, { needed: ["input"] });
 });
 
-test("lists, words and alternatives must be the same, neither wider nor narrower", () => {
+test("lists, literals, and alternatives must be equal, neither wider nor narrower", () => {
   expectTypeOf(words("ok", "error")).not.toExtend<Shape<"ok" | "error" | "unfinished">>();
   expectTypeOf(words("ok", "error", "unfinished")).not.toExtend<Shape<"ok" | "error">>();
   expectTypeOf(arrayOf(oneOf("either", string, number))).not.toExtend<Shape<string[]>>();

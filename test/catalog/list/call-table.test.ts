@@ -41,7 +41,7 @@ function tableOf(list: readonly RecordedCall[]): CallTable {
 
 const listOf = (table: CallTable) => Array.from({ length: table.size }, (_, i) => table.call(i));
 
-test("calls come back from their cached form as they were, and so do more behind them", () => {
+test("reads calls back from their cached form, and appended ones too", () => {
   fc.assert(
     fc.property(fc.array(calls), fc.array(calls, { maxLength: 3 }), (list, more) => {
       const source = {
@@ -60,7 +60,7 @@ test("calls come back from their cached form as they were, and so do more behind
   );
 });
 
-test("anything else is no cached form", () => {
+test("rejects any other value as a cached form", () => {
   const call = { provider: "p", model: "m", count: 1, input: 1, output: 2, cacheRead: 3, cacheWrite: 4 };
   const rest = { cacheWrite1h: 0, reasoning: 0, totalTokens: 10, cost: 0.5 };
   const list = [1, 2].map((timeMs) => ({ id: `${timeMs}`, timeMs, ...call, ...rest }));

@@ -7,7 +7,7 @@ import { searchSessions } from "../../../src/catalog/search/search.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { all, Chain, header, joinLines, put } from "../support/sessions.ts";
 
-/** A folder with one session, listed with a cache. */
+/** Creates a folder with one session, listed with a cache. */
 async function listed(content: string) {
   const scope = { sessionDir: temporaryFolder(), cacheDir: temporaryFolder() };
   const path = put(join(scope.sessionDir, "a.jsonl"), content);
@@ -27,7 +27,7 @@ async function isInOrder(scope: { sessionDir: string; cacheDir: string }): Promi
 
 const ordinary = () => new Chain().user("needle").assistant("hay").user("needle again");
 
-test("a file is known to be in order once it was listed, for as long as it stays as it is", async () => {
+test("a file is known to be in order after it was listed, as long as it is unchanged", async () => {
   const { scope } = await listed(ordinary().text);
   expect(await isInOrder(scope)).toBe(true);
   expect(await isInOrder({ ...scope, cacheDir: temporaryFolder() })).toBe(false);
@@ -46,12 +46,12 @@ test.each([
   ["of version 1", joinLines([header({ version: 1 }), ...entries])],
   ["of version 2", joinLines([header({ version: 2 }), ...entries])],
   ["without a line break at its end", joinLines(records).trimEnd()],
-  ["that is no session", joinLines(entries)],
+  ["that is not a session", joinLines(entries)],
 ])("a file %s is not", async (_, content) => {
   expect(await isInOrder((await listed(content)).scope)).toBe(false);
 });
 
-test("a file that was gone on with is not, since what was appended may have the id of an entry before", async () => {
+test("a file that was continued is not, since an appended entry may have the id of an earlier one", async () => {
   const chain = ordinary();
   const { scope, append } = await listed(chain.text);
   const second = {
@@ -69,7 +69,7 @@ test("a file that was gone on with is not, since what was appended may have the 
   expect(new Set(hits.map((hit) => hit.entryId)).size).toBe(3);
 });
 
-test("a search of a file in order says the same as one that reads it into its tree", async () => {
+test("a search of a file in order finds the same as one that reads it into its tree", async () => {
   const large = new Chain();
   for (let i = 0; i < 200; i++)
     large.user(`${i % 7 === 0 ? "needle" : "hay"} ${"x".repeat(20_000)}`).assistant("é");

@@ -18,7 +18,7 @@ import { openedFiles, overwrite } from "../../support/opened-files.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { all, Chain, header, put } from "../support/sessions.ts";
 
-/** The filter of bytes that come in pieces. */
+/** Builds the filter of bytes that arrive in pieces. */
 function filterOf(bytes: Uint8Array, cuts: readonly number[] = []): Uint8Array {
   const collector = new GramCollector(bytes.length);
   let from = 0;
@@ -36,7 +36,7 @@ const characters = fc.oneof(
 );
 const texts = fc.array(characters, { maxLength: 12 }).map((some) => some.join(""));
 
-/** Spells a text as JSON, with escapes for some of its units. */
+/** Returns a text as JSON, with escapes for some of its units. */
 function spell(text: string, ways: readonly boolean[]): string {
   return Array.from({ length: text.length }, (_, i) => {
     const unit = text.charAt(i);
@@ -46,7 +46,7 @@ function spell(text: string, ways: readonly boolean[]): string {
   }).join("");
 }
 
-test("what holds the words of a query has their grams, however it is spelled and cut", () => {
+test("a text with the words of a query has their grams, however it is spelled and split", () => {
   fc.assert(
     fc.property(
       texts,
@@ -73,21 +73,21 @@ test("what holds the words of a query has their grams, however it is spelled and
   );
 });
 
-test("what lacks a word usually lacks its grams", () => {
+test("a text without a word usually lacks its grams", () => {
   const filter = filterOf(Buffer.from("the quick brown fox jumps over the lazy dog ".repeat(200)));
   expect(hasGrams(filter, collectGrams(["QUICK", "fox"]))).toBe(true);
   expect(hasGrams(filter, collectGrams(["zebrafish"]))).toBe(false);
   expect(hasGrams(filter, collectGrams(["cat"]))).toBe(true);
 });
 
-/** Large enough that a search keeps a filter, and without a line that holds "zebra". */
+/** Large enough that a search keeps a filter, and without a line that contains "zebra". */
 function large(id: string, last: string): string {
   const chain = new Chain(header({ id }));
   for (let i = 0; i < 40; i++) chain.user(`${i} ${"lorem ipsum dolor ".repeat(2000)}`);
   return chain.user(last).text;
 }
 
-/** Two large sessions, and searches that keep what they learn. */
+/** Creates two large sessions, and searches that cache their results. */
 function scene() {
   const sessionDir = temporaryFolder();
   const cacheDir = temporaryFolder();
@@ -99,7 +99,7 @@ function scene() {
   return { a, b, cacheDir, found, filters };
 }
 
-test("a search that is repeated finds the same, and reads no file that lacks the word", async () => {
+test("a repeated search finds the same, and reads no file that lacks the word", async () => {
   const { a, b, found, filters } = scene();
   expect(await found("zebrafish")).toEqual(["a"]);
   expect(filters()).toHaveLength(1);
@@ -110,7 +110,7 @@ test("a search that is repeated finds the same, and reads no file that lacks the
   expect(opened).toContain(b);
 });
 
-test("what was rewritten in place with the same size and a restored modification time is searched as it is", async () => {
+test("a file that was rewritten in place with the same size and a restored modification time is searched again", async () => {
   const { a, b, found } = scene();
   expect(await found("zebrafish")).toEqual(["a"]);
   overwrite(b, "none", "zebr");
@@ -129,7 +129,7 @@ test("words too short for a filter, and those of scripts without spaces, are fou
   for (const query of ["q8", "文中", "中文搜尋", '"索東"']) expect(await found(query), query).toEqual([]);
 });
 
-test("what grew, was replaced or removed since is searched as it is", async () => {
+test("files that grew, were replaced, or were removed are searched again", async () => {
   const { a, b, found } = scene();
   expect(await found("zebrafish")).toEqual(["a"]);
   const line = new Chain(header(), 99).user("another zebrafish").text.split("\n")[1];
@@ -140,7 +140,7 @@ test("what grew, was replaced or removed since is searched as it is", async () =
   expect(await found("gone")).toEqual(["a"]);
 });
 
-test("filters that are damaged, of another version or of another folder cost time alone", async () => {
+test("damaged filters, and those of another version or folder, cost only time", async () => {
   const { cacheDir, found, filters } = scene();
   await found("zebrafish");
   const [name = ""] = filters();
@@ -167,14 +167,14 @@ async function redactText(path: string): Promise<void> {
   await session.close();
 }
 
-/** Redacts the last entry at once. */
+/** Redacts the last entry immediately. */
 function redactLast(path: string): Promise<void> {
   const session = SessionManager.open(path);
   session.redactEntry(session.getLeafId() ?? "");
   return session.close();
 }
 
-describe("the filter of a session goes, and those of others stay,", () => {
+describe("a session's filter is removed, and those of others remain,", () => {
   test.each<[string, (path: string) => unknown]>([
     ["an entry is redacted", redactLast],
     ["a text is redacted", redactText],
@@ -202,7 +202,7 @@ describe("the filter of a session goes, and those of others stay,", () => {
     const names = () =>
       filters().flatMap((name) => [...(readCached(join(cacheDir, name), FILTERS)?.files.keys() ?? [])]);
     expect(names().toSorted()).toEqual(["a.jsonl", "b.jsonl"]);
-    // What a killed process was writing may hold it, too.
+    // The unfinished file of a killed process may contain it, too.
     put(join(cacheDir, `${filters()[0]}.123456`), "", 0);
     await change(a);
     expect(names()).toEqual(["b.jsonl"]);
@@ -212,14 +212,14 @@ describe("the filter of a session goes, and those of others stay,", () => {
   });
 });
 
-test("a search that is at it while a session is redacted keeps no filter of what was there", async () => {
+test("a search that runs while a session is redacted keeps no filter of the removed text", async () => {
   const { a, cacheDir, filters } = scene();
-  // The redaction may remove what is being written.
+  // The redaction may remove the file that is being written.
   const cache = new CatalogCache({ cacheDir, onCacheError: () => undefined });
   noteCacheFolder(cacheDir);
   const files = [...listSessionFiles(dirname(a), () => undefined)].filter(({ path }) => path === a);
   for (const file of files) cache.putFilter(file, file, filterOf(readFileSync(a)));
-  // Everything that is checked before the file is written has been.
+  // All checks before the file is written have finished.
   const saved = cache.save([], files);
   await redactLast(a);
   await saved;

@@ -5,7 +5,7 @@ import { getKinship } from "../../../src/catalog/list/lineage.ts";
 import { SUBAGENT_CUSTOM_TYPE } from "../../../src/core/format/import-origin.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
-test("a session that names another one is a fork of it, or that of a subagent if one of its first entries says so", () => {
+test("a session that names another one is its fork, or its subagent's session if one of the first entries says so", () => {
   const folder = temporaryFolder();
   const parentSession = "parent";
   const kinship = (name: string, ...entries: object[]) => {

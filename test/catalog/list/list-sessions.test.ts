@@ -15,7 +15,7 @@ import { all, Chain, header, joinLines, put, START_MS, touch } from "../support/
 
 const ids = (sessions: readonly FileRow[]) => sessions.map((session) => session.id);
 
-/** Puts a session with one message; `said` and `written` are seconds. */
+/** Writes a session with one message; `said` and `written` are seconds. */
 function session(
   folder: string,
   id: string,
@@ -27,7 +27,7 @@ function session(
 }
 
 describe("a list of one flat folder", () => {
-  test("has the session with the latest message first, whenever files were written", async () => {
+  test("starts with the session with the latest message, whenever files were written", async () => {
     const sessionDir = temporaryFolder();
     session(sessionDir, "old", { said: 10, written: 900 });
     session(sessionDir, "new", { said: 30, written: 100 });
@@ -35,7 +35,7 @@ describe("a list of one flat folder", () => {
     expect(ids(await listSessions({ sessionDir, cache: false }))).toEqual(["new", "middle", "old"]);
   });
 
-  test("keeps to a project if one is given, whatever the folder is called", async () => {
+  test("contains one project's sessions if a project is given, whatever the folder's name", async () => {
     const sessionDir = temporaryFolder();
     session(sessionDir, "a", { cwd: "/a/b-c", said: 2 });
     session(sessionDir, "b", { cwd: "/a-b/c", said: 1 });
@@ -44,8 +44,8 @@ describe("a list of one flat folder", () => {
     expect(ids(await listSessions({ sessionDir, cache: false }))).toEqual(["a", "b", "c"]);
   });
 
-  // Links need a right of their own on Windows, which has no pipes among files.
-  test.skipIf(IS_WINDOWS)("takes two paths of one real folder for the same project", async () => {
+  // Links require a special privilege on Windows, which has no pipes among files.
+  test.skipIf(IS_WINDOWS)("treats two paths of one real folder as the same project", async () => {
     const folder = temporaryFolder();
     const real = join(folder, "real");
     mkdirSync(real);
@@ -61,7 +61,7 @@ describe("a list of one flat folder", () => {
     expect(ids(found)).toEqual(["a", "b"]);
   });
 
-  test("is not disturbed by folders in headers that no system can look for", async () => {
+  test("accepts folders in headers that no system can look up", async () => {
     const sessionDir = temporaryFolder();
     session(sessionDir, "a", { cwd: "/nul\0" });
     session(sessionDir, "b", { cwd: `/${"x".repeat(5000)}` });
@@ -71,7 +71,7 @@ describe("a list of one flat folder", () => {
     expect(await listSessions({ sessionDir, cwd: "/nul\0", cache: false })).toHaveLength(1);
   });
 
-  test("has both of two sessions with one id", async () => {
+  test("contains both of two sessions with one id", async () => {
     const sessionDir = temporaryFolder();
     put(join(sessionDir, "a.jsonl"), new Chain().user("a").text);
     put(join(sessionDir, "b.jsonl"), new Chain().user("b").text);
@@ -87,7 +87,7 @@ describe("a list of one flat folder", () => {
 });
 
 describe("a list of projects' folders", () => {
-  test("has the sessions of this project, and those of its folder that name none", async () => {
+  test("contains this project's sessions, and those of its folder that name none", async () => {
     const agentDir = temporaryFolder();
     const folder = getProjectFolder("/a/b-c", { agentDir });
     expect(getProjectFolder("/a-b/c", { agentDir })).toBe(folder);
@@ -100,8 +100,8 @@ describe("a list of projects' folders", () => {
     expect(ids(await listSessions({ ...scope, sessionDir: folder }))).toEqual(["mine", "nameless"]);
   });
 
-  // Links need a right of their own on Windows, which has no pipes among files.
-  test.skipIf(IS_WINDOWS)("looks in the folder of the real path, too", async () => {
+  // Links require a special privilege on Windows, which has no pipes among files.
+  test.skipIf(IS_WINDOWS)("includes the folder of the real path, too", async () => {
     const folder = temporaryFolder();
     const [real, link] = [join(folder, "real"), join(folder, "link")];
     mkdirSync(real);
@@ -112,7 +112,7 @@ describe("a list of projects' folders", () => {
     expect(ids(await listSessions({ cwd: link, places, cache: false }))).toEqual(["a", "b"]);
   });
 
-  test("has all projects if none is given, and no files beside their folders", async () => {
+  test("contains all projects if none is given, and no files next to their folders", async () => {
     const agentDir = temporaryFolder();
     session(getProjectFolder("/a", { agentDir }), "a", { said: 2 });
     session(getProjectFolder("/b", { agentDir }), "b", { said: 1 });
@@ -122,10 +122,10 @@ describe("a list of projects' folders", () => {
   });
 });
 
-describe("what is left out of a list", () => {
-  // Links need a right of their own on Windows, which has no pipes among files.
+describe("files left out of a list", () => {
+  // Links require a special privilege on Windows, which has no pipes among files.
   test.skipIf(IS_WINDOWS)(
-    "is everything that is no plain file named *.jsonl, and nothing of it is opened",
+    "include everything but regular files named *.jsonl, and are not opened",
     async () => {
       const sessionDir = temporaryFolder();
       session(sessionDir, "a");
@@ -151,7 +151,7 @@ describe("what is left out of a list", () => {
     },
   );
 
-  test("is told: what is no session", async () => {
+  test("are reported if they are not sessions", async () => {
     const sessionDir = temporaryFolder();
     const path = put(join(sessionDir, "a.jsonl"), "hello\n");
     const skipped: SkippedFile[] = [];
@@ -159,7 +159,7 @@ describe("what is left out of a list", () => {
     expect(skipped).toEqual([{ path, reason: "not-a-session" }]);
   });
 
-  test.skipIf(IS_WINDOWS)("is told: a file that links to itself", async () => {
+  test.skipIf(IS_WINDOWS)("are reported if they are links to themselves", async () => {
     const sessionDir = temporaryFolder();
     const path = join(sessionDir, "loop.jsonl");
     symlinkSync(path, path);
@@ -172,7 +172,7 @@ describe("what is left out of a list", () => {
 });
 
 describe("progress", () => {
-  test("counts to the end, with what is there so far, sorted", async () => {
+  test("is reported to the end, with the sorted sessions so far", async () => {
     const sessionDir = temporaryFolder();
     for (let i = 0; i < 20; i++) session(sessionDir, `s${i}`, { said: (i * 7) % 20, written: i });
     const counts: number[] = [];
@@ -197,7 +197,7 @@ describe("progress", () => {
     expect(partials.at(-1)).not.toBe(found);
   });
 
-  test("ends when the caller gives up", async () => {
+  test("ends when the caller aborts", async () => {
     const sessionDir = temporaryFolder();
     for (let i = 0; i < 5; i++) session(sessionDir, `s${i}`);
     const stop = new AbortController();
@@ -213,7 +213,7 @@ describe("progress", () => {
   });
 });
 
-test("thousands of sessions leave the event loop to others", async () => {
+test("leaves the event loop to others with thousands of sessions", async () => {
   const sessionDir = temporaryFolder();
   for (let i = 0; i < 2000; i++) session(sessionDir, `s${i}`, { said: i });
   let [turns, isDone] = [0, false];
@@ -230,7 +230,7 @@ test("thousands of sessions leave the event loop to others", async () => {
 });
 
 describe("an iteration", () => {
-  test("gives the session written to last first, without waiting for the others", async () => {
+  test("yields the session written to last first, without waiting for the others", async () => {
     const sessionDir = temporaryFolder();
     session(sessionDir, "a", { written: 1, said: 50 });
     session(sessionDir, "b", { written: 3, said: 5 });
@@ -243,7 +243,7 @@ describe("an iteration", () => {
     expect((await iteration.next()).done).toBe(true);
   });
 
-  test("keeps to words in name, first message, id or folder, and to a limit", async () => {
+  test("is limited to words in name, first message, id, or folder, and to a count", async () => {
     const sessionDir = temporaryFolder();
     put(join(sessionDir, "1.jsonl"), new Chain(header({ id: "one" })).user("Fix the Parser").text, 1);
     put(join(sessionDir, "2.jsonl"), new Chain(header({ id: "two" })).user("hello").name("parser").text, 2);
@@ -266,7 +266,7 @@ describe("an iteration", () => {
 });
 
 describe("the session with an id", () => {
-  test("is found by its header, whatever its file is called", () => {
+  test("is found by its header, whatever its file's name", () => {
     const folder = temporaryFolder();
     session(folder, "abc");
     const path = put(join(folder, "whatever.jsonl"), joinLines([header({ id: "abcd" })]));
@@ -289,7 +289,7 @@ describe("the session with an id", () => {
 });
 
 describe("the most recent session", () => {
-  test("is the one whose file was written to last", () => {
+  test("is the one with the last modified file", () => {
     const folder = temporaryFolder();
     const a = session(folder, "a", { written: 1, said: 99, cwd: "/a" });
     const b = session(folder, "b", { written: 2, said: 1, cwd: "/b" });
@@ -308,7 +308,7 @@ describe("the most recent session", () => {
     expect(findMostRecentSession(folder, "/other")).toBeNull();
   });
 
-  test("has its header where it is: behind other records, behind much of the file, without a line break", () => {
+  test("has its header wherever it is: after other records, after much of the file, without a line break", () => {
     const folder = temporaryFolder();
     const title = { type: "title", title: "t".repeat(10_000) };
     const path = put(join(folder, "a.jsonl"), joinLines([title, header()]).trimEnd());
@@ -316,8 +316,8 @@ describe("the most recent session", () => {
     expect(findSessionById({ sessionDir: folder, cwd: "/project" }, "session-1")).toBe(path);
   });
 
-  // Links need a right of their own on Windows, which has no pipes among files.
-  test.skipIf(IS_WINDOWS)("leaves pipes alone, and tells of them", () => {
+  // Links require a special privilege on Windows, which has no pipes among files.
+  test.skipIf(IS_WINDOWS)("skips and reports pipes", () => {
     const folder = temporaryFolder();
     execFileSync("mkfifo", [join(folder, "pipe.jsonl")]);
     const skipped: SkippedFile[] = [];
@@ -326,7 +326,7 @@ describe("the most recent session", () => {
   });
 });
 
-test("listing leaves nothing in the folder of the sessions", async () => {
+test("listing leaves nothing in the sessions folder", async () => {
   const sessionDir = temporaryFolder();
   session(sessionDir, "a");
   await listSessions({ sessionDir, cacheDir: temporaryFolder() });

@@ -13,7 +13,7 @@ const bytesOf = (text: string) => new TextEncoder().encode(text);
 const head = new EntryHeadReader();
 const reader = new MessageBodyReader();
 
-/** Reads the body of a line that stands somewhere in a piece; undefined if it takes a parse to tell. */
+/** Reads the body of a line at an offset in a piece; returns undefined if it must be parsed. */
 function read(line: string, before = 0) {
   const bytes = bytesOf(`${'"'.repeat(before)}${line}`);
   if (bytes.at(-1) !== 0x7d || !head.read(bytes, before, bytes.length)) return undefined;
@@ -21,7 +21,7 @@ function read(line: string, before = 0) {
   return reader.role === undefined || Number.isNaN(ms) ? undefined : { role: reader.role, ms };
 }
 
-/** The same by parsing. */
+/** Parses the same values. */
 function parsed(line: string) {
   const message = decodeRecord(bytesOf(line))?.["message"];
   if (!isJsonRecord(message)) return undefined;
@@ -35,7 +35,7 @@ describe("the time in a body", () => {
     return findTimeInBody(bytes, 4, bytes.length, isMessage);
   };
 
-  test("is the only one, written as plain digits", () => {
+  test("is read if it is the only one, in plain digits", () => {
     expect(time(',"message":{"timestamp":1700000000000}}')).toBe(1_700_000_000_000);
     expect(time(',"message":{"timestamp":5,"role":"user"}}')).toBe(5);
     expect(time(',"message":{"role":"user","content":"\\"timestamp\\":5"}}')).toBe(Number.NEGATIVE_INFINITY);
@@ -53,17 +53,17 @@ describe("the time in a body", () => {
     "5",
     "5 }",
     '5},{"timestamp":6}',
-  ])("takes a parse to tell: %s", (value) => {
+  ])("requires a parse: %s", (value) => {
     expect(time(`,"message":{"timestamp":${value}`)).toBeNaN();
   });
 
-  test("takes a parse to tell if it is no message's", () => {
+  test("requires a parse if it is not a message's", () => {
     expect(time(',"data":{"timestamp":5}}', false)).toBeNaN();
     expect(time(',"data":{}}', false)).toBe(Number.NEGATIVE_INFINITY);
   });
 });
 
-test("a role is read where writers put it", () => {
+test("reads a role where writers put it", () => {
   const role = (body: string) => {
     const bytes = bytesOf(body);
     reader.read(bytes, 0, bytes.length);
@@ -115,7 +115,7 @@ const lines = fc
     }),
   );
 
-test("what is read of a body is what parsing it tells", () => {
+test("reads the same from a body as parsing does", () => {
   let count = 0;
   fc.assert(
     fc.property(lines, fc.nat({ max: 9 }), (line, before) => {
@@ -129,7 +129,7 @@ test("what is read of a body is what parsing it tells", () => {
   expect(count).toBeGreaterThan(getMinimum(RUNS / 4));
 });
 
-test("a body that holds a second time, wherever it stands, takes a parse to tell", () => {
+test("requires a parse for a body with a second time, anywhere", () => {
   fc.assert(
     fc.property(lines, texts, (line, text) => {
       const record = JSON.parse(line);

@@ -6,7 +6,7 @@ import { resolveSession } from "../../../src/catalog/list/resolve-session.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { Chain, header, put } from "../support/sessions.ts";
 
-/** Sessions in one flat folder: id → name. */
+/** Creates sessions in one flat folder: id → name. */
 function sessions(named: { [id: string]: string }) {
   const sessionDir = temporaryFolder();
   for (const [id, name] of Object.entries(named)) {
@@ -16,30 +16,30 @@ function sessions(named: { [id: string]: string }) {
   return (wanted: string) => resolveSession(wanted, { sessionDir, cache: false });
 }
 
-describe("the session that is meant", () => {
-  test("has exactly this id, though others begin with it or are called so", async () => {
+describe("a matching session", () => {
+  test("has exactly this id, though others have it as a prefix of id or name", async () => {
     const resolve = sessions({ abc: "", abcd: "", x: "abc" });
     expect(await resolve("abc")).toMatchObject({ id: "abc" });
   });
 
-  test("has exactly this name, though others begin with it", async () => {
+  test("has exactly this name, though others start with it", async () => {
     const resolve = sessions({ a1: "parser", a2: "parser fix", parse: "" });
     expect(await resolve(" parser ")).toMatchObject({ id: "a1" });
   });
 
-  test("is the only one whose id or name begins so", async () => {
+  test("is the only one whose id or name has this prefix", async () => {
     const resolve = sessions({ abc1: "", abd2: "", xyz: "Parser" });
     expect(await resolve("abc")).toMatchObject({ id: "abc1" });
     expect(await resolve("Par")).toMatchObject({ id: "xyz" });
   });
 
-  test("may be written in other letters, if nothing fits otherwise", async () => {
+  test("may be written in the other case, if nothing else matches", async () => {
     const resolve = sessions({ abc: "", ABCD: "", xyz: "Parser" });
     expect(await resolve("ABC")).toMatchObject({ id: "ABCD" });
     expect(await resolve("parser")).toMatchObject({ id: "xyz" });
   });
 
-  test("stands at this path, wherever that is", async () => {
+  test("is at this path, in any folder", async () => {
     const resolve = sessions({ a: "" });
     const path = put(join(temporaryFolder(), "b.jsonl"), new Chain(header({ id: "b" })).text);
     expect(await resolve(path)).toMatchObject({ id: "b", path });
@@ -52,27 +52,27 @@ describe("the session that is meant", () => {
   });
 });
 
-describe("no session is meant", () => {
-  test.each(["", "  ", "nothing", "/no/such/file.jsonl", "xbc"])("by %j", async (wanted) => {
+describe("no session matches", () => {
+  test.each(["", "  ", "nothing", "/no/such/file.jsonl", "xbc"])("%j", async (wanted) => {
     const resolve = sessions({ abc: "", "": "" });
     await expect(resolve(wanted)).rejects.toMatchObject({ code: "SESSION_NOT_FOUND", details: { wanted } });
   });
 
-  test("by the path of a folder", async () => {
+  test("the path of a folder", async () => {
     const folder = join(temporaryFolder(), "folder.jsonl");
     mkdirSync(folder);
     await expect(sessions({ abc: "" })(folder)).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
   });
 
-  test("by the path of a file that is none, and it stays as it was", async () => {
+  test("the path of a file that is not a session, and the file is unchanged", async () => {
     const path = put(join(temporaryFolder(), "a.txt"), "hello\n");
     await expect(sessions({ abc: "" })(path)).rejects.toMatchObject({ code: "NOT_A_SESSION" });
     expect(readFileSync(path, "utf8")).toBe("hello\n");
   });
 });
 
-describe("more than one session is meant", () => {
-  test("by the beginning of two ids, which the error names", async () => {
+describe("more than one session matches", () => {
+  test("a prefix of two ids, which the error names", async () => {
     const resolve = sessions({ abc1: "one", abc2: "", b: "" });
     await expect(resolve("abc")).rejects.toMatchObject({
       code: "SESSION_AMBIGUOUS",
@@ -84,7 +84,7 @@ describe("more than one session is meant", () => {
     expect(candidates[0].path).toMatch(/abc1\.jsonl$/);
   });
 
-  test("by a name that two have, and by an id that two have", async () => {
+  test("a name of two sessions, and an id of two sessions", async () => {
     const resolve = sessions({ a: "same", b: "same" });
     await expect(resolve("same")).rejects.toMatchObject({ code: "SESSION_AMBIGUOUS" });
     const sessionDir = temporaryFolder();
@@ -94,7 +94,7 @@ describe("more than one session is meant", () => {
     await expect(same).rejects.toMatchObject({ code: "SESSION_AMBIGUOUS" });
   });
 
-  test("by the id of two copies, as synced folders make them: the error names both, and the merge that joins them", async () => {
+  test("the id of two copies, as synced folders create them: the error names both, and the merge that joins them", async () => {
     const sessionDir = temporaryFolder();
     const [first, second] = ["s.jsonl", "s (conflicted copy).jsonl"].map((name) =>
       put(join(sessionDir, name), new Chain(header({ id: "x" })).text),
@@ -108,8 +108,8 @@ describe("more than one session is meant", () => {
   });
 });
 
-describe("words name a session", () => {
-  test("of its name, before those of first messages, and only if no id or name begins so", async () => {
+describe("words match a session", () => {
+  test("by its name, before first messages, and only if no id or name has them as a prefix", async () => {
     const resolve = sessions({ a1: "Checkout rounding", a2: "", round: "", other: "Total sums" });
     expect(await resolve("rounding")).toMatchObject({ id: "a1" });
     expect(await resolve("ROUNDING check")).toMatchObject({ id: "a1" });
@@ -118,7 +118,7 @@ describe("words name a session", () => {
     expect(await resolve("sums")).toMatchObject({ id: "other" });
   });
 
-  test("of a first message, before those of sessions that have got a name, and says what is a fork", async () => {
+  test("by its first message, before sessions with a name, and the result identifies forks", async () => {
     const sessionDir = temporaryFolder();
     const write = (id: string, more: object, name?: string) => {
       const chain = new Chain(header({ id, ...more })).user("Fix the rounding");
@@ -133,7 +133,7 @@ describe("words name a session", () => {
     await expect(resolve("rounding")).rejects.toThrow(/\n {2}a3 {2}\S+ {2}\(fork\) Fix the rounding/);
   });
 
-  test("of several, which the error lists by the beginnings of their ids", async () => {
+  test("by several, which the error lists by id prefixes", async () => {
     const resolve = sessions({
       "0199-aaaa-1": "Fix login",
       "0199-aaaa-2": "Test the login",

@@ -15,7 +15,7 @@ async function summarize(content: string | Uint8Array) {
 }
 
 describe("a row", () => {
-  test("says what the session is", async () => {
+  test("describes the session", async () => {
     const chain = new Chain(header({ parentSession: "/other.jsonl" }));
     chain.name("first name").user("How are you?").assistant("Fine.").name("  second name ");
     const path = put(join(temporaryFolder(), "a.jsonl"), chain.text);
@@ -33,7 +33,7 @@ describe("a row", () => {
     });
   });
 
-  test("leaves out what there is not", async () => {
+  test("omits absent values", async () => {
     const row = await summarize(joinLines([{ type: "session", id: "x" }]));
     expect(Object.keys(row ?? {}).sort()).toEqual(
       ["created", "cwd", "id", "messageCount", "modified", "path", "title"].sort(),
@@ -41,7 +41,7 @@ describe("a row", () => {
     expect(row).toMatchObject({ cwd: "", messageCount: 0 });
   });
 
-  test("takes branchedFrom for parentSession", async () => {
+  test("reads branchedFrom as parentSession", async () => {
     const row = await summarize(joinLines([header({ branchedFrom: "/old.jsonl" })]));
     expect(row?.parentSession).toBe("/old.jsonl");
   });
@@ -56,7 +56,7 @@ describe("a row", () => {
     expect((await summarize(chain.text))?.messageCount).toBe(4);
   });
 
-  test("quotes the first user message that has text, its blocks joined by one space", async () => {
+  test("quotes the first user message with text, its blocks joined by one space", async () => {
     const image = { type: "image", data: "AAAA", mimeType: "image/png" };
     const chain = new Chain().assistant("before").user([image]).user("").user(null);
     chain.user([{ type: "text", text: "look" }, image, { type: "text", text: "here" }]).user("later");
@@ -65,13 +65,13 @@ describe("a row", () => {
 });
 
 describe("the time of a session", () => {
-  test("is the greatest of its user and assistant messages, wherever it stands", async () => {
+  test("is the latest of its user and assistant messages, wherever it is", async () => {
     const chain = new Chain().user("a", { timestamp: 5000 }).assistant("b", { timestamp: 9000 });
     chain.user("c", { timestamp: 7000 }).message({ role: "toolResult", content: [], timestamp: 99_000 });
     expect((await summarize(chain.text))?.modified).toEqual(new Date(9000));
   });
 
-  test("is the entry's where the message has none, and not one that a tool was given", async () => {
+  test("is the entry's where the message has none, and not one that a tool received", async () => {
     const call = { type: "toolCall", id: "c", name: "n", arguments: { timestamp: 4_000_000_000_000 } };
     const chain = new Chain().user("a").message({ role: "assistant", content: [call] });
     expect((await summarize(chain.text))?.modified).toEqual(new Date(START_MS + 2000));
@@ -85,13 +85,13 @@ describe("the time of a session", () => {
     expect(row?.messageCount).toBe(2);
   });
 
-  test("is the header's, else the file's, where no message tells", async () => {
+  test("is the header's, else the file's, where no message has one", async () => {
     expect((await summarize(joinLines([header()])))?.modified).toEqual(new Date(START_MS));
     const row = await summarize(joinLines([header({ timestamp: "some day" })]));
     expect([row?.modified, row?.created]).toEqual(Array(2).fill(new Date(START_MS + 5_000_000)));
   });
 
-  test("is never one that a calendar does not know", async () => {
+  test("is never an invalid calendar date", async () => {
     const row = await summarize(new Chain().user("a", { timestamp: 1e300 }).text);
     expect(row?.modified).toEqual(new Date(START_MS + 1000));
   });
@@ -100,30 +100,30 @@ describe("the time of a session", () => {
 describe("files in a bad state", () => {
   const whole = new Chain().user("one").assistant("two").user("three").text;
 
-  test("are listed, and marked", async () => {
+  test("are listed and marked", async () => {
     const broken = whole.replace('one","timestamp":', "on\n");
     expect(await summarize(broken)).toMatchObject({ messageCount: 3, issueCount: 2 });
     expect(await summarize(whole)).not.toHaveProperty("issueCount");
   });
 
-  test("count records on one line each for itself", async () => {
+  test("have records on one line counted separately", async () => {
     const glued = whole.replace('}\n{"type":"message","id":"00000003"', '}{"type":"message","id":"00000003"');
     expect(glued).not.toBe(whole);
     expect(await summarize(glued)).toMatchObject({ messageCount: 3, issueCount: 1 });
   });
 
-  test("count repeated lines once, and those behind a second header with the others", async () => {
+  test("have repeated lines counted once, and those after a second header with the others", async () => {
     const again = whole + joinLines([header()]) + whole.slice(whole.indexOf("\n") + 1);
     expect(await summarize(again)).toMatchObject({ messageCount: 3, issueCount: 4 });
   });
 
-  test("end where the last whole line ends, if their last one is torn", async () => {
+  test("end at the last whole line, if their last one is torn", async () => {
     expect(await summarize(whole.slice(0, -10))).toMatchObject({ messageCount: 2, issueCount: 1 });
     expect(await summarize(whole.slice(0, -1))).toMatchObject({ messageCount: 3 });
     expect(await summarize(whole.slice(0, -1))).not.toHaveProperty("issueCount");
   });
 
-  test("have their header where it is", async () => {
+  test("have their header wherever it is", async () => {
     const row = await summarize(joinLines([{ type: "title", title: "t" }]) + whole);
     expect(row).toMatchObject({ id: "session-1", messageCount: 3, issueCount: 1 });
   });
@@ -132,11 +132,11 @@ describe("files in a bad state", () => {
 test.each([
   ["nothing", ""],
   ["no header", joinLines([{ type: "message", id: "a", parentId: null, message: {} }])],
-  ["a header whose id is no text", joinLines([header({ id: 5 })])],
+  ["a header whose id is not a string", joinLines([header({ id: 5 })])],
   ["no JSON", "hello\n".repeat(40)],
   ["zeros", new Uint8Array(100)],
-  ["a header behind too many records", joinLines([...Array(16).fill({ type: "x" }), header()])],
-])("a file with %s is no session", async (_, content) => {
+  ["a header after too many records", joinLines([...Array(16).fill({ type: "x" }), header()])],
+])("a file with %s is not a session", async (_, content) => {
   expect(await summarize(content)).toBeUndefined();
 });
 
@@ -160,7 +160,7 @@ describe("other versions and spellings", () => {
     });
   });
 
-  test("CRLF, a mark at the start, blank lines and spaces change nothing", async () => {
+  test("CRLF, a byte order mark, blank lines, and spaces change nothing", async () => {
     const text = new Chain().user("a").assistant("b").text;
     const spaced = `\ufeff\n${text.replaceAll("\n", "\r\n\r\n").replaceAll('":', '" : ')}`;
     const { path: _, ...row } = { path: "", ...(await summarize(text)) };
@@ -178,7 +178,7 @@ test.each([
   "5",
   "\0\0\0",
   '{"type":"mess',
-])("an end without a line break is what it is for a reader: %j", async (end) => {
+])("an end without a line break is treated as a reader does: %j", async (end) => {
   for (const start of ["", joinLines([header()]), new Chain().user("a").text]) {
     const bytes = Buffer.from(start + end);
     const path = put(join(temporaryFolder(), "a.jsonl"), bytes);
@@ -198,7 +198,7 @@ test("files and lines longer than a piece are read like others", async () => {
   expect(found.summary?.lastMessageMs).toBe(START_MS + 4003 * 1000);
 });
 
-describe("what is no plain file", () => {
+describe("a file that is not regular", () => {
   test.skipIf(IS_WINDOWS)("is not opened", async () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, "folder.jsonl"));
@@ -208,14 +208,14 @@ describe("what is no plain file", () => {
     }
   });
 
-  test("is the system's error if there is nothing", async () => {
+  test("causes the system's error if it does not exist", async () => {
     await expect(summarizeSession(join(temporaryFolder(), "none.jsonl"))).rejects.toMatchObject({
       code: "ENOENT",
     });
   });
 });
 
-test("looking changes nothing", async () => {
+test("reading changes nothing", async () => {
   const path = put(join(temporaryFolder(), "a.jsonl"), new Chain(header({ version: 1 })).user("a").text, 77);
   const before = statSync(path);
   const row = await summarizeSession(path);
@@ -225,7 +225,7 @@ test("looking changes nothing", async () => {
   expect(readdirSync(join(path, ".."))).toEqual([basename(path)]);
 });
 
-test("a caller who has given up ends it", async () => {
+test("the caller can abort it", async () => {
   const path = put(join(temporaryFolder(), "a.jsonl"), new Chain().user("a").text);
   const signal = AbortSignal.abort(new Error("enough"));
   await expect(summarizeSession(path, { signal })).rejects.toMatchObject({ code: "ABORTED" });
@@ -234,7 +234,7 @@ test("a caller who has given up ends it", async () => {
 const corpus = fileURLToPath(new URL("../../../../shared/corpus", import.meta.url));
 
 test.skipIf(!existsSync(corpus))(
-  "files that others wrote (skipped where ../shared/corpus is missing)",
+  "files of other writers (skipped where ../shared/corpus is missing)",
   async () => {
     const files = readdirSync(corpus, { recursive: true, encoding: "utf8" }).filter((name) =>
       name.endsWith(".jsonl"),

@@ -20,7 +20,7 @@ import { IS_WINDOWS, IS_WINE } from "../../support/platform.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { Chain, header, joinLines, put, START_MS } from "../support/sessions.ts";
 
-/** One session in a folder, and a cache. */
+/** Creates one session in a folder, and a cache. */
 function place(chain = new Chain().user("first").assistant("second")) {
   const [sessionDir, cacheDir] = [temporaryFolder(), temporaryFolder()];
   const path = put(join(sessionDir, "a.jsonl"), chain.text, 0);
@@ -29,11 +29,11 @@ function place(chain = new Chain().user("first").assistant("second")) {
   return { sessionDir, cacheDir, path, chain, list, cacheFile };
 }
 
-/** What a list made anew says. */
+/** Lists without a cache. */
 const fresh = (sessionDir: string) => listSessions({ sessionDir, cache: false });
 
-describe("what is kept", () => {
-  test("is taken while the file is unchanged, which is not read", async () => {
+describe("a cached row", () => {
+  test("is used while the file is unchanged, without reading it", async () => {
     const { path, list } = place();
     const before = await list();
     const opened = openedFiles();
@@ -44,7 +44,7 @@ describe("what is kept", () => {
     expect(opened).toContain(path);
   });
 
-  test("goes if the file is rewritten in place with the same size, and its modification time restored", async () => {
+  test("is replaced if the file is rewritten in place with the same size and a restored modification time", async () => {
     const { path, list, cacheFile } = place(new Chain().name("tulips").user("first").assistant("second"));
     await list();
     overwrite(path, "tulips", "______");
@@ -54,7 +54,7 @@ describe("what is kept", () => {
   });
 
   test.skipIf(IS_WINDOWS)(
-    "is made anew where a pipe stands in its place, for which no list waits",
+    "is rewritten if a pipe is in place of the cache, without waiting for the pipe",
     async () => {
       const { list, cacheFile } = place();
       const before = await list();
@@ -66,14 +66,14 @@ describe("what is kept", () => {
     },
   );
 
-  test("does not stand for another file of the same size and time", async () => {
+  test("is not used for another file of the same size and time", async () => {
     const { path, chain, list, sessionDir } = place();
     await list();
     renameSync(put(join(sessionDir, "other"), chain.text.replace("first", "other"), 0), path);
     expect(await list()).toMatchObject([{ firstMessage: "other" }]);
   });
 
-  test("says the same as a list made anew", async () => {
+  test("equals a row of a list without a cache", async () => {
     const { list, sessionDir } = place(
       new Chain(header({ parentSession: "/p", version: 2 })).name("n").user("é\u2028"),
     );
@@ -85,7 +85,7 @@ describe("what is kept", () => {
     expect(await list()).toHaveLength(3);
   });
 
-  test("also tells that a file is no session", async () => {
+  test("also records that a file is not a session", async () => {
     const { sessionDir, cacheDir, path } = place();
     writeFileSync(path, "none\n");
     utimesSync(path, 1, 1);
@@ -96,8 +96,8 @@ describe("what is kept", () => {
   });
 });
 
-describe("of a file that grew", () => {
-  test.skipIf(IS_WINE)("only the new bytes are read", async () => {
+describe("a file that grew", () => {
+  test.skipIf(IS_WINE)("is read from the first new byte only", async () => {
     const { path, chain, list } = place();
     await list();
     overwrite(path, "first", "FIRST");
@@ -128,7 +128,7 @@ describe("of a file that grew", () => {
     ],
     ["where a line is damaged", (path: string) => appendFileSync(path, "{{{\n")],
     ["where a header comes again", (path: string) => appendFileSync(path, joinLines([header()]))],
-  ])("%s, everything is read", async (_, change) => {
+  ])("is read in full %s", async (_, change) => {
     const { path, chain, list, sessionDir } = place();
     await list();
     overwrite(path, "first", "FIRST");
@@ -140,7 +140,7 @@ describe("of a file that grew", () => {
     expect(await list()).toEqual(await fresh(sessionDir));
   });
 
-  test("by the end of a torn line, the line is read as a whole", async () => {
+  test("has a torn line read as a whole", async () => {
     const { path, chain, list, sessionDir } = place();
     writeFileSync(path, chain.text.slice(0, -20));
     await list();
@@ -149,7 +149,7 @@ describe("of a file that grew", () => {
     expect(await list()).toMatchObject([{ messageCount: 2 }]);
   });
 
-  test("by a record glued to the last line, the line is read as a whole", async () => {
+  test("has the last line read as a whole if a record was glued to it", async () => {
     const { path, chain, list, sessionDir } = place();
     writeFileSync(path, chain.text.slice(0, -1));
     await list();
@@ -158,7 +158,7 @@ describe("of a file that grew", () => {
     expect(await list()).toMatchObject([{ messageCount: 3, issueCount: 1 }]);
   });
 
-  test("everything is read if another file has come to stand there that ends alike", async () => {
+  test("is read in full if another file with the same end replaced it", async () => {
     const { path, chain, list, sessionDir } = place();
     await list();
     const other = chain.text.replace("first", "other") + joinLines([chain.user("third").records.at(-1)]);
@@ -166,7 +166,7 @@ describe("of a file that grew", () => {
     expect(await list()).toMatchObject([{ firstMessage: "other", messageCount: 3 }]);
   });
 
-  test("everything is read if an entry stands before the one that it follows, and comes again", async () => {
+  test("is read in full if an entry is before the one that it follows, and is repeated", async () => {
     const { path, chain, list, sessionDir } = place();
     const [head, first, second] = chain.user("third").records;
     const third = chain.records[3];
@@ -179,7 +179,7 @@ describe("of a file that grew", () => {
     }
   });
 
-  test("everything is read if its version is an old one, which others rewrite", async () => {
+  test("is read in full if it has an old version, which other writers rewrite", async () => {
     const { path, list, sessionDir } = place(new Chain(header({ version: 2 })).user("first"));
     await list();
     writeFileSync(path, new Chain(header()).user("other").assistant("more").text);
@@ -189,7 +189,7 @@ describe("of a file that grew", () => {
 });
 
 describe("the file of a cache", () => {
-  test.skipIf(IS_WINDOWS)("is for its owner alone, in a folder of its own", async () => {
+  test.skipIf(IS_WINDOWS)("is private to its owner, in a folder of its own", async () => {
     const { list, cacheDir, cacheFile } = place();
     rmSync(cacheDir, { recursive: true });
     await list();
@@ -198,7 +198,7 @@ describe("the file of a cache", () => {
     expect(readdirSync(cacheDir)).toHaveLength(1);
   });
 
-  test("is left alone when nothing changed", async () => {
+  test("is unchanged if no session changed", async () => {
     const { list, cacheFile } = place();
     await list();
     const { ino, mtimeMs } = statSync(cacheFile());
@@ -206,7 +206,7 @@ describe("the file of a cache", () => {
     expect(statSync(cacheFile())).toMatchObject({ ino, mtimeMs });
   });
 
-  test("forgets files that are gone", async () => {
+  test("drops files that no longer exist", async () => {
     const { list, path, cacheFile } = place();
     await list();
     rmSync(path);
@@ -231,7 +231,7 @@ describe("the file of a cache", () => {
     ["of another version", (path: string) => rewrite(path, { version: 999 })],
     ["of another folder", (path: string) => rewrite(path, { folder: "/elsewhere" })],
     ["of another shape", (path: string) => rewrite(path, { files: { name: ["a.jsonl"] } })],
-  ])("is made anew if it is %s", async (_, damage) => {
+  ])("is rewritten if it is %s", async (_, damage) => {
     const { list, cacheFile, sessionDir } = place();
     await list();
     const content = readFileSync(cacheFile(), "utf8");
@@ -240,7 +240,7 @@ describe("the file of a cache", () => {
     expect(readFileSync(cacheFile(), "utf8")).toBe(content);
   });
 
-  test("can be replaced by many at once", async () => {
+  test("can be replaced by many processes at once", async () => {
     const { list, sessionDir } = place();
     for (let i = 0; i < 50; i++)
       put(join(sessionDir, `${i}.jsonl`), new Chain(header({ id: `${i}` })).user("x").text, i);
@@ -249,7 +249,7 @@ describe("the file of a cache", () => {
     for (const one of [...lists, await list()]) expect(one).toEqual(expected);
   });
 
-  test("is written also when an iteration is left early, with what was known of the others", async () => {
+  test("is written even when an iteration stops early, with the known rows of the others", async () => {
     const { list, sessionDir, cacheDir } = place();
     await list();
     put(join(sessionDir, "b.jsonl"), new Chain(header({ id: "b" })).user("b").text, 10);
@@ -262,13 +262,13 @@ describe("the file of a cache", () => {
     expect(opened.filter((one) => one.startsWith(sessionDir))).toEqual([]);
   });
 
-  test("is nowhere with `cache: false`", async () => {
+  test("does not exist with `cache: false`", async () => {
     const { sessionDir, cacheDir } = place();
     await listSessions({ sessionDir, cacheDir, cache: false });
     expect(readdirSync(cacheDir)).toEqual([]);
   });
 
-  test("is told of if it cannot be written, and the list is whole", async () => {
+  test("is reported if it cannot be written, and the list is complete", async () => {
     const { sessionDir, path } = place();
     const errors: unknown[] = [];
     const cacheDir = join(path, "below-a-file");
@@ -277,7 +277,7 @@ describe("the file of a cache", () => {
     expect(errors).toMatchObject([{ code: "ENOTDIR" }]);
   });
 
-  test.skipIf(IS_WINDOWS)("is told of if it cannot be read, and the list is whole", async () => {
+  test.skipIf(IS_WINDOWS)("is reported if it cannot be read, and the list is complete", async () => {
     const { sessionDir, cacheDir, list, cacheFile } = place();
     await list();
     const file = cacheFile();
@@ -309,7 +309,7 @@ describe.skipIf(IS_WINDOWS)("the folder of the cache", () => {
     expect(folder({}, "win32")).toBe("/home/me/AppData/Local/sessiontree/Cache");
   });
 
-  test("is the one that the variable names, if that is absolute", () => {
+  test("is the one in the environment variable, if that is absolute", () => {
     expect(folder({ XDG_CACHE_HOME: "/cache" }, "darwin")).toBe("/cache/sessiontree");
     expect(folder({ XDG_CACHE_HOME: "cache" }, "linux")).toBe("/home/me/.cache/sessiontree");
     expect(getCacheFolder({}, "linux")).toBe(join(homedir(), ".cache", "sessiontree"));

@@ -20,7 +20,7 @@ test.each([
   ["in order", healthySessions],
   ["in order but for one thing", nearlyHealthySessions],
   ["in any state", wildSessions],
-])("a summary of a file %s is what one gets by parsing everything", async (_, files) => {
+])("summarizes a file %s as parsing everything does", async (_, files) => {
   const path = join(temporaryFolder(), "a.jsonl");
   await fc.assert(
     fc.asyncProperty(files, async (bytes) => {
@@ -31,7 +31,7 @@ test.each([
   );
 });
 
-test("a summary that was extended by what was appended equals one made anew", async () => {
+test("extends a summary by appended records to the same as a new one", async () => {
   const path = join(temporaryFolder(), "a.jsonl");
   const files = fc.oneof(wildSessions, healthySessions, nearlyHealthySessions);
   await fc.assert(

@@ -31,7 +31,7 @@ function hitsFor(query: string, filters: SearchFilters & { regex?: boolean } = {
 
 const found = (...of: Parameters<typeof hitsFor>) => hitsFor(...of).map(({ entryId }) => entryId);
 
-/** The ids of hits, the best first. */
+/** Returns the ids of hits, best first. */
 const ranked = (...of: Parameters<typeof hitsFor>) =>
   hitsFor(...of)
     .toSorted((a, b) => b.score - a.score)
@@ -43,7 +43,7 @@ function fresh<T>(make: () => T): T {
 }
 
 describe("words", () => {
-  test("stand in any order, all in one entry, in any of its texts", () => {
+  test("are in any order, all in one entry, in any of its texts", () => {
     const ids = fresh(() => [
       said("beta then alpha"),
       said("alpha alone"),
@@ -57,13 +57,13 @@ describe("words", () => {
     expect(found("alpha", { regex: true })).toEqual(ids);
   });
 
-  test("of a hit are shown where they stand closest, together if side by side", () => {
+  test("of a hit are shown where they are closest, together if adjacent", () => {
     fresh(() => said(`alpha ${"x ".repeat(100)} beta and alpha: beta`));
     const [hit] = hitsFor("beta alpha");
     expect(hit?.snippet.substr(hit.match.start, hit.match.length)).toBe("alpha: beta");
   });
 
-  test("that are rare texts of a million characters are found in time", () => {
+  test("in rare texts of a million characters are found in time", () => {
     const text = "a".repeat(1_000_000);
     const id = fresh(() => said(`${text}b ${text}`));
     expect(found(`${"a".repeat(500)}b`)).toEqual([id]);
@@ -73,7 +73,7 @@ describe("words", () => {
 });
 
 describe("the score", () => {
-  test("is higher for what was said than for what a tool wrote", () => {
+  test("is higher for messages than for tool output", () => {
     const [tool, call, thought, answer] = fresh(() => [
       wrote("needle"),
       called("grep", { pattern: "needle" }),
@@ -85,7 +85,7 @@ describe("the score", () => {
     expect(ranked("needle")[0]).toBe(once);
   });
 
-  test("is higher for more words, closer words, whole words and new entries", () => {
+  test("is higher for more words, closer words, whole words, and new entries", () => {
     const pairs: [() => string, () => string, string][] = [
       [() => said("needle needle"), () => said("one needle"), "needle"],
       [() => said("hay needle"), () => said(`hay ${"and ".repeat(50)} needle`), "hay needle"],
@@ -119,7 +119,7 @@ describe("the score", () => {
     expect(ranked("test attest")).toEqual([both, one]);
   });
 
-  test("takes a word for whole next to signs, and in scripts without spaces", () => {
+  test("treats a word as whole next to signs and in scripts without spaces", () => {
     const [, path] = fresh(() => [said("user_id"), said("src/user.ts", 900), said("superuser")]);
     expect(ranked("user")[0]).toBe(path);
     const [old, fresher] = fresh(() => [said("标题", 900), said("的标题是")]);
@@ -129,7 +129,7 @@ describe("the score", () => {
     expect(ranked(".call(x")).toEqual([call]);
   });
 
-  test("of a text with the whole word and parts, shows the whole word", () => {
+  test("shows the whole word of a text that also has parts", () => {
     fresh(() => said(`${"testing ".repeat(50)}a test`));
     const [hit] = hitsFor("test");
     expect(hit?.snippet.slice(0, hit.match.start)).toMatch(/ a $/);
@@ -146,7 +146,7 @@ describe("the score", () => {
 });
 
 describe("filters", () => {
-  test("keep calls and results of a tool, and search nothing else of them", () => {
+  test("keep a tool's calls and results, and search nothing else of them", () => {
     const [, call, result] = fresh(() => [
       answered("needle"),
       answered([
@@ -182,7 +182,7 @@ describe("filters", () => {
     expect(found("", { path: "c:/App/SRC/b.ts" }, "/x")).toEqual([]);
   });
 
-  test("know what a result is of on each branch on which the call has one", () => {
+  test("match a result on each branch on which its call has one", () => {
     const [, first, second] = fresh(() => [
       called("read", { path: "src/a.ts" }, "1"),
       wrote("needle", { toolCallId: "1" }),
@@ -192,12 +192,12 @@ describe("filters", () => {
     expect(found("a.ts", { failed: true })).toEqual([second]);
   });
 
-  test("know paths of Windows, whatever their case", () => {
+  test("match Windows paths in any case", () => {
     const id = fresh(() => called("read", { path: "src\\A.ts" }));
     expect(found("", { path: "C:\\app\\src\\a.ts" }, "c:\\App")).toEqual([id]);
   });
 
-  test("keep failures, and what they are about", () => {
+  test("keep failures and the calls that they belong to", () => {
     const [, failed] = fresh(() => [
       called("edit", { path: "src/a.ts" }, "1"),
       wrote("old text not found", { toolCallId: "1", toolName: "edit", isError: true }),
@@ -213,7 +213,7 @@ describe("filters", () => {
     });
   });
 
-  test("keep times, of which the end is left out", () => {
+  test("keep times before the end", () => {
     const [, second] = fresh(() => [said("x", 3), said("x", 2), said("x", 1)]);
     entries = [
       ...entries,
@@ -226,7 +226,7 @@ describe("filters", () => {
     expect(hitsFor("x").at(-1)).not.toHaveProperty("time");
   });
 
-  test("alone find nothing but failures, tools and files", () => {
+  test("alone find only failures, tools, and files", () => {
     fresh(() => said("x"));
     expect(found("", { path: "x" })).toEqual([]);
     expect(found("x", { roles: [] })).toEqual([]);

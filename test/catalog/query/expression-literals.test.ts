@@ -5,7 +5,7 @@ import { isSessionError } from "../../../src/core/format/errors.ts";
 import fc from "../../support/fast-check.ts";
 import { getMinimum } from "../../support/share.ts";
 
-describe("what each match of an expression holds", () => {
+describe("literals contained in each match of an expression", () => {
   test.each([
     ["timeout", ["timeout"]],
     ["time ?out", ["time", "out"]],
@@ -37,7 +37,7 @@ describe("what each match of an expression holds", () => {
   });
 });
 
-/** An expression, and a text that it matches. */
+/** An expression and a text that it matches. */
 type Pair = readonly [source: string, text: string];
 
 const character = fc.constantFrom(..."abcE 1_-é日🙂");
@@ -112,10 +112,10 @@ const atoms = fc.letrec<{ atom: Pair; sequence: Pair; group: Pair }>((tie) => ({
     }),
 }));
 
-/** Units of a text that is tried: an expression can take exponential time. */
+/** Maximum length of a tested text in UTF-16 code units: an expression can take exponential time. */
 const MAX_UNITS = 14;
 
-/** Expects that a match holds the literals, whatever its case. */
+/** Expects a match to contain the literals in any case. */
 function expectHeld(source: string, tried: string): void {
   const text = tried.slice(0, MAX_UNITS);
   const { flags } = parseExpression(source, "i");
@@ -129,7 +129,7 @@ function expectHeld(source: string, tried: string): void {
   }
 }
 
-test("whatever an expression matches holds all of its literals", () => {
+test("every match of an expression contains all of its literals", () => {
   let matches = 0;
   fc.assert(
     fc.property(atoms.sequence, fc.array(atoms.sequence, { maxLength: 1 }), ([source, text], others) => {
@@ -144,7 +144,7 @@ test("whatever an expression matches holds all of its literals", () => {
   expect(matches).toBeGreaterThan(getMinimum(1_000));
 });
 
-test("and so it is for whatever the engine takes for an expression", () => {
+test("so does every match of any text that the engine accepts as an expression", () => {
   const tokens = fc.constantFrom(
     ..."abE1 |()[]{}*+?^$.,\\-:=!<>_/é日🙂\n",
     ...["(?:", "(?=", "(?<!", "(?<n>", "\\k<n>", "\\1", "\\12", "\\u{41}", "\\u004", "\\x4", "\\c", "\\p{L}"],
@@ -167,7 +167,7 @@ test("and so it is for whatever the engine takes for an expression", () => {
   );
 });
 
-test("an expression of 2,000 characters is read at once", () => {
+test("an expression of 2,000 characters is read immediately", () => {
   for (const piece of ["a", "(", "[", "\\", "{1", "(?:a|", "[a\\]"]) {
     const source = piece.repeat(2_000 / piece.length);
     expect(getRequiredLiterals(source).join("").length).toBeLessThanOrEqual(2_000);

@@ -6,7 +6,7 @@ import fc from "../../support/fast-check.ts";
 
 const said = (text: string) => ({ kind: "said" as const, text });
 
-/** Matches one entry; of its match, the text. */
+/** Matches one entry; returns the matched text. */
 function match(question: string, ...parts: readonly (string | { kind: "output" | "date"; text: string })[]) {
   const texts = parts.map((part) => (typeof part === "string" ? said(part) : part));
   const [found] = makeQuestionMatcher(parseQuestion(question))([texts]);
@@ -47,7 +47,7 @@ describe("an entry matches a question", () => {
     expect(match('"make release"', "make", "release")).toBeUndefined();
   });
 
-  test("shows the text in which most of it stands close together", () => {
+  test("shows the text in which most words are close together", () => {
     const far = `lock ${"x ".repeat(200)} lost ${"x ".repeat(200)} lock lost server`;
     expect(match("lock lost server", "lock", far)).toMatchObject({ index: 1 });
     const [found] = makeQuestionMatcher(parseQuestion("lock lost server"))([[said(far)]]);
@@ -60,14 +60,14 @@ describe("an entry matches a question", () => {
     expect(found).toEqual({ index: 0, text: "", missing: ["happened"] });
   });
 
-  test("with a word behind very many others", () => {
+  test("with a word after very many others", () => {
     const text = `${"the lock ".repeat(20_000)}zebra`;
     expect(match("the lock zebra", text)).toMatchObject({ text: "lock", missing: [] });
     expect(match("the zebra", text)).toMatchObject({ missing: [] });
   });
 });
 
-test("missing are exactly the words whose stem no text holds, but for stop words", () => {
+test("reports as missing exactly the words whose stem is in no text, except stop words", () => {
   const word = fc.constantFrom(
     "lock",
     "locks",

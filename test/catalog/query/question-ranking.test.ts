@@ -15,7 +15,7 @@ function makeTable(texts: readonly string[]): TermTable {
   return builder.build();
 }
 
-/** Ranks entries of sessions; each as the number of its session and its own. */
+/** Ranks entries of sessions; each is the number of its session and its own. */
 function rank(question: string, sessions: readonly (readonly string[])[], getFactor = () => 1, max = 100) {
   const ranking = new QuestionRanking<number>(parseQuestion(question).words ?? []);
   for (const [i, texts] of sessions.entries()) ranking.add(i, makeTable(texts), getFactor);
@@ -26,13 +26,13 @@ const places = (...given: Parameters<typeof rank>) =>
   rank(...given).map((one) => `${one.session}.${one.offset}`);
 
 describe("entries are ranked", () => {
-  test("by the number and the rarity of the words that they hold", () => {
+  test("by the number and the rarity of their words", () => {
     const sessions = [["server", "server lock", "lock server zebra", "zebra", "server", "server"]];
     expect(places("server lock zebra", sessions)[0]).toBe("0.2");
     expect(places("zebra server", [["server"], ["x"], ["x"], ["server"], ["zebra"]])[0]).toBe("4.0");
   });
 
-  test("higher with an answer next to them, and in a session that holds the other words", () => {
+  test("higher with an answer next to them, and in a session with the other words", () => {
     const sessions = [["lock", "x"], ["lock", "lock"], ["x"]];
     expect(places("lock", sessions)).toEqual(["1.0", "1.1", "0.0"]);
     expect(
@@ -68,7 +68,7 @@ describe("entries are ranked", () => {
   });
 });
 
-test("scores are above 0, at most 1, and descend; what is found holds a word of the question", () => {
+test("with scores above 0, at most 1, and descending; each found entry has a word of the question", () => {
   const word = fc.constantFrom("lock", "locks", "the", "zebra", "userName", "user", "日本語", "🙂", "x");
   const text = fc
     .tuple(fc.array(word, { maxLength: 8 }), fc.nat(30))

@@ -31,7 +31,7 @@ describe("a question", () => {
     });
   });
 
-  test("has each word once, as it is written first, or where it is no part of another", () => {
+  test("has each word once, as first written, or where it is not part of another", () => {
     expect(words("Lock locks LOCKED lock")).toEqual(["Lock"]);
     expect(parseQuestion("userName user").words).toMatchObject([
       { text: "user", isPart: false, weight: 1 },
@@ -50,7 +50,7 @@ describe("a question", () => {
     ['"with\nbreak"', ["with\nbreak"]],
     ['"日本"', ["日本"]],
     ['""double""', []],
-  ])("%j has phrases where quotes stand around them", (text, phrases) => {
+  ])("%j has phrases where quotes enclose them", (text, phrases) => {
     expect(parseQuestion(text).terms).toEqual(phrases);
   });
 
@@ -65,7 +65,7 @@ describe("a question", () => {
     );
   });
 
-  test("has at most 32 phrases, since each is looked for in every text", () => {
+  test("has at most 32 phrases, since each is searched for in every text", () => {
     const quote = (count: number) => Array.from({ length: count }, (_, i) => `"${i}"`).join(" ");
     expect(parseQuestion(quote(32)).terms).toHaveLength(32);
     expect(() => parseQuestion(quote(33))).toThrow(
@@ -82,7 +82,7 @@ describe("a question", () => {
     expect(words("日本語".repeat(10_000))).toEqual(["日本", "本語", "語日"]);
   });
 
-  test("is read, whatever is in it", () => {
+  test("is read, whatever it contains", () => {
     const pieces = fc.constantFrom(
       '"',
       " ",
@@ -107,7 +107,7 @@ describe("a question", () => {
         const pieces = [...terms, ...found.map((word) => word.text)];
         expect(pieces.filter((one) => one.trim() === "" || !text.includes(one))).toEqual([]);
         expect(found.filter(({ weight }) => weight !== 1 && weight !== 0.1)).toEqual([]);
-        // A part is never alone: the word that it is a part of is there too, unless it is too long to be a word.
+        // A part is never alone: its word is present too, unless it is too long to be a word.
         if (found.length > 0) expect(found.some(({ isPart }) => !isPart)).toBe(true);
       }),
       { numRuns: 500 },
@@ -120,7 +120,7 @@ describe("a question", () => {
     ["spaces", " ".repeat(100_000)],
     ["parts of words", "aB".repeat(50_000)],
     ["one phrase", '"a" '.repeat(25_000)],
-  ])("of nothing but %s is read at once", (_, text) => {
+  ])("of nothing but %s is read immediately", (_, text) => {
     const start = performance.now();
     parseQuestion(text);
     expect(performance.now() - start).toBeLessThan(1_000);

@@ -21,7 +21,7 @@ describe("a query", () => {
     expect(termsOf(text)).toEqual(terms);
   });
 
-  test("is a regular expression if it is called one", () => {
+  test("is a regular expression on request", () => {
     expect(parseQuery("a b", { regex: true })).toEqual({ terms: [], regex: "a b", caseSensitive: false });
     expect(parseQuery("", { regex: true }).regex).toBeUndefined();
   });
@@ -32,12 +32,12 @@ describe("a query", () => {
     [Array.from({ length: 40 }, (_, i) => `w${i}`).join(" "), {}],
     ["(", { regex: true }],
     ["(?<a>x)(?<a>y)", { regex: true }],
-  ])("that is no query is refused: %.20s", (text, options) => {
+  ])("is refused if invalid: %.20s", (text, options) => {
     expect(() => parseQuery(text, options)).toThrow(expect.objectContaining({ code: "INVALID_QUERY" }));
   });
 });
 
-test("white space in a phrase stands for any other", () => {
+test("matches any white space for white space in a phrase", () => {
   const find = makeLiteralFinder("one  two", false, 2);
   expect(find("x One\n\t two ONE TWO one two")).toEqual([
     { start: 2, length: 9 },
@@ -46,7 +46,7 @@ test("white space in a phrase stands for any other", () => {
   expect(find("onetwo")).toEqual([]);
 });
 
-test("what fits holds the required words in upper case, in every script", () => {
+test("finds the required words in upper case in every matching text, in every script", () => {
   const characters = fc.oneof(
     fc.constantFrom(..."aAkK sSßſµΜμıİiIςΣσθϑK\u0345ǅdžΐ🙂\ud83d \n"),
     fc.string({ unit: "binary", minLength: 1, maxLength: 1 }),

@@ -30,7 +30,7 @@ function countWords(texts: Entry["texts"]): { weights: Map<number, number>; word
   return { weights, words };
 }
 
-/** Expects of a table what maps find. */
+/** Expects a table to find what maps find. */
 function expectTable(table: TermTable, entries: readonly Entry[]): void {
   const counted = entries.map(({ texts }) => countWords(texts));
   expect(table.size).toBe(entries.length);
@@ -80,7 +80,7 @@ test("a table finds what maps find, and the builder starts the next one empty", 
   );
 });
 
-test("more words and entries than the builder has room for at first", () => {
+test("a builder accepts more words and entries than its initial capacity", () => {
   const builder = new TermTableBuilder();
   const many = Array.from({ length: 2_000 }, (_, i): Entry => {
     const words = Array.from({ length: 20 }, (_, k) => `w${i * 20 + k}x`).join(" ");
@@ -112,13 +112,13 @@ test("more words and entries than the builder has room for at first", () => {
   expectTable(build(builder, [one]), [one]);
 });
 
-describe("bytes that are no table", () => {
+describe("bytes that are not a table", () => {
   const whole = build(new TermTableBuilder(), [
     { texts: [["a table of some words, the words of a table", 10]], offset: 1, timeMs: 2, role: 3 },
     { texts: [["more words", 5]], offset: 100, timeMs: 3, role: 0 },
   ]).bytes;
 
-  test("are refused if they are cut or grown", () => {
+  test("are refused if they are truncated or extended", () => {
     for (let length = 0; length < whole.length; length++)
       expect(() => new TermTable(whole.slice(0, length))).toThrow(RangeError);
     expect(() => new TermTable(Uint8Array.from([...whole, 0]))).toThrow(RangeError);
@@ -128,7 +128,7 @@ describe("bytes that are no table", () => {
     }
   });
 
-  test("never hang a search, whatever is in them", () => {
+  test("never hang a search, whatever they contain", () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.nat(whole.length - 1), fc.nat(255)), { minLength: 1, maxLength: 8 }),

@@ -19,7 +19,7 @@ function words(text: string): Word[] {
 
 const texts = (text: string) => words(text).map((word) => word.text);
 
-/** The hash of a text that is one word. */
+/** Returns the hash of a text that is one word. */
 function hash(word: string): number | undefined {
   return words(word).at(-1)?.hash;
 }
@@ -28,7 +28,7 @@ const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー]/u;
 const IN_WORD = /[\p{L}\p{N}\p{M}\p{Surrogate}]/u;
 
-/** Where words are, by rules on runs of units instead of one pass over them. */
+/** Finds word positions by rules on runs of units instead of one pass over them. */
 function listSpans(text: string): string[] {
   const units = Array.from({ length: text.length }, (_, i) => text.charAt(i));
   const kinds = units
@@ -102,7 +102,7 @@ describe("words of a text", () => {
     expect(texts(text)).toEqual(expected);
   });
 
-  test("are where runs of letters are, in any script, whatever is cut or damaged", () => {
+  test("are the runs of letters, in any script, whatever is truncated or damaged", () => {
     fc.assert(
       fc.property(wildTexts, (text) => {
         const found = words(text);
@@ -116,7 +116,7 @@ describe("words of a text", () => {
     );
   });
 
-  test("have the hash that they have by themselves, and in any case", () => {
+  test("have the same hash alone and in any case", () => {
     fc.assert(
       fc.property(wildTexts, (text) => {
         for (const one of words(text)) expect(hash(one.text)).toBe(one.hash);
@@ -170,7 +170,7 @@ describe("forms of an English word", () => {
     expect(hash(one)).not.toBe(hash(other));
   });
 
-  test("share the stem that a lookup asks for, parts of names too", () => {
+  test("share the stem that a lookup uses, parts of names too", () => {
     const letters = fc.string({ unit: fc.constantFrom(..."aeilosyxtpn"), minLength: 1, maxLength: 9 });
     const forms = fc.constantFrom("", "s", "es", "ed", "ing", "e", "y", "ies", "ied");
     fc.assert(
@@ -188,7 +188,7 @@ describe("forms of an English word", () => {
     );
   });
 
-  test("of a word that is no word, the stem is the word", () => {
+  test("have the word itself as the stem if it is not an English word", () => {
     for (const word of ["", "a", "🙂", "\ud83d", "日本", "x".repeat(65), "İİİİ", "1234"])
       expect(word.startsWith(getStem(word))).toBe(true);
     expect(getStem("x".repeat(100))).toBe("x".repeat(100));

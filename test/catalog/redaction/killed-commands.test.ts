@@ -4,7 +4,7 @@ import { cli } from "../../apps/cli/support/cli.ts";
 import { PROGRAM } from "../../support/program.ts";
 import { PlantedHome, SECRET } from "./support/planted-home.ts";
 
-/** Kills the process before a call that writes, and tells at its end how many there were. */
+/** Kills the process before a write call, and prints the number of calls at its end. */
 const KILLER = `
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
@@ -26,7 +26,7 @@ syncBuiltinESMExports();
 process.on("exit", () => process.stderr.write("\\ncalls: " + calls));
 `;
 
-/** Runs a command in a process that is killed before a call, or not at all; returns how many calls there were. */
+/** Runs a command in a process that is killed before a call, or not at all; returns the number of calls. */
 function killedAt(call: number, home: PlantedHome, ...args: readonly string[]): number {
   const killer = `data:text/javascript,${encodeURIComponent(KILLER)}`;
   const env = {
@@ -43,16 +43,16 @@ function killedAt(call: number, home: PlantedHome, ...args: readonly string[]): 
   return Number(/calls: (\d+)$/.exec(stderr)?.[1]);
 }
 
-/** At most so many calls of a command are tried. */
+/** Maximum number of calls tried for a command. */
 const MAX_CALLS = 12;
 
-/** Numbers of calls, evenly spread. */
+/** Returns evenly spread numbers of calls. */
 function callsOf(count: number): number[] {
   const tried = Math.min(count, MAX_CALLS);
   return Array.from({ length: tried }, (_, i) => 1 + Math.floor((i * (count - 1)) / Math.max(1, tried - 1)));
 }
 
-describe("a redaction after a killed command leaves a secret nowhere:", () => {
+describe("a redaction after a killed command removes a secret everywhere:", () => {
   test.each<[string, (home: PlantedHome) => readonly string[]]>([
     ["import", () => ["import", "--all"]],
     ["list", () => ["list", "--all"]],

@@ -22,7 +22,7 @@ const importAll = ({ sources }: PlantedHome, ...more: string[]) =>
 
 const redactAll = () => run("redact", "--matching", SECRET, "--all", "--yes");
 
-/** Runs a command with the path of each session, one after the other. */
+/** Runs a command with the path of each session, one after another. */
 const forEach =
   (command: string, ...more: string[]): Operation =>
   async (home) => {
@@ -33,7 +33,7 @@ const OPERATIONS: { readonly [name: string]: Operation } = {
   import: async (home) => {
     appendFileSync(home.claude, joinLines([part("more", "q", "msg_2", text("harmless"))]));
     await importAll(home);
-    // Without what it remembers, it reads everything again.
+    // Without the cache, an import reads everything again.
     rmSync(home.cache, { recursive: true, force: true });
     await importAll(home);
   },
@@ -53,7 +53,7 @@ const OPERATIONS: { readonly [name: string]: Operation } = {
   },
   redaction: redactAll,
   deletion: forEach("rm", "--yes"),
-  "deletion for good": forEach("rm", "--yes", "--permanent"),
+  "permanent deletion": forEach("rm", "--yes", "--permanent"),
   restoration: async () => {
     for (const one of await listTrashed()) await restoreSession(one);
   },

@@ -48,7 +48,7 @@ beforeEach(() => {
   mkdirSync(join(home, "tmp"));
 });
 
-/** Every file below a folder, by path. */
+/** Returns every file in a folder, by path. */
 function filesBelow(root: string): Map<string, string> {
   const found = new Map<string, string>();
   for (const name of readdirSync(root, { recursive: true, encoding: "utf8" })) {
@@ -58,7 +58,7 @@ function filesBelow(root: string): Map<string, string> {
   return found;
 }
 
-/** Files that hold the secret, in plain or escaped. */
+/** Returns the files that contain the secret, plain or escaped. */
 function holders(...roots: string[]): string[] {
   const spelled = [SECRET, JSON.stringify(SECRET).slice(1, -1), "\\u0068unter2"];
   return roots
@@ -67,7 +67,7 @@ function holders(...roots: string[]): string[] {
     .map(([path]) => path);
 }
 
-/** A session that says a secret. */
+/** Writes a session that contains the secret. */
 function withSecret(text = `It is ${SECRET}.`): SessionManager {
   const session = SessionManager.create("/project", { sessionDir: folder });
   session.appendMessage(user("Hello"));
@@ -75,14 +75,14 @@ function withSecret(text = `It is ${SECRET}.`): SessionManager {
   return session;
 }
 
-/** A page as `view` writes it. */
+/** Writes a page as `view` does. */
 function pageOf(bytes: Uint8Array): string {
   return makeHtmlPage({ fileName: "x", bytes }, { script: "", style: "" });
 }
 
 const pathOf = (session: SessionManager) => session.getSessionFile() ?? "";
 
-test("a partial answer, that of a session and that of one which is gone", async () => {
+test("redacts partial answers of a session and of one that no longer exists", async () => {
   const saying = async (text: string) => {
     const session = SessionManager.create("/project", { sessionDir: folder });
     session.appendMessage(user("Hello"));
@@ -99,7 +99,7 @@ test("a partial answer, that of a session and that of one which is gone", async 
   expect(await SessionManager.open(other).recoverPartialAnswer()).toMatchObject({ stopReason: "aborted" });
 });
 
-test("a text goes from sessions, forks, backups, the trash, caches, pages and leftovers; a second run finds none", async () => {
+test("redacts sessions, forks, backups, the trash, caches, pages, and leftovers; a second run finds nothing", async () => {
   const session = withSecret();
   session.appendSessionInfo(`About ${SECRET}`);
   const path = pathOf(session);
@@ -130,7 +130,7 @@ test("a text goes from sessions, forks, backups, the trash, caches, pages and le
   expect(await redactEverywhere(SECRET, { sessionDir: folder })).toEqual({ changed: [], standing: [] });
 });
 
-test("what killed processes left goes in whatever form it holds a text, and a dry run tells of it", async () => {
+test("redacts leftovers of killed processes in any form of a text, and a dry run reports them", async () => {
   const session = withSecret("nothing");
   const cache = join(home, "cache", "sessiontree");
   mkdirSync(cache, { recursive: true });
@@ -163,7 +163,7 @@ test("what killed processes left goes in whatever form it holds a text, and a dr
   expect(holders(folder, home)).toEqual([]);
 });
 
-test("what a running process is writing is named until it is done", async () => {
+test("names the file that a running process is writing until it is finished", async () => {
   withSecret("nothing");
   const path = makeTemporaryPath(join(home, "cache", "sessiontree"));
   mkdirSync(dirname(path), { recursive: true });
@@ -180,7 +180,7 @@ test("what a running process is writing is named until it is done", async () => 
 test.each<[string, (session: SessionManager) => unknown]>([
   ["an entry is redacted", (session) => session.redactEntry(session.getLeafId() ?? "")],
   ["it is deleted", (session) => deleteSession(pathOf(session), { permanent: true })],
-])("the pages of a session go when %s, and those of others stay", async (_, change) => {
+])("removes the pages of a session when %s, and keeps those of others", async (_, change) => {
   const session = withSecret();
   const pathFor = () => join(mkdtempSync(join(tmpdir(), "sessiontree-")), "");
   const page = join(pathFor(), `${basename(pathOf(session), ".jsonl")}.html`);
@@ -190,7 +190,7 @@ test.each<[string, (session: SessionManager) => unknown]>([
   expect([existsSync(page), existsSync(other)]).toEqual([false, true]);
 });
 
-test("a folder of another user among the temporary ones is none to look into", async () => {
+test("skips another user's folder among the temporary ones", async () => {
   withSecret();
   const theirs = mkdtempSync(join(tmpdir(), "sessiontree-"));
   const uid = vi.spyOn(process, "getuid").mockReturnValue(statSync(theirs).uid + 1);
@@ -204,7 +204,7 @@ test("a folder of another user among the temporary ones is none to look into", a
   expect((await redactEverywhere(SECRET, { sessionDir: folder })).standing).toEqual([]);
 });
 
-test("one session means its family: what it was forked from, and all that was forked from those", async () => {
+test("includes for one session its family: what it was forked from, and all forks of those", async () => {
   const parent = withSecret();
   const child = SessionManager.forkFrom(pathOf(parent), "/project", folder);
   const sibling = SessionManager.forkFrom(pathOf(parent), "/project", folder);
@@ -214,7 +214,7 @@ test("one session means its family: what it was forked from, and all that was fo
   expect(readFileSync(pathOf(sibling), "utf8")).toContain("[redacted]");
 });
 
-test("backups and leftovers of sessions that are gone change as well", async () => {
+test("redacts backups and leftovers of sessions that no longer exist", async () => {
   const path = pathOf(withSecret());
   copyFileSync(path, join(folder, "gone.jsonl.bak.2"));
   copyFileSync(path, join(folder, ".gone.jsonl.old"));
@@ -223,7 +223,7 @@ test("backups and leftovers of sessions that are gone change as well", async () 
   expect(readFileSync(join(folder, "gone.jsonl.bak.2"), "utf8")).toContain("[redacted]");
 });
 
-test("an old file that an interrupted replacement left is finished, and nothing of it stands", async () => {
+test("finishes an old file that an interrupted replacement left, without a trace of the text", async () => {
   const session = withSecret("nothing");
   const path = pathOf(session);
   const hidden = join(folder, `.${basename(path)}.old`);
@@ -244,7 +244,7 @@ test("an old file that an interrupted replacement left is finished, and nothing 
   });
 });
 
-test("a backup keeps its version, and every other byte", async () => {
+test("keeps the version and every other byte of a backup", async () => {
   const lines = [
     '{"type":"session","id":"s","cwd":"/p" }',
     "",
@@ -261,7 +261,7 @@ test("a backup keeps its version, and every other byte", async () => {
   expect(statSync(path).mode).toBe(mode);
 });
 
-test("the record names every changed entry, once, and neither the text nor the expression", async () => {
+test("records every changed entry once, without the text and the expression", async () => {
   const session = withSecret();
   const id = session.getLeafId();
   const again = session.appendCustomEntry("x", { [SECRET]: [`{"a":"${SECRET}"}`] });
@@ -274,7 +274,7 @@ test("the record names every changed entry, once, and neither the text nor the e
   expect(readFileSync(pathOf(session), "utf8")).not.toContain("hunter");
 });
 
-test("a session that is open elsewhere follows, and does not bring the text back", async () => {
+test("updates a session that is open elsewhere, which does not restore the text", async () => {
   const session = withSecret();
   await redactEverywhere(SECRET, { sessionDir: folder });
   session.appendMessage(user("more"));
@@ -283,8 +283,8 @@ test("a session that is open elsewhere follows, and does not bring the text back
   expect(holders(folder)).toEqual([]);
 });
 
-describe("what must stay is named, and counted", () => {
-  test("ids, types, the working directory and the files of other programs", async () => {
+describe("kept occurrences are named and counted:", () => {
+  test("ids, types, the working directory, and the files of other programs", async () => {
     const session = SessionManager.create("/home/hunter2", { sessionDir: folder });
     session.appendMessage({
       role: "toolResult",
@@ -304,7 +304,7 @@ describe("what must stay is named, and counted", () => {
     expect(session.buildSessionContext().messages).toHaveLength(2);
   });
 
-  test("the transcript that a session was imported from is not touched", async () => {
+  test("the transcript that a session was imported from", async () => {
     const source = join(home, "0198aaaa-0000-7000-8000-000000000001.jsonl");
     const record = {
       type: "user",
@@ -346,7 +346,7 @@ describe("what must stay is named, and counted", () => {
       { kind: "other", path: `${source}-wal`, reason: expect.stringMatching(/belongs to another program/) },
     ]);
     expect(holders(folder)).toEqual([]);
-    // Where no search of its bytes finds a text that a session had from there, it may be split.
+    // If a search of its bytes does not find a text that a session had from there, the text may be split.
     const [session] = await listSessions({ sessionDir: folder });
     SessionManager.open(session?.path ?? "").appendMessage(user("xyzzy"));
     expect((await redactEverywhere("xyzzy", { sessionDir: folder })).standing).toMatchObject([
@@ -371,7 +371,7 @@ describe("what must stay is named, and counted", () => {
 });
 
 describe("damage", () => {
-  test("a damaged line that holds the text goes; an entry whose body is damaged keeps its place", async () => {
+  test("removes a damaged line that contains the text; an entry whose body is damaged keeps its place", async () => {
     const path = pathOf(withSecret("nothing"));
     const head = '{"type":"message","id":"0000000d","parentId":null,"timestamp":"2026-02-03T22:00:00.000Z"';
     writeFileSync(
@@ -383,7 +383,7 @@ describe("damage", () => {
     expect(SessionManager.open(path).getEntry("0000000d")).toBeDefined();
   });
 
-  test("what a repair moved to a side file changes, too", async () => {
+  test("redacts what a repair moved to a side file, too", async () => {
     const path = pathOf(withSecret("nothing"));
     writeFileSync(path, `${readFileSync(path, "utf8")}]]${SECRET}[[\n{"x":"${SECRET}`);
     repairSession(path);
@@ -393,7 +393,7 @@ describe("damage", () => {
   });
 });
 
-test("sessions of a store: the same, by id", async () => {
+test("redacts sessions of a store in the same way, by id", async () => {
   const store = memoryStore();
   onTestFinished(() => store.close());
   const session = store.create({ cwd: "/p" });
@@ -413,7 +413,7 @@ test("sessions of a store: the same, by id", async () => {
   expect(Buffer.concat(bytes).toString()).not.toContain(SECRET);
 });
 
-describe("a pattern that cannot be meant", () => {
+describe("an invalid pattern", () => {
   test.each([
     ["an empty text", "", undefined],
     ["an expression that matches the empty text", /x*/, undefined],
@@ -432,7 +432,7 @@ describe("a pattern that cannot be meant", () => {
     expect(readFileSync(path, "utf8")).toBe(before);
   });
 
-  test("an expression that takes exponential time is ended, and nothing is changed", async () => {
+  test("aborts an expression that takes exponential time, and changes nothing", async () => {
     const path = pathOf(withSecret(`${"a".repeat(40)}!`));
     const before = readFileSync(path, "utf8");
     await expect(redactEverywhere(/(a+)+$/, { sessionDir: folder })).rejects.toThrow(/takes too long/);
@@ -440,7 +440,7 @@ describe("a pattern that cannot be meant", () => {
   });
 });
 
-test("a session in memory", async () => {
+test("redacts a session in memory", async () => {
   const session = SessionManager.inMemory("/p");
   const id = session.appendMessage(user(`say ${SECRET}`));
   expect(await session.redactText(SECRET, { dryRun: true })).toEqual({
@@ -459,7 +459,7 @@ test("a session in memory", async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("a backup that another redaction changes at the same time is looked at once more", async () => {
+test("checks a backup again that another redaction changes at the same time", async () => {
   const path = pathOf(withSecret("nothing"));
   const backup = `${path}.bak`;
   const old = `{"type":"message","text":"${SECRET} and another"}\n`;

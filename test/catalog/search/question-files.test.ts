@@ -35,10 +35,10 @@ import { IS_WINE } from "../../support/platform.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { all, Chain, header, joinLines, put } from "../support/sessions.ts";
 
-/** So many bytes that what is known of a session is kept. */
+/** Size in bytes at which a session's words are cached. */
 const PADDING = { customType: "padding", data: " ".repeat(1_100_000) };
 
-/** Two sessions, questions about them, and what is kept; the first is read first. */
+/** Creates two sessions, questions about them, and a cache; the first session is read first. */
 function scene() {
   const sessionDir = temporaryFolder();
   const cacheDir = join(temporaryFolder(), "cache");
@@ -73,7 +73,7 @@ const getHash = (word: string) => {
   return found;
 };
 
-/** Names of the files whose kept tables have a word. */
+/** Returns the names of the files whose cached tables have a word. */
 function holders(known: ReadonlyMap<string, { known: Uint8Array }>, word: string): string[] {
   return [...known].flatMap(([name, { known: bytes }]) => {
     let count = 0;
@@ -82,7 +82,7 @@ function holders(known: ReadonlyMap<string, { known: Uint8Array }>, word: string
   });
 }
 
-describe("a question that is repeated", () => {
+describe("a repeated question", () => {
   test("finds the same, and opens only files with a hit", async () => {
     const { a, b, ask, files } = scene();
     expect(await ask("zebrafishes")).toEqual(["a1"]);
@@ -97,7 +97,7 @@ describe("a question that is repeated", () => {
     expect(await ask("the server lock")).toEqual(await ask("the server lock", { cache: false }));
   });
 
-  test("finds what was appended, replaced, rewritten in place, renamed or removed", async () => {
+  test("finds what was appended, replaced, rewritten in place, renamed, or removed", async () => {
     const { sessionDir, b, write, ask } = scene();
     expect(await ask("zebrafish")).toEqual(["a1"]);
     appendFileSync(b, `${new Chain(header(), 9).user("a zebrafish").text.split("\n")[1]}\n`);
@@ -113,16 +113,16 @@ describe("a question that is repeated", () => {
     expect(await ask("zebracat gone")).toEqual(["a1"]);
   });
 
-  test("keeps nothing if the cache is off", async () => {
+  test("caches nothing if the cache is off", async () => {
     const { cacheDir, ask } = scene();
     mkdirSync(cacheDir);
     expect(await ask("zebrafish", { cache: false })).toEqual(["a1"]);
     expect(listNames(cacheDir)).toEqual([]);
   });
 
-  test("finds by the day what it found before a filter was kept", async () => {
+  test("finds by the day what it found before a filter was cached", async () => {
     const { sessionDir, cacheDir, ask } = scene();
-    // The time as a number, which spells no date.
+    // The time as a number, which is not a date's spelling.
     const call = { type: "toolCall", id: "c", name: "bash", arguments: { command: "ls" } };
     const { records } = new Chain(header({ id: "d" }))
       .message({ role: "assistant", content: [call] })
@@ -135,22 +135,22 @@ describe("a question that is repeated", () => {
     const find = () =>
       Promise.all(["in January", "2026", "on 2 Jan"].map((day) => ask(day, { tools: ["bash"] })));
     expect(await find()).toEqual([["d1"], ["d1"], ["d1"]]);
-    // Reads all bytes, and keeps filters.
+    // Reads all bytes, and caches filters.
     await all(searchSessions("absent", { sessionDir, cacheDir }));
     expect(listNames(cacheDir).some((name) => name.endsWith(".grams"))).toBe(true);
     expect(await find()).toEqual([["d1"], ["d1"], ["d1"]]);
   });
 });
 
-describe("tables that are kept", () => {
-  test("hold no text", async () => {
+describe("cached tables", () => {
+  test("contain no text", async () => {
     const { ask, path } = scene();
     await ask("lock");
     const text = readFileSync(path()).toString("latin1");
     for (const word of ["zebra", "lock", "server", "nothing"]) expect(text).not.toContain(word);
   });
 
-  test("and are damaged, cut, or of another folder cost time alone", async () => {
+  test("that are damaged, truncated, or of another folder cost only time", async () => {
     const { ask, path, known, sessionDir } = scene();
     const expected = await ask("the zebrafish lock");
     const bytes = readFileSync(path());
@@ -173,7 +173,7 @@ describe("tables that are kept", () => {
     ["ones", (bytes) => new Uint8Array(bytes.length).fill(255)],
     ["a half", (bytes) => bytes.slice(0, bytes.length / 2)],
     ["a filter", () => new Uint8Array(256).fill(0x55)],
-  ])("and are what nothing here writes, such as %s, are made again", async (_, change) => {
+  ])("that are not ours, such as %s, are rewritten", async (_, change) => {
     const { ask, path, known, sessionDir } = scene();
     const expected = await ask("the zebrafish lock");
     const before = [...known()];
@@ -183,7 +183,7 @@ describe("tables that are kept", () => {
     expect([...known()]).toEqual(before);
   });
 
-  test("under the name of others cost time alone", async () => {
+  test("under the name of others cost only time", async () => {
     const { ask, path, cacheDir, sessionDir } = scene();
     const expected = await ask("the zebrafish lock");
     await all(searchSessions("absent", { sessionDir, cacheDir }));
@@ -196,7 +196,7 @@ describe("tables that are kept", () => {
   });
 
   test.skipIf(process.getuid?.() === 0 || IS_WINE)(
-    "in a folder that cannot be written cost time alone",
+    "in a folder that cannot be written cost only time",
     async () => {
       const { ask, cacheDir, files } = scene();
       const errors: unknown[] = [];
@@ -209,7 +209,7 @@ describe("tables that are kept", () => {
     },
   );
 
-  test("in a folder that is a file cost time alone", async () => {
+  test("in a folder that is a file cost only time", async () => {
     const { ask, cacheDir } = scene();
     put(cacheDir, "");
     const errors: unknown[] = [];
@@ -217,7 +217,7 @@ describe("tables that are kept", () => {
     expect(errors).not.toEqual([]);
   });
 
-  test("stay within a bound for each folder", async () => {
+  test("stay within a size limit for each folder", async () => {
     const { sessionDir, cacheDir } = scene();
     const cache = new CatalogCache({ cacheDir });
     const table = new Uint8Array(64 * 1024 * 1024);
@@ -230,7 +230,7 @@ describe("tables that are kept", () => {
     expect(kept).toEqual([true, true, true, true, false, false]);
   });
 
-  test("are of whole sessions, whatever the question asks for", async () => {
+  test("are of whole sessions, whatever the question filters", async () => {
     const { ask, known } = scene();
     await ask("zebrafish", { roles: ["assistant"], limit: 1, until: new Date(0), branch: "active" });
     expect(holders(known(), "zebrafish")).toEqual(["a.jsonl"]);
@@ -243,7 +243,7 @@ describe("tables that are kept", () => {
   });
 });
 
-/** Lets the reads of a file fail from the given one on, or find its end; returns whether one did. */
+/** Makes the reads of a file fail from the given one on, or reach its end; returns whether one did. */
 function failReads(path: string, from: number, isEnd: boolean): () => boolean {
   const { openSync, readSync, closeSync } = fs;
   const fds = new Set<number>();
@@ -281,7 +281,7 @@ function failReads(path: string, from: number, isEnd: boolean): () => boolean {
 test.each([
   ["cannot be read to its end", false],
   ["is shorter than it was", true],
-])("a file that %s leaves nothing in the table of the next", async (_, isEnd) => {
+])("leave a file that %s out of the next table", async (_, isEnd) => {
   const { a, cacheDir, ask, known, skipped } = scene();
   mkdirSync(cacheDir);
   const chain = new Chain(header({ id: "a" }));
@@ -297,7 +297,7 @@ test.each([
     isFailed = hasFailed();
     expect(found.filter((hit) => !expected.includes(hit))).toEqual(["b2"]);
     const reported = new Set(skipped.map(({ path, reason }) => `${path} ${reason}`));
-    // A file of which nothing can be read is no session.
+    // A file without readable bytes is not a session.
     if (!isEnd) expect([...reported]).toEqual(isFailed ? [`${a} unreadable`] : []);
     expect([...reported].filter((one) => !one.startsWith(a))).toEqual([]);
     expect(holders(known(), "zebrafish")).toEqual(known().has("a.jsonl") ? ["a.jsonl"] : []);
@@ -319,7 +319,7 @@ function redactEntry(path: string): Promise<void> {
   return session.close();
 }
 
-describe("no table keeps a word that is gone", () => {
+describe("no table keeps a removed word", () => {
   test.each<[string, (path: string) => unknown]>([
     ["an entry is redacted", redactEntry],
     ["a text is redacted", redactText],
@@ -363,7 +363,7 @@ describe("no table keeps a word that is gone", () => {
     const cache = new CatalogCache({ cacheDir, onCacheError: () => undefined });
     const all = [...listSessionFiles(dirname(a), () => undefined)].filter(({ path }) => path === a);
     for (const file of all) cache.putTable(file, file, table);
-    // Everything that is checked before the file is written has been.
+    // All checks before the file is written have finished.
     const saved = cache.save([], all);
     await redactEntry(a);
     await saved;
@@ -371,7 +371,7 @@ describe("no table keeps a word that is gone", () => {
   });
 });
 
-test("two processes that ask at once find the same, and leave a table that can be read", async () => {
+test("two concurrent questions find the same, and leave a readable table", async () => {
   const { sessionDir, cacheDir, ask, known } = scene();
   const entry = new URL("../../../src/catalog/search/search.ts", import.meta.url).href;
   const options = { sessionDir, cacheDir, match: "any" };

@@ -15,7 +15,7 @@ import { overwrite } from "../../support/opened-files.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { all, Chain, header, joinLines, put } from "../support/sessions.ts";
 
-/** Asks one session, in each way that there is; expects the same answer of all. */
+/** Sends a question to one session in each possible way; expects the same answer of all. */
 async function ask(
   content: string | Uint8Array,
   question: string,
@@ -33,7 +33,7 @@ async function ask(
 
 const getId = ({ entryId }: SearchHit) => entryId;
 
-/** Numbers of the entries that are found. */
+/** Returns the numbers of the found entries. */
 async function found(...given: Parameters<typeof ask>): Promise<number[]> {
   return (await ask(...given)).map(({ entryId }) => Number.parseInt(entryId, 16));
 }
@@ -45,7 +45,7 @@ const DEPLOY = new Chain()
   .user("Unrelated");
 
 describe("a question", () => {
-  test("finds what holds any of its words, the most and the rarest first, and what each lacks", async () => {
+  test("finds entries with any of its words, the most and the rarest first, and the words that each lacks", async () => {
     const hits = await ask(DEPLOY.text, "Why did both servers deploy and lose the zebra lock?");
     expect(hits.map(({ entryId, partial, missing }) => [entryId, partial, missing])).toEqual([
       [Chain.id(3), true, ["both", "lose", "zebra"]],
@@ -66,13 +66,13 @@ describe("a question", () => {
     expect(await found(DEPLOY.text, question)).toEqual([]);
   });
 
-  test("without words is a search for what passes filters", async () => {
+  test("without words searches for entries that pass filters", async () => {
     const chain = new Chain().message({ role: "bashExecution", command: "make", output: "", exitCode: 2 });
     expect(await found(chain.text, "", { failed: true })).toEqual([1]);
     expect(await found(chain.text, "?", { failed: true })).toEqual([]);
   });
 
-  test("of stop words finds what holds them", async () => {
+  test("of stop words finds entries that contain them", async () => {
     expect(await found(DEPLOY.text, "how do we")).toEqual([1]);
     expect(await found(DEPLOY.text, "the lock of")).toEqual([3]);
   });
@@ -123,7 +123,7 @@ describe("a question", () => {
     }
   });
 
-  test("finds phrases in quotes as they are, and takes other quotes for characters", async () => {
+  test("finds phrases in quotes verbatim, and treats other quotes as characters", async () => {
     expect(await found(DEPLOY.text, '"make release" lock')).toEqual([2]);
     expect(await found(DEPLOY.text, '"make  release"')).toEqual([2]);
     expect(await found(DEPLOY.text, '"never said" lock')).toEqual([]);
@@ -132,12 +132,12 @@ describe("a question", () => {
     expect(await found(DEPLOY.text, '"lock')).toEqual([3]);
   });
 
-  test("finds what was said on a day, without a match", async () => {
+  test("finds entries of a day, without a match", async () => {
     const [hit] = await ask(new Chain().user("nothing new").text, "What happened in January?");
     expect(hit).toMatchObject({ snippet: "nothing new", match: { start: 0, length: 0 } });
   });
 
-  test("takes no expression, and no case", async () => {
+  test("accepts no expression, and no case", async () => {
     for (const search of [
       (options: SearchOptions) => searchSessions("x", options),
       (options: SearchOptions) => searchSession("/none", "x", options),
@@ -166,17 +166,17 @@ describe("limits", () => {
     [65, 65],
     [1_000, 150],
     [Number.POSITIVE_INFINITY, 150],
-  ])("of %s are kept", async (limit, count) => {
+  ])("of %s are applied", async (limit, count) => {
     expect(await ask(many.text, "lock", { limit })).toHaveLength(count);
   });
 
-  test("that are no number are refused, and never hang", async () => {
+  test("that are not numbers are refused, and never hang", async () => {
     expect(() => searchSessions("lock", { match: "any", limit: Number.NaN })).toThrow(TypeError);
     const source = makeLineSource(Buffer.from(many.text));
     expect(await all(searchLines(source, "lock", { match: "any", limit: Number.NaN }))).toEqual([]);
   });
 
-  test("give the first hits of all", async () => {
+  test("return the first hits of all", async () => {
     const hits = await found(many.text, "lock 7 or 90");
     expect(hits).toHaveLength(150);
     for (const limit of [1, 2, 70])
@@ -184,7 +184,7 @@ describe("limits", () => {
   });
 });
 
-describe("a session file", () => {
+describe("an answer", () => {
   const lines = DEPLOY.text.trimEnd().split("\n");
 
   test.each([
@@ -197,11 +197,11 @@ describe("a session file", () => {
     ["with other values", [lines[0], "[]", "1", "null", '"x"', '{"type":1}', ...lines.slice(1)].join("\n")],
     ["with records on one line", `${lines[0]}\n${lines.slice(1).join("")}\n`],
     ["with zeros at its end", `${DEPLOY.text}${"\0".repeat(100)}`],
-  ])("%s is answered from", async (_, content) => {
+  ])("comes from a session file %s", async (_, content) => {
     expect(await found(content, "servers deploy lock")).toEqual([3, 1, 2]);
   });
 
-  test("of version 1 or 2 is answered from", async () => {
+  test("comes from a session file of version 1 or 2", async () => {
     const [head = "", ...rest] = lines;
     const old = (version: number | undefined) =>
       joinLines([{ ...JSON.parse(head), version }, ...rest.map((line) => JSON.parse(line))]);
@@ -211,7 +211,7 @@ describe("a session file", () => {
     }
   });
 
-  test("with an id twice is answered from", async () => {
+  test("comes from a session file with a repeated id", async () => {
     const again = JSON.stringify({
       ...JSON.parse(lines[1] ?? ""),
       message: { role: "user", content: "zebra lock" },
@@ -221,13 +221,13 @@ describe("a session file", () => {
     expect(hits[0]?.snippet).toBe("zebra lock");
   });
 
-  test("with two records on a line has a hit in each", async () => {
+  test("has a hit in each of two records on a line", async () => {
     const glued = `${lines[0]}\n${lines.slice(1, 3).join("")}\n`;
     expect(await found(glued, "deploy", { roles: ["assistant"] })).toEqual([2]);
     expect((await found(glued, "deploys")).sort()).toEqual([1, 2]);
   });
 
-  test("that is empty, or no session, is no answer", async () => {
+  test("is not found in an empty file or one that is not a session", async () => {
     const sessionDir = temporaryFolder();
     put(join(sessionDir, "empty.jsonl"), "");
     put(join(sessionDir, "other.jsonl"), '{"lock":1}\n{"lock":2}\n');
@@ -243,7 +243,7 @@ describe("a session file", () => {
     });
   });
 
-  test("with a branch that was left is answered from, or not, as asked", async () => {
+  test("comes from an abandoned branch only on request", async () => {
     const chain = new Chain().user("start").user("the lock, left");
     const records = [...chain.records, ...new Chain(header(), 9).user("the lock, active").records.slice(1)];
     const content = joinLines(
@@ -260,7 +260,7 @@ describe("a session file", () => {
 });
 
 describe("a session that changes", () => {
-  /** Two sessions with hits, the question's first hit being taken. */
+  /** Creates two sessions with hits; the question's first hit is being read. */
   async function scene() {
     const sessionDir = temporaryFolder();
     const paths = ["a", "b"].map((id, i) =>
@@ -295,7 +295,7 @@ describe("a session that changes", () => {
   ])("%s", (_, isRowRead) => {
     test.each<[string, (path: string) => void]>([
       ["and is deleted", (path) => rmSync(path)],
-      ["and is no session any more", (path) => put(path, "gone")],
+      ["and is no longer a session", (path) => put(path, "gone")],
       ["and is empty", (path) => put(path, "")],
       [
         "and is another session",
@@ -323,7 +323,7 @@ describe("a session that changes", () => {
     });
   });
 
-  test("while hits are taken, ends nothing", async () => {
+  test("while hits are read, ends nothing", async () => {
     const { paths, hits, sessionDir } = await scene();
     const taken: string[] = [];
     for await (const { session } of hits()) {
@@ -336,7 +336,7 @@ describe("a session that changes", () => {
   });
 });
 
-describe("a question that is aborted", () => {
+describe("an aborted question", () => {
   test("ends at every step with ABORTED", async () => {
     const sessionDir = temporaryFolder();
     for (const id of ["a", "b", "c"])
@@ -362,7 +362,7 @@ describe("a question that is aborted", () => {
     }
   });
 
-  test("before it begins, and in one session, ends with ABORTED", async () => {
+  test("that has not started, or in one session, ends with ABORTED", async () => {
     const path = put(join(temporaryFolder(), "a.jsonl"), DEPLOY.text);
     const signal = AbortSignal.abort();
     const aborted = expect.objectContaining({ code: "ABORTED" });
@@ -373,7 +373,7 @@ describe("a question that is aborted", () => {
   });
 });
 
-test("a file of more than 32 MB is read line by line, and found in", async () => {
+test("a file of more than 32 MB is read line by line and searched", async () => {
   const sessionDir = temporaryFolder();
   const path = put(join(sessionDir, "a.jsonl"), DEPLOY.text);
   const fd = openSync(path, "r+");

@@ -16,7 +16,7 @@ import { nearlyHealthySessions, wildSessions } from "../support/wild-sessions.ts
 
 const RUNS = 500;
 
-/** Characters that writers escape, that have several forms, or that regular expressions mean something by. */
+/** Characters that writers escape, that have several forms, or that are special in regular expressions. */
 const characters = fc.oneof(
   fc.constantFrom(...'aAkKsSeE /\\"\n\t.*<&éÉßſµΜıİκςΣσȺⱥɐⱯдД日\u212a\u2028\u0000\ufeff', "🙂", "\ud83d"),
   fc.string({ unit: "binary", minLength: 1, maxLength: 1 }),
@@ -24,7 +24,7 @@ const characters = fc.oneof(
 
 const texts = fc.array(characters, { maxLength: 12 }).map((all) => all.join(""));
 
-/** Spells a text as JSON, each unit in one of the ways that there are. */
+/** Returns a text as JSON, each unit in one of its possible spellings. */
 function spell(text: string, ways: readonly number[]): string {
   return Array.from({ length: text.length }, (_, i) => {
     const unit = text.charAt(i);
@@ -40,7 +40,7 @@ function spell(text: string, ways: readonly number[]): string {
 
 const ways = fc.array(fc.constantFrom(0, 0, 0, 0, 1, 2, 3), { minLength: 1, maxLength: 8 });
 
-test("a line that holds a text fits its patterns, however it is spelled and in whatever case", () => {
+test("a line that contains a text matches its patterns, in any spelling and case", () => {
   fc.assert(
     fc.property(
       texts,
@@ -66,7 +66,7 @@ test("a line that holds a text fits its patterns, however it is spelled and in w
   );
 });
 
-test("a search finds what one finds by parsing everything", async () => {
+test("a search finds the same as parsing everything", async () => {
   const folder = temporaryFolder();
   const caches = temporaryFolder();
   let runs = 0;
@@ -100,7 +100,7 @@ test("a search finds what one finds by parsing everything", async () => {
         );
         expect(hits.map((hit) => hit.entryId)).toEqual(header ? expected.map((entry) => entry.id) : []);
 
-        // Of a file that is known to be in order, lines are read without the rest.
+        // In a file that is known to be in order, lines are read without the rest.
         const cacheDir = join(caches, String(runs++));
         await listSessions({ sessionDir: folder, cacheDir });
         expect(await all(searchSessions(query, { ...options, cacheDir }))).toEqual(hits);
@@ -110,7 +110,7 @@ test("a search finds what one finds by parsing everything", async () => {
   );
 });
 
-test("a question finds what one finds by parsing everything, in any file, and the same again", async () => {
+test("a question finds the same as parsing everything, in any file, and the same again", async () => {
   const folder = temporaryFolder();
   const caches = temporaryFolder();
   let runs = 0;

@@ -18,13 +18,13 @@ function search(
   return all(searchSessions(query, { sessionDir, cache: false, ...options }));
 }
 
-/** Ids of the entries that are found, as numbers. */
+/** Returns the ids of the found entries as numbers. */
 async function found(...of: Parameters<typeof search>): Promise<number[]> {
   return (await search(...of)).map((hit) => Number.parseInt(hit.entryId, 16));
 }
 
 describe("a hit", () => {
-  test("says which entry of which session holds the text, and where", async () => {
+  test("names the entry and the session with the text, and its position", async () => {
     const chain = new Chain()
       .user("hello")
       .assistant("The parser is\n  broken, and so on.")
@@ -43,7 +43,7 @@ describe("a hit", () => {
     });
   });
 
-  test("is one for each entry, in the order of the file", async () => {
+  test("is returned for each entry, in the order of the file", async () => {
     const chain = new Chain().user([
       { type: "text", text: "needle needle" },
       { type: "text", text: "needle" },
@@ -55,7 +55,7 @@ describe("a hit", () => {
     expect(await found(chain.text, "")).toEqual([]);
   });
 
-  test("shows what stands around, cut between characters", async () => {
+  test("shows the surrounding text, cut between characters", async () => {
     const text = `${"🙂".repeat(100)}a needle ${"🙂".repeat(100)}`;
     const [hit] = await search(new Chain().user(text).text, "needle");
     expect(hit?.snippet).toBe(`…${"🙂".repeat(29)}a needle ${"🙂".repeat(29)}…`);
@@ -63,7 +63,7 @@ describe("a hit", () => {
   });
 });
 
-test("sessions come by the time of the file, or with latestFirst in the order of a list", async () => {
+test("is sorted by the time of the session's file, or with latestFirst in the order of a list", async () => {
   const sessionDir = temporaryFolder();
   const write = (id: string, talkedAt: number, writtenAt: number) => {
     const chain = new Chain(header({ id })).user("needle", { timestamp: START_MS + talkedAt * 1000 });
@@ -82,7 +82,7 @@ test("sessions come by the time of the file, or with latestFirst in the order of
   expect(await order({ latestFirst: true, limit: 1 })).toEqual(listed.slice(0, 1));
 });
 
-describe("what is searched", () => {
+describe("searched text", () => {
   const chain = new Chain()
     .user("needle in text")
     .message({
@@ -117,7 +117,7 @@ describe("what is searched", () => {
     .message({ role: "system", content: "needle rules" })
     .message({ role: "assistant", content: [], errorMessage: "no needle" });
 
-  test("is the text of messages and summaries, and nothing that nobody reads", async () => {
+  test("is that of messages and summaries, and nothing that is not displayed", async () => {
     const hits = await search(chain.text, "needle");
     expect(hits.map((hit) => [Number.parseInt(hit.entryId, 16), hit.role])).toEqual([
       [1, "user"],
@@ -135,13 +135,13 @@ describe("what is searched", () => {
     ]);
   });
 
-  test("is what has one of the roles, if some are given", async () => {
+  test("has one of the roles, if some are given", async () => {
     expect(await found(chain.text, "needle", { roles: ["user"] })).toEqual([1]);
     expect(await found(chain.text, "needle", { roles: ["custom", "branchSummary"] })).toEqual([7, 9, 11]);
     expect(await found(chain.text, "needle", { roles: [] })).toEqual([]);
   });
 
-  test("is each text for itself: words may be in several, a phrase is in one", async () => {
+  test("is separate for each text: words may be in several, a phrase is in one", async () => {
     const content = [
       { type: "text", text: "one" },
       { type: "text", text: "two" },
@@ -155,7 +155,7 @@ describe("what is searched", () => {
 describe("letters", () => {
   const chain = new Chain().user("Straße ÉTÉ привет ΣΊΣΥΦΟΣ K").user("STRASSE été ПРИВЕТ σίσυφος k");
 
-  test("fit in either case, unless the case counts", async () => {
+  test("match in either case, unless the search is case-sensitive", async () => {
     for (const query of ["été", "ÉTÉ", "привет", "ПРивеТ", "σίσυφοσ"]) {
       expect([query, await found(chain.text, query)]).toEqual([query, [1, 2]]);
     }
@@ -164,23 +164,23 @@ describe("letters", () => {
     expect(await found(chain.text, "straße")).toEqual([1]);
   });
 
-  test("fit also if their cases differ in length", async () => {
+  test("match even if their cases differ in length", async () => {
     expect(await found(new Chain().user("xⱥx").user("XȺX").user("none").text, "xȺx")).toEqual([1, 2]);
   });
 
-  test("that are broken are found as what stands for them", async () => {
+  test("that are broken are found as their replacement character", async () => {
     const text = Buffer.from(new Chain().user("a#b").text);
     text[text.indexOf("#")] = 0xff;
     expect(await found(text, "a\ufffdb")).toEqual([1]);
   });
 
-  test("of other scripts, and characters beyond the first plane, are found", async () => {
+  test("of other scripts and beyond the first plane are found", async () => {
     const text = new Chain().user("日本語のテキスト 🙂 𝒳").user("none").text;
     for (const query of ["日本", "🙂", "𝒳", "ト 🙂"]) expect(await found(text, query)).toEqual([1]);
   });
 });
 
-/** Spells every character of the texts in a line as an escape. */
+/** Escapes every character of the texts in a line. */
 function escaped(text: string, spell: (hex: string) => string): string {
   return [...Array(text.length).keys()]
     .map((i) => spell(text.charCodeAt(i).toString(16).padStart(4, "0")))
@@ -212,7 +212,7 @@ describe("texts that a writer escapes", () => {
     }
   });
 
-  test("are found if each of their characters is one", async () => {
+  test("are found if each of their characters is escaped", async () => {
     for (const text of ["Hello/ World", "été", "日本🙂"]) {
       for (const spell of [(hex: string) => `\\u${hex}`, (hex: string) => `\\u${hex.toUpperCase()}`]) {
         expect(await found(line(escaped(text, spell)), text)).toEqual([1]);
@@ -221,13 +221,13 @@ describe("texts that a writer escapes", () => {
     }
   });
 
-  test("are found behind many escapes of others", async () => {
+  test("are found after many escapes of other characters", async () => {
     const colors = "\\u001b[31m".repeat(100);
     expect(await found(line(`${colors}n\\u0065edle`), "needle")).toEqual([1]);
     expect(await found(line(`${colors}needl`), "needle")).toEqual([]);
   });
 
-  test("are not found where only their spelling stands", async () => {
+  test("are not found where only their spelling occurs", async () => {
     expect(await found(line("\\\\u0065\\\\n"), "e\n")).toEqual([]);
     expect(await found(line("a\\nb"), "nb")).toEqual([]);
     expect(await found(line("none"), "content")).toEqual([]);
@@ -235,7 +235,7 @@ describe("texts that a writer escapes", () => {
 });
 
 describe("files in any state", () => {
-  test("of version 1 have entries with ids that every reading gives them", async () => {
+  test("of version 1 have entries with the same ids in every reading", async () => {
     const message = {
       type: "message",
       timestamp: "2026-01-01T00:00:00.000Z",
@@ -261,7 +261,7 @@ describe("files in any state", () => {
     expect(await found("needle\n".repeat(40), "needle")).toEqual([]);
   });
 
-  test("larger than a piece are searched to the end, also where pieces meet", async () => {
+  test("larger than a piece are searched to the end, across piece boundaries", async () => {
     const piece = 1024 * 1024;
     const start = joinLines([header()]);
     const front = (id: number) =>
@@ -288,7 +288,7 @@ describe("many files", () => {
     return { sessionDir, cache: false };
   }
 
-  test("are searched from the one written to last, of one project if it is given", async () => {
+  test("are searched from the one written to last, in one project if it is given", async () => {
     const scope = folder();
     const sessions = async (options: SearchOptions) =>
       (await all(searchSessions("needle", { ...scope, ...options }))).map((hit) => hit.session.id);
@@ -298,7 +298,7 @@ describe("many files", () => {
     expect(await sessions({ limit: 2 })).toEqual(["s3", "s2"]);
   });
 
-  test("are left when the caller gives up", async () => {
+  test("are skipped when the caller aborts", async () => {
     const stop = new AbortController();
     const hits = searchSessions("needle", { ...folder(), signal: stop.signal });
     expect((await hits.next()).value?.session.id).toBe("s3");
@@ -306,7 +306,7 @@ describe("many files", () => {
     await expect(hits.next()).rejects.toMatchObject({ code: "ABORTED" });
   });
 
-  test("leave rows in the cache that a list then takes", async () => {
+  test("leave rows in the cache for a subsequent list", async () => {
     const { sessionDir } = folder();
     const cacheDir = temporaryFolder();
     const [one, two] = [0, 1].map(() => all(searchSessions("needle", { sessionDir, cacheDir })));
@@ -332,13 +332,13 @@ describe("a regular expression", () => {
     });
   });
 
-  test("is refused at once if it is none", () => {
+  test("is refused immediately if it is invalid", () => {
     expect(() => searchSessions("(", { regex: true })).toThrow(
       expect.objectContaining({ code: "INVALID_QUERY" }),
     );
   });
 
-  test("that would take for ever leaves the session, says so, and goes on", async () => {
+  test("that never ends skips the session with a report, and the search continues", async () => {
     const sessionDir = temporaryFolder();
     const path = put(join(sessionDir, "a.jsonl"), new Chain().user(`${"a".repeat(60)}!`).text, 2);
     put(join(sessionDir, "b.jsonl"), new Chain(header({ id: "b" })).user("aaa").text, 1);

@@ -16,7 +16,7 @@ beforeAll(async () => {
   program = await buildProgram("src/catalog/search/table-worker.ts");
 });
 
-/** Three sessions, a file that is not one, and one that is gone; said to be so large that a thread is worthwhile. */
+/** Creates three sessions, a file that is not one, and a missing one; their stated size makes a thread worthwhile. */
 function makeFiles(): SessionFile[] {
   const folder = temporaryFolder();
   for (const id of ["a", "b", "c"])
@@ -41,7 +41,7 @@ async function readHere({ path }: SessionFile) {
 }
 
 describe("a thread that reads words", () => {
-  test("reads what this thread reads, and leaves what it cannot read", async () => {
+  test("reads what this thread reads, and skips what it cannot read", async () => {
     const files = makeFiles();
     const thread = start(files);
     await thread?.ended;
@@ -51,7 +51,7 @@ describe("a thread that reads words", () => {
     expect([a?.bytes.length, d]).toEqual([expect.any(Number), undefined]);
   });
 
-  test("reads no file that the caller has claimed, or that it does not know", async () => {
+  test("reads no file that the caller has claimed or that it does not have", async () => {
     const files = makeFiles().slice(0, 3);
     const thread = start(files);
     const [first] = files;
@@ -60,7 +60,7 @@ describe("a thread that reads words", () => {
     expect(first && (await thread?.take(first))).toEqual(first && (await readHere(first)));
   });
 
-  test("a file is claimed once", () => {
+  test("claims a file once", () => {
     const claims = new Int32Array(2);
     expect([claimFile(claims, 1), claimFile(claims, 1), claimFile(claims, 0)]).toEqual([true, false, true]);
   });

@@ -5,7 +5,7 @@ import { readSession } from "../../../src/core/jsonl/read-session.ts";
 import { SessionIndex } from "../../../src/core/jsonl/session-index.ts";
 import type { FileFacts } from "../../../src/session/files/session-row.ts";
 
-/** What a list says of a session, in the plainest way: every line is parsed, and every entry looked at. */
+/** A list's facts about a session, found in the plainest way: every line is parsed, and every entry read. */
 export interface Expected {
   readonly summary: FileFacts | undefined;
   readonly issueCount: number;
@@ -74,7 +74,7 @@ function findPlainOpening(entries: readonly AnySessionEntry[]): Opening {
   return finder.opening;
 }
 
-/** What an entry without a time is given out with. */
+/** Timestamp returned for an entry without one. */
 const NO_TIME = "1970-01-01T00:00:00.000Z";
 
 function entryMs(timestamp: unknown): unknown {
@@ -90,7 +90,7 @@ function joinTexts(content: unknown): string {
     .join(" ");
 }
 
-/** The issues that are found without a look at bodies. */
+/** Returns the issues that are found without reading bodies. */
 function issueCodes(bytes: Uint8Array): IssueCode[] {
   const index = new SessionIndex({ readBytes: (offset, length) => bytes.subarray(offset, offset + length) });
   index.feed(bytes);

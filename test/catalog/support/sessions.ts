@@ -3,12 +3,12 @@ import { dirname } from "node:path";
 
 type Fields = { readonly [key: string]: unknown };
 
-/** Time of the first record of every session made here. */
+/** Time of the first record of every session created here. */
 export const START_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
 
 const iso = (ms: number) => new Date(ms).toISOString();
 
-/** Writes a file, with its folder, and sets its time: seconds after `START_MS`. */
+/** Writes a file, creating its folder, and sets its time: seconds after `START_MS`. */
 export function put(path: string, content: string | Uint8Array, seconds?: number): string {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, content);
@@ -32,19 +32,19 @@ export function header(fields: Fields = {}): Fields {
   };
 }
 
-/** A line of entries, each under the one before; ids are eight hex characters made of a number. */
+/** A linear sequence of entries, each the child of the previous one; ids are eight hex digits made from a number. */
 export class Chain {
   readonly records: Fields[];
   #count: number;
   #parentId: string | null = null;
 
-  /** @param first - Number that the first id is made of. */
+  /** @param first - Number from which the first id is made. */
   constructor(head: Fields = header(), first = 1) {
     this.records = [head];
     this.#count = first - 1;
   }
 
-  /** Gives the id that the entry with this number has. */
+  /** Returns the id of the entry with this number. */
   static id(number: number): string {
     return number.toString(16).padStart(8, "0");
   }
@@ -87,12 +87,12 @@ export class Chain {
   }
 }
 
-/** Spells records as a file, with a line break at the end. */
+/** Returns records as a file's text, with a line break at the end. */
 export function joinLines(records: readonly unknown[]): string {
   return records.map((record) => `${JSON.stringify(record)}\n`).join("");
 }
 
-/** Waits for all that an iteration gives. */
+/** Collects all values of an iteration. */
 export async function all<T>(iterable: AsyncIterable<T>): Promise<T[]> {
   const items: T[] = [];
   for await (const item of iterable) items.push(item);

@@ -1,6 +1,6 @@
 import fc from "../../support/fast-check.ts";
 
-/** How a record is spelled, and what becomes of it. */
+/** Spelling of a record and the damage to it. */
 interface WildLine {
   readonly record: unknown;
   readonly spelling: "plain" | "spaced" | "padded" | "twice";
@@ -177,8 +177,8 @@ function spell({ record, spelling, ending, damage }: WildLine): Buffer {
 const repeats = fc.array(fc.tuple(fc.nat(), fc.nat()), { maxLength: 2 });
 
 /**
- * Makes files as they are found and worse: all versions, other writers' spellings, lines that are cut, glued,
- * repeated, overwritten, and files that are no sessions.
+ * Generates files as found in practice and worse: all versions, other writers' spellings, lines that are cut, glued, repeated, or
+ * overwritten, and files that are not sessions.
  */
 export const wildSessions: fc.Arbitrary<Buffer> = fc
   .record({
@@ -213,10 +213,10 @@ function makeId(number: number): string {
   return number.toString(16).padStart(8, "0");
 }
 
-/** Makes files in good order: today's version, whole lines, ids of their own, each entry under the one before. */
+/** Generates files in good order: today's version, whole lines, unique ids, each entry a child of the previous one. */
 export const healthySessions: fc.Arbitrary<Buffer> = chains.map((lines) => Buffer.from(lines.join("")));
 
-/** What can befall a line; `at` is a place in it, from 0 to 1. */
+/** Damage to a line; `at` is a position in it, from 0 to 1. */
 interface Mishap {
   readonly kind: "repeat" | "change" | "drop" | "join" | "cut" | "zero" | "swap";
   readonly line: number;
@@ -246,7 +246,7 @@ function befall(lines: Buffer[], { kind, line, to, at }: Mishap): void {
   if (kind === "zero") set(at < 0.5 ? bytes.subarray(0, -1) : front, Buffer.alloc(to % 4));
 }
 
-/** Makes files in good order but for one thing or two: a line is cut, changed, glued, repeated, or elsewhere. */
+/** Generates files in good order but for one or two lines that are cut, changed, glued, repeated, or moved. */
 export const nearlyHealthySessions: fc.Arbitrary<Buffer> = fc
   .tuple(chains, fc.array(mishaps, { minLength: 1, maxLength: 2 }))
   .map(([lines, all]) => {

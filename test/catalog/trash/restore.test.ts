@@ -44,7 +44,7 @@ function makeSession(name: string, id = name): string {
   return path;
 }
 
-/** Puts a file into a trash as a desktop would. */
+/** Writes a file to a trash as a desktop would. */
 function discard(note: string, text = sessionText("one"), at = trash, name = "one"): string {
   for (const part of ["files", "info"]) mkdirSync(join(at, part), { recursive: true });
   writeFileSync(join(at, "files", name), text);
@@ -63,9 +63,9 @@ async function theOne() {
 
 const onLinux = describe.runIf(process.platform === "linux");
 
-onLinux("a session that was deleted", () => {
+onLinux("a deleted session", () => {
   test.each(["a.jsonl", "100% [1] #ä?.jsonl", " space .jsonl", "a%20b.jsonl"])(
-    "%s is listed and comes back as it was",
+    "%s is listed and restored unchanged",
     async (name) => {
       const path = makeSession(name);
       const [text, { mtimeMs, mode, size }] = [readFileSync(path, "utf8"), statSync(path)];
@@ -82,7 +82,7 @@ onLinux("a session that was deleted", () => {
     },
   );
 
-  test.each(["a.jsonl", "b.jsonl"])("comes back with its partial answer (to %s)", async (name) => {
+  test.each(["a.jsonl", "b.jsonl"])("is restored with its partial answer (to %s)", async (name) => {
     const path = makeSession("a.jsonl");
     await SessionManager.open(path).savePartialAnswer(assistant("Half", { stopReason: "pending" }));
     await deleteSession(path);
@@ -94,7 +94,7 @@ onLinux("a session that was deleted", () => {
     expect(session.issues).toEqual([]);
   });
 
-  test("takes its partial answer along for good, also after its file got another name", async () => {
+  test("takes its partial answer with it when permanently deleted, even after its file was renamed", async () => {
     const path = makeSession("a.jsonl");
     await SessionManager.open(path).savePartialAnswer(assistant("Half", { stopReason: "pending" }));
     const renamed = join(folder, "b.jsonl");
@@ -104,7 +104,7 @@ onLinux("a session that was deleted", () => {
     expect(readdirSync(folder)).toEqual(["c.jsonl"]);
   });
 
-  test("comes back into a folder that is gone", async () => {
+  test("is restored to a folder that no longer exists", async () => {
     const path = makeSession("a.jsonl");
     await deleteSession(path);
     rmSync(folder, { recursive: true });
@@ -112,7 +112,7 @@ onLinux("a session that was deleted", () => {
     expect(readFileSync(path, "utf8")).toBe(sessionText("a.jsonl"));
   });
 
-  test("comes back to another place if that is wanted", async () => {
+  test("is restored to another path on request", async () => {
     const path = makeSession("a.jsonl");
     await deleteSession(path);
     const to = join(folder, "b.jsonl");
@@ -120,7 +120,7 @@ onLinux("a session that was deleted", () => {
     expect(readdirSync(folder)).toEqual(["b.jsonl"]);
   });
 
-  test("never takes the place of what stands there, be it a link that leads nowhere", async () => {
+  test("never replaces an existing file, not even a dangling link", async () => {
     const path = makeSession("a.jsonl");
     await deleteSession(path);
     const one = await theOne();
@@ -134,14 +134,14 @@ onLinux("a session that was deleted", () => {
     expect(await theOne()).toMatchObject({ path });
   });
 
-  test("comes back only once", async () => {
+  test("is restored only once", async () => {
     await deleteSession(makeSession("a.jsonl"));
     const one = await theOne();
     await restoreSession(one);
     await expect(restoreSession(one)).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
   });
 
-  test("stays in the trash if it cannot be put back", async () => {
+  test("stays in the trash if it cannot be restored", async () => {
     const path = makeSession("a.jsonl");
     await deleteSession(path);
     rmSync(folder, { recursive: true });
@@ -157,7 +157,7 @@ onLinux("the list of the trash", () => {
     expect(await listTrashed()).toEqual([]);
   });
 
-  test("has the one deleted last first", async () => {
+  test("starts with the one deleted last", async () => {
     discard(note("/projects/a.jsonl", "2026-02-03T10:00:00"), sessionText("a"), trash, "z");
     discard(note("/projects/b.jsonl", "2026-02-03T12:00:00"), sessionText("b"), trash, "y");
     discard(note("/projects/c.jsonl", "nonsense"), sessionText("c"), trash, "x");
@@ -179,16 +179,16 @@ onLinux("the list of the trash", () => {
   test.each([
     ["a file of another kind", note("/projects/a.txt")],
     ["a relative path", note("a.jsonl")],
-    ["a path that is no text", note("/projects/%ff.jsonl")],
+    ["a path that is not a string", note("/projects/%ff.jsonl")],
     ["a path with a zero byte", note("/projects/%00.jsonl")],
     ["no path", "[Trash Info]\n"],
-    ["a note that is too long", note("/projects/a.jsonl") + " ".repeat(70_000)],
-  ])("leaves out %s", async (_what, text) => {
+    ["an oversized note", note("/projects/a.jsonl") + " ".repeat(70_000)],
+  ])("omits %s", async (_what, text) => {
     discard(text);
     expect(await listTrashed()).toEqual([]);
   });
 
-  test("leaves out a note without its file, a link, and what is no session, which it reports", async () => {
+  test("omits a note without its file, a link, and a file that is not a session, which it reports", async () => {
     rmSync(discard(note("/projects/a.jsonl"), "", trash, "gone"));
     const link = discard(note("/projects/b.jsonl"), "", trash, "link");
     rmSync(link);
@@ -199,18 +199,18 @@ onLinux("the list of the trash", () => {
     expect(skipped).toEqual([{ path: prose, reason: "not-a-session" }]);
   });
 
-  test("ends for a caller who has given up", async () => {
+  test("ends when the caller aborts", async () => {
     discard(note("/projects/a.jsonl"));
     await expect(listTrashed({ signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "ABORTED" });
   });
 });
 
 onLinux("the trash of another file system", () => {
-  // A second one is hard to come by, but this one has a top, too, and shared memory is another on most machines.
+  // A second file system is hard to get, but this one has a top, too, and shared memory is another on most machines.
   const shared = "/dev/shm";
   const hasShared = existsSync(shared) && statSync(shared).dev !== statSync(tmpdir()).dev;
 
-  test.runIf(hasShared)("is found, and a session comes back from it over the border", async () => {
+  test.runIf(hasShared)("is found, and a session is restored from it across file systems", async () => {
     const top = mkdtempSync(join(shared, "sessiontree-"));
     try {
       const path = discard(note("sub/a.jsonl"), sessionText("far"), top);
@@ -225,7 +225,7 @@ onLinux("the trash of another file system", () => {
     }
   });
 
-  test("is looked for at the top of the folders that are named", () => {
+  test("is searched for at the top of the named folders", () => {
     const [first, ...others] = listTrashFolders([folder, join(folder, "missing", "deep")]);
     expect(first).toEqual({ path: trash, top: undefined });
     for (const { path, top } of others) {
@@ -245,7 +245,7 @@ onLinux("the trash of another file system", () => {
   });
 });
 
-onLinux("a session that was imported", () => {
+onLinux("an imported session", () => {
   const origin = { source: "codex", sourceId: "one" };
   const marks = join(PROCESS_DATA, "sessiontree", "deleted-imports");
   const header = { type: "session", version: 3, id: "one", timestamp: "2026-02-03T22:00:00.000Z", cwd: "/a" };
@@ -262,7 +262,7 @@ onLinux("a session that was imported", () => {
   afterEach(() => rmSync(marks, { recursive: true, force: true }));
 
   test.each([[undefined], ["elsewhere.jsonl"]])(
-    "may be imported again once it is restored (to: %s)",
+    "may be imported again after its restoration (to: %s)",
     async (to) => {
       const path = join(folder, "one.jsonl");
       writeFileSync(path, imported);
@@ -273,7 +273,7 @@ onLinux("a session that was imported", () => {
     },
   );
 
-  test("stays marked if it is not restored, and if another one is", async () => {
+  test("remains if the session is not restored, and if another one is", async () => {
     const path = join(folder, "one.jsonl");
     writeFileSync(path, imported);
     await deleteSession(path);
@@ -286,7 +286,7 @@ onLinux("a session that was imported", () => {
     expect(isDeletedImport(origin)).toBe(true);
   });
 
-  test("is restored though its mark cannot be removed, which a warning tells", async () => {
+  test("causes a warning if it cannot be removed on a restore", async () => {
     const path = join(folder, "one.jsonl");
     writeFileSync(path, imported);
     await deleteSession(path);
@@ -305,14 +305,14 @@ onLinux("a session that was imported", () => {
   });
 });
 
-test("other systems say how it is done by hand", () => {
+test("other systems explain how to restore manually", () => {
   expect(() => assertReadableTrash("darwin")).toThrow(/Finder.*Put Back/);
   expect(() => assertReadableTrash("win32")).toThrow(/Recycle Bin.*Restore/);
   expect(() => assertReadableTrash("linux")).not.toThrow();
 });
 
 test.runIf(process.platform === "linux" && process.getuid?.() !== 0)(
-  "a trash that may not be read is reported and counts as empty",
+  "an unreadable trash is reported and counts as empty",
   async () => {
     discard(note("/projects/a.jsonl"));
     chmodSync(join(trash, "info"), 0);
@@ -326,8 +326,8 @@ test.runIf(process.platform === "linux" && process.getuid?.() !== 0)(
   },
 );
 
-onLinux("a session that others work on while it is restored", () => {
-  test("and that another process has restored is no longer in the trash", async () => {
+onLinux("a session that other processes change during its restoration", () => {
+  test("that another process has restored is no longer in the trash", async () => {
     const path = makeSession("one.jsonl");
     await deleteSession(path);
     const one = await theOne();
@@ -339,7 +339,7 @@ onLinux("a session that others work on while it is restored", () => {
     await expect(restoreSession(one)).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
   });
 
-  test("stays marked as deleted if it is deleted once more", async () => {
+  test("is marked as deleted again if it is deleted again", async () => {
     const origin = { source: "codex", sourceId: "x" };
     const path = join(folder, "one.jsonl");
     const [header = "", entry = ""] = sessionText("one").split("\n");

@@ -18,17 +18,17 @@ function plan(sessions: RetentionCandidate[], policy = {}, others: RetentionCand
 }
 
 describe("planRetention", () => {
-  test("lets go what was not used for longer than the policy says", () => {
+  test("removes what was unused for longer than the policy allows", () => {
     const sessions = [session("a", 89), session("b", 90), session("c", 90.01), session("d", 1000)];
     expect(plan(sessions)).toEqual({ gone: ["c", "d"], kept: ["a recent", "b recent"] });
   });
 
-  test("keeps what is from the future or of an unknown time", () => {
+  test("keeps sessions from the future or of an unknown time", () => {
     const sessions = [session("a", -5), session("b", Number.NaN)];
     expect(plan(sessions)).toEqual({ gone: [], kept: ["a recent", "b recent"] });
   });
 
-  test("keeps named and labeled ones where it is told to", () => {
+  test("keeps named and labeled ones on request", () => {
     const sessions = [
       session("a", 100, { name: "Bugfix", isLabeled: false }),
       session("b", 100, { isLabeled: true }),
@@ -44,7 +44,7 @@ describe("planRetention", () => {
 
   // The paths are of another system.
   test.skipIf(IS_WINDOWS)(
-    "keeps the ancestors of what stays, by path, by relative path and by id, unless it is told not to",
+    "keeps the ancestors of kept sessions, by path, relative path, and id, unless parents are included",
     () => {
       const sessions = [
         session("a", 100),
@@ -61,7 +61,7 @@ describe("planRetention", () => {
     },
   );
 
-  test("keeps the parents of sessions that it is not about", () => {
+  test("keeps the parents of sessions outside the plan", () => {
     const other = session("x", 1000, { parentSession: "a" });
     expect(plan([session("a", 100), session("b", 100)], {}, [other])).toEqual({
       gone: ["b"],
@@ -69,7 +69,7 @@ describe("planRetention", () => {
     });
   });
 
-  test("comes to an end where sessions descend from each other or from themselves", () => {
+  test("terminates for sessions that descend from each other or from themselves", () => {
     const sessions = [
       session("a", 100, { parentSession: "b" }),
       session("b", 100, { parentSession: "a" }),
@@ -114,7 +114,7 @@ const policies = fc.record({
 });
 
 describe("for any sessions and any policy", () => {
-  test("each session is in exactly one half of the plan, in the order given", () => {
+  test("each session is in exactly one half of the plan, in the given order", () => {
     fc.assert(
       fc.property(candidates, policies, (sessions, policy) => {
         const { toDelete, kept } = planRetention(sessions, policy, NOW_MS);
@@ -125,7 +125,7 @@ describe("for any sessions and any policy", () => {
     );
   });
 
-  test("nothing goes that the policy protects, and nothing stays without its reason", () => {
+  test("nothing is removed that the policy protects, and nothing is kept without its reason", () => {
     fc.assert(
       fc.property(candidates, policies, (sessions, policy) => {
         const { toDelete, kept } = planRetention(sessions, policy, NOW_MS);
@@ -145,7 +145,7 @@ describe("for any sessions and any policy", () => {
     );
   });
 
-  test("no parent of a session that stays goes, unless parents are included", () => {
+  test("no parent of a kept session is removed, unless parents are included", () => {
     fc.assert(
       fc.property(candidates, policies, fc.nat({ max: 30 }), (all, policy, cut) => {
         const [sessions, others] = [all.slice(cut), all.slice(0, cut)];
@@ -168,7 +168,7 @@ describe("for any sessions and any policy", () => {
     );
   });
 
-  test("a longer time lets go no more", () => {
+  test("a longer time removes no more", () => {
     fc.assert(
       fc.property(candidates, policies, fc.nat({ max: 100 * DAY_MS }), (sessions, policy, more) => {
         const before = new Set(planRetention(sessions, policy, NOW_MS).toDelete);

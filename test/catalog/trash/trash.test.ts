@@ -22,16 +22,16 @@ import { folder, home, inTrash, trash, useTrashHome } from "../../support/trash-
 
 useTrashHome();
 
-/** Makes a file whose text is its name. */
+/** Creates a file whose text is its name. */
 function makeFile(name: string): string {
   const path = join(folder, name);
   writeFileSync(path, name);
   return path;
 }
 
-// Other systems keep their trash where no variable can move it, and a test must not fill a person's trash.
+// Other systems keep their trash where no variable can move it, and a test must not fill a user's trash.
 describe.runIf(process.platform === "linux")("deleteSession", () => {
-  test("puts the file into the trash, and says there where it was", async () => {
+  test("moves the file to the trash, with its original path", async () => {
     const path = makeFile("a.jsonl");
     makeFile("b.jsonl");
     await deleteSession(path);
@@ -41,7 +41,7 @@ describe.runIf(process.platform === "linux")("deleteSession", () => {
     expect(readFileSync(join(trash, "info", info), "utf8")).toContain(`Path=${path}\n`);
   });
 
-  test("is not undone by a session that holds the file open, before and after it is restored", async () => {
+  test("is not undone by a session that holds the file open, before and after its restoration", async () => {
     const session = SessionManager.create("/projects/a", { sessionDir: folder, createAtOnce: true });
     const path = session.getSessionFile() ?? "";
     const say = (content: string) => session.appendMessage({ role: "user", content, timestamp: Date.now() });
@@ -57,7 +57,7 @@ describe.runIf(process.platform === "linux")("deleteSession", () => {
     expect(SessionManager.open(path).getEntryCount()).toBe(2);
   });
 
-  test("that fails leaves no mark", async () => {
+  test("leaves no mark if it fails", async () => {
     const session = SessionManager.create("/projects/a", { sessionDir: folder, createAtOnce: true });
     const path = session.getSessionFile() ?? "";
     session.appendMessage({ role: "user", content: "one", timestamp: Date.now() });
@@ -70,7 +70,7 @@ describe.runIf(process.platform === "linux")("deleteSession", () => {
   });
 
   test.each(["a[1].jsonl", "*.jsonl", "{a1,b}.jsonl", "!a1.jsonl"])(
-    "takes the name %s for no pattern",
+    "does not treat the name %s as a pattern",
     async (name) => {
       makeFile("a1.jsonl");
       makeFile("b.jsonl");
@@ -86,7 +86,7 @@ describe.runIf(process.platform === "linux")("deleteSession", () => {
     expect(inTrash()).toEqual(["a.jsonl"]);
   });
 
-  test("says that a file is missing, or is no file, and leaves all others", async () => {
+  test("reports that a file is missing or is not a file, and leaves all others", async () => {
     makeFile("a1.jsonl");
     mkdirSync(join(folder, "folder.jsonl"));
     for (const name of ["a[1].jsonl", "*", "none/a1.jsonl", "a1.jsonl/b.jsonl", "folder.jsonl", ""]) {
@@ -100,7 +100,7 @@ describe.runIf(process.platform === "linux")("deleteSession", () => {
     expect(inTrash()).toEqual([]);
   });
 
-  test("leaves the file where it was if the system has no trash", async () => {
+  test("leaves the file in place if the system has no trash", async () => {
     const path = makeFile("a.jsonl");
     mkdirSync(join(home, "data"), { recursive: true });
     writeFileSync(trash, "no folder");
@@ -108,19 +108,19 @@ describe.runIf(process.platform === "linux")("deleteSession", () => {
     expect(readFileSync(path, "utf8")).toBe("a.jsonl");
   });
 
-  test("says where the file was, and by what way it went", async () => {
+  test("reports the file's path and the method of deletion", async () => {
     const path = makeFile("a.jsonl");
     expect(await deleteSession(path)).toEqual({ path, method: "trash" });
   });
 
-  test("does nothing for a caller who has given up", async () => {
+  test("does nothing if the caller has aborted", async () => {
     const path = makeFile("a.jsonl");
     const signal = AbortSignal.abort("enough");
     await expect(deleteSession(path, { signal })).rejects.toMatchObject({ code: "ABORTED", cause: "enough" });
     expect(readdirSync(folder)).toEqual(["a.jsonl"]);
   });
 
-  test("leaves a session that is open under a lease, and takes that of a dead process along", async () => {
+  test("leaves a session that is open under a lease, and deletes one with the lease of a dead process", async () => {
     const session = SessionManager.create(folder, { sessionDir: folder, lease: "fail" });
     session.appendMessage({ role: "user", content: "Hello", timestamp: 1 });
     const path = session.getSessionFile() ?? "";
@@ -163,20 +163,20 @@ describe("deleteSession in a bundle", () => {
     return execFileSync(process.execPath, [outfile], { encoding: "utf8", env });
   }
 
-  test.runIf(process.platform === "linux")("uses the package beside the bundle", async () => {
+  test.runIf(process.platform === "linux")("uses the package next to the bundle", async () => {
     const path = makeFile("a.jsonl");
     expect(await runBundled(path, true)).toBe("trash\n");
     expect(existsSync(path)).toBe(false);
   });
 
-  test("says at once what to do if it is not there, and leaves the file", async () => {
+  test("reports immediately what to do if the package is missing, and leaves the file", async () => {
     const path = makeFile("a.jsonl");
     expect(await runBundled(path, false)).toMatch(/^WRITE_FAILED .*Install that beside the program/);
     expect(readdirSync(folder)).toEqual(["a.jsonl"]);
   });
 });
 
-describe("deleteSession for good", () => {
+describe("permanent deleteSession", () => {
   const HEADER = '{"type":"session","version":3,"id":"a","timestamp":"2026-02-03T22:00:00.000Z","cwd":"/"}\n';
 
   test("removes a session, and leaves all others", async () => {
@@ -187,7 +187,7 @@ describe("deleteSession for good", () => {
     expect([readdirSync(folder), inTrash()]).toEqual([["b.jsonl"], []]);
   });
 
-  test("refuses what is no session, unless it is forced", async () => {
+  test("refuses a file that is not a session, unless it is forced", async () => {
     const path = makeFile("a.jsonl");
     await expect(deleteSession(path, { permanent: true })).rejects.toMatchObject({ code: "NOT_A_SESSION" });
     expect(existsSync(path)).toBe(true);
@@ -207,7 +207,7 @@ describe("deleteSession for good", () => {
     expect(readdirSync(folder).sort()).toEqual(["a.jsonl", "link.jsonl"]);
   });
 
-  test("a full disk keeps nobody from making room on it", async () => {
+  test("works on a full disk, to free space", async () => {
     const path = join(folder, "full.jsonl");
     const session = SessionManager.create(folder, folder);
     session.appendMessage({ role: "user", content: "Much.", timestamp: 1 });

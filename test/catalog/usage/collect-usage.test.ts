@@ -22,7 +22,7 @@ import { IS_WINDOWS, IS_WINE } from "../../support/platform.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { Chain, header, joinLines, put, START_MS, touch } from "../support/sessions.ts";
 
-/** A folder with sessions, and what is added up there with a cache of its own. */
+/** Creates a folder with sessions, and collects usage there with a cache of its own. */
 function makeWorld() {
   const root = temporaryFolder();
   const folder = join(root, "sessions");
@@ -36,7 +36,7 @@ function makeWorld() {
   };
 }
 
-/** A usage of so many tokens, without a stated cost unless one is named. */
+/** Returns a usage of a number of tokens, without a stated cost unless one is given. */
 function usage(input: number, output = 0, cost?: number) {
   return {
     input,
@@ -54,7 +54,7 @@ function session(id: string, fields: object = {}): Chain {
 
 const idsOf = (groups: readonly UsageGroup[]) => groups.map(({ by }) => by.session?.id);
 
-test("answers, tool results, summaries and other calls count, by the model that each names or that answers", async () => {
+test("counts answers, tool results, summaries, and other calls by the model that each names or that answers", async () => {
   const { write, collect } = makeWorld();
   const chain = session("one")
     .user("Go")
@@ -96,7 +96,7 @@ test("answers, tool results, summaries and other calls count, by the model that 
   });
 });
 
-test("a zero says that a call was free only if it was billed", async () => {
+test("treats a zero cost as free only if the call was billed", async () => {
   const { write, collect } = makeWorld();
   const zeros = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
   write("unpriced", session("unpriced").assistant("a", { usage: { ...usage(5), cost: zeros } }));
@@ -111,7 +111,7 @@ test("a zero says that a call was free only if it was billed", async () => {
   expect((await collect()).total).toMatchObject({ cost: 0, unpriced: 5 });
 });
 
-test("zeros, and names that a writer did not know, say nothing", async () => {
+test("ignores zeros and names that a writer did not have", async () => {
   const { write, collect } = makeWorld();
   const chain = session("one").assistant("failed", { usage: usage(0) });
   chain.assistant("a", { provider: "unknown", model: "unknown", usage: usage(1) });
@@ -126,7 +126,7 @@ test("zeros, and names that a writer did not know, say nothing", async () => {
   expect(total).toMatchObject({ sessions: 1, calls: 2 });
 });
 
-test("a summary that counts to another model in a fork is still one call", async () => {
+test("counts a summary as one call even if a fork assigns it to another model", async () => {
   const { folder, write, collect } = makeWorld();
   const chain = session("parent")
     .user("Go")
@@ -147,7 +147,7 @@ test("a summary that counts to another model in a fork is still one call", async
   ]);
 });
 
-test("what a fork, its fork or a copy has inherited counts once, in the session where it was made", async () => {
+test("counts what a fork, its fork, or a copy has inherited once, in the session where it was made", async () => {
   const { folder, write, collect } = makeWorld();
   const path = write(
     "parent",
@@ -179,7 +179,7 @@ test("what a fork, its fork or a copy has inherited counts once, in the session 
   ]);
 });
 
-test("a fork of a session of another project has what that one had there", async () => {
+test("subtracts from a fork what it inherited from a session of another project", async () => {
   const { folder, write, collect } = makeWorld();
   const path = write(
     "parent",
@@ -195,7 +195,7 @@ test("a fork of a session of another project has what that one had there", async
   expect(idsOf((await collect({ cwd: "/other", by: ["session"] })).groups)).toEqual([fork.getSessionId()]);
 });
 
-test("no connection to another machine is made for the parent that a session names", async () => {
+test("makes no connection to another machine for a session's parent", async () => {
   const { write, collect } = makeWorld();
   const paths = REMOTE_PATHS.map((parentSession, i) =>
     write(`fork-${i}`, new Chain(header({ id: `fork-${i}`, parentSession }), 10 * i).assistant("a")),
@@ -209,7 +209,7 @@ test("no connection to another machine is made for the parent that a session nam
   expect(looks.filter((path) => path.includes("elsewhere"))).toEqual([]);
 });
 
-test("a session that grows while it is counted counts as it was when it was opened", async () => {
+test("counts a session that grows during the count as it was when it was opened", async () => {
   const { write, collect } = makeWorld();
   const chain = session("one").assistant("a", { usage: usage(10) });
   const path = write("one", chain);
@@ -227,20 +227,20 @@ test("a session that grows while it is counted counts as it was when it was open
     read.mockRestore();
     syncBuiltinESMExports();
   }
-  // Half a line is no damage while its writer is at work, and never half a call.
+  // Half a line is not damage while its writer is active, and never half a call.
   expect((await collect()).total.input).toBe(10);
   appendFileSync(path, more.slice(40));
   expect(await collect()).toMatchObject({ total: { input: 15 }, damaged: [] });
 });
 
-test("two calls of one moment are two", async () => {
+test("counts two calls at the same time as two", async () => {
   const { write, collect } = makeWorld();
   write("one", session("one").assistant("a", { timestamp: 1 }).assistant("b", { timestamp: 1 }));
   write("two", new Chain(header({ id: "two" }), 10).assistant("a", { timestamp: 1 }));
   expect((await collect()).total.calls).toBe(3);
 });
 
-test("a subagent counts to those that started it, and stands below them", async () => {
+test("counts a subagent for those that started it, and lists it below them", async () => {
   const { write, collect } = makeWorld();
   write("main", session("main").assistant("a", { usage: usage(1) }));
   const link = { customType: SUBAGENT_CUSTOM_TYPE, data: { agentId: "x" } };
@@ -270,8 +270,8 @@ test("a subagent counts to those that started it, and stands below them", async 
   ]);
 });
 
-// Windows takes no time zone from a variable.
-test.skipIf(IS_WINDOWS)("days, weeks and months are those of the user, or of UTC", async () => {
+// Windows reads no time zone from a variable.
+test.skipIf(IS_WINDOWS)("groups by days, weeks, and months of the user, or of UTC", async () => {
   vi.stubEnv("TZ", "America/New_York");
   try {
     const { write, collect } = makeWorld();
@@ -297,14 +297,14 @@ test.skipIf(IS_WINDOWS)("days, weeks and months are those of the user, or of UTC
   }
 });
 
-test("a call without a time has no day, and is left out where times are bounded", async () => {
+test("assigns no day to a call without a time, and omits it where times are bounded", async () => {
   const { write, collect } = makeWorld();
   write("one", session("one").add("usage", { kind: "k", usage: usage(3) }, { timestamp: "yesterday" }));
   expect((await collect({ by: ["day"] })).groups.map(({ by }) => by)).toEqual([{ day: null }]);
   expect((await collect({ since: new Date(0) })).total.calls).toBe(0);
 });
 
-test("a time that no calendar has is none", async () => {
+test("treats an invalid calendar date as no time", async () => {
   const { write, collect } = makeWorld();
   write("one", session("one").assistant("a", { timestamp: 1e20 }));
   const { groups } = await collect({ by: ["day"] });
@@ -312,7 +312,7 @@ test("a time that no calendar has is none", async () => {
   expect(groups).toMatchObject([{ by: { day: "2026-01-02" } }]);
 });
 
-test("a session whose first entries come while it is counted again is known for what they say", async () => {
+test("uses the first entries of a session that come between two counts", async () => {
   const { write, collect } = makeWorld();
   const parent = write("main", session("main").assistant("a", { usage: usage(1) }));
   const child = new Chain(header({ id: "sub", parentSession: parent }), 10).user("Go");
@@ -328,7 +328,7 @@ test("a session whose first entries come while it is counted again is known for 
   ]);
 });
 
-test("the program that a session was imported from is a key and a filter", async () => {
+test("groups and filters by the program that a session was imported from", async () => {
   const { write, collect } = makeWorld();
   const origin = { customType: IMPORT_CUSTOM_TYPE, data: { source: "codex", sourceId: "s" } };
   const imported = session("imported").add("custom", origin, { timestamp: new Date(START_MS).toISOString() });
@@ -347,7 +347,7 @@ test("the program that a session was imported from is a key and a filter", async
   expect(await sources("claude-code")).toEqual([]);
 });
 
-test("prices are asked for calls without a stated cost, and stand apart", async () => {
+test("estimates calls without a stated cost by prices, separately", async () => {
   const { write, collect } = makeWorld();
   const chain = session("one").assistant("a", { usage: usage(10, 0, 2) });
   write(
@@ -375,7 +375,7 @@ test("prices are asked for calls without a stated cost, and stand apart", async 
   expect(asked).toHaveLength(2);
 });
 
-test("dollars that a program records apart from tokens are stated for the calls before them, with those of subagents", async () => {
+test("assigns dollars that a program records apart from tokens to the calls before them, with those of subagents", async () => {
   const { write, collect } = makeWorld();
   const bill = { kind: "cost", provider: "p", model: "m", usage: usage(0, 0, 2) };
   const main = session("main").assistant("a", { usage: usage(10) });
@@ -407,7 +407,7 @@ test.each([
   ],
   ["returns NaN", () => Number.NaN, /returns NaN/],
   ["returns less than nothing", () => -1, /returns -1/],
-])("a price function that %s ends it with an error that names the model", async (_, prices, message) => {
+])("throws an error with the model's name if a price function %s", async (_, prices, message) => {
   const { write, collect } = makeWorld();
   write("one", session("one").assistant("a"));
   await expect(collect({ prices })).rejects.toMatchObject({
@@ -417,12 +417,12 @@ test.each([
   });
 });
 
-test("invalid options are refused", async () => {
+test("refuses invalid options", async () => {
   await expect(collectUsage({ by: ["year" as "day"] })).rejects.toThrow(TypeError);
   await expect(collectUsage({ since: new Date(Number.NaN) })).rejects.toThrow(TypeError);
 });
 
-test.skipIf(IS_WINE)("a second run reads the cache, and only what is new of a file that grows", async () => {
+test.skipIf(IS_WINE)("reads the cache on a second run, and only new records of a file", async () => {
   const { folder, scope, write, collect } = makeWorld();
   const chain = session("one")
     .user("Go")
@@ -434,7 +434,7 @@ test.skipIf(IS_WINE)("a second run reads the cache, and only what is new of a fi
   const opened = openedFiles();
   expect((await collect()).total.input).toBe(10);
   expect(opened).not.toContain(path);
-  // A number that changes in the part that is known shows whether that part is read.
+  // A number that changes in the cached part shows whether that part is read.
   overwrite(path, '"input":10', '"input":99');
   const before = chain.text.length;
   appendFileSync(path, chain.assistant("b", { usage: usage(5) }).text.slice(before));
@@ -443,7 +443,7 @@ test.skipIf(IS_WINE)("a second run reads the cache, and only what is new of a fi
   expect(readdirSync(folder)).toEqual(["one.jsonl"]);
 });
 
-test("a cache of another version, or one that is damaged, is read anew", async () => {
+test("rereads a cache of another version or a damaged one", async () => {
   const { scope, write, collect } = makeWorld();
   write("one", session("one").assistant("a", { usage: usage(10) }));
   await collect();
@@ -457,7 +457,7 @@ test("a cache of another version, or one that is damaged, is read anew", async (
   expect((await collect({ cache: false })).total.input).toBe(10);
 });
 
-test("a cache whose calls say nothing is no reason to leave a session out", async () => {
+test("does not omit a session because the calls in its cache are empty", async () => {
   const { folder, scope, write, collect } = makeWorld();
   write("one", session("one").assistant("a", { usage: usage(10) }));
   await collect();
@@ -471,7 +471,7 @@ test("a cache whose calls say nothing is no reason to leave a session out", asyn
   expect((await collect()).total.input).toBe(10);
 });
 
-test("of a cache whose calls are damaged, only those are read anew", async () => {
+test("rereads only sessions with damaged calls in the cache", async () => {
   const { scope, write, collect } = makeWorld();
   const path = write("one", session("one").assistant("a", { usage: usage(10) }));
   await collect();
@@ -486,7 +486,7 @@ test("of a cache whose calls are damaged, only those are read anew", async () =>
   expect(readFileSync(cache)).toEqual(whole);
 });
 
-test("a damaged session counts as far as it can be read, and is named", async () => {
+test("counts a damaged session as far as it can be read, and names it", async () => {
   const { write, collect } = makeWorld();
   const path = write(
     "one",
@@ -501,7 +501,7 @@ test("a damaged session counts as far as it can be read, and is named", async ()
   expect(damaged).toEqual([path]);
 });
 
-test("the full reading of a file finds the same calls as the scan", async () => {
+test("finds the same calls by reading a file in full as by the scan", async () => {
   const { write, collect } = makeWorld();
   const chain = session("one")
     .user("Go")

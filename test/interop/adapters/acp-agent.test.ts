@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => removeFolder(folder));
 
-/** Starts the agent of the page in a process, and drives it with the SDK's client. */
+/** Starts the agent from the docs page in a child process and drives it with the SDK's client. */
 async function drive(
   home: string,
   work: (agent: acp.ClientContext, heard: acp.SessionNotification[]) => Promise<void>,
@@ -62,7 +62,7 @@ async function drive(
   }
 }
 
-test("an agent on the SDK is driven by its client: prompts, lists, loads, resumes, forks and deletes", async () => {
+test("serves the SDK's client through prompts, lists, loads, resumes, forks, and deletions", async () => {
   const home = mkdtempSync(join(folder, "home-"));
   const text = (value: string) => ({ type: "text" as const, text: value });
   const link = { type: "resource_link" as const, name: "cart.ts", uri: "file:///cart.ts" };
@@ -81,7 +81,7 @@ test("an agent on the SDK is driven by its client: prompts, lists, loads, resume
     await agent.request(on.session.prompt, { sessionId: otherId, prompt: [text("Hello")] });
   });
 
-  // A session that nothing was said in is there as well when the agent is started again.
+  // A session without messages still exists after the agent restarts.
   let emptyId = "";
   await drive(home, async (agent) => {
     ({ sessionId: emptyId } = await agent.request(on.session.new, { cwd: home, mcpServers: [] }));
@@ -94,7 +94,7 @@ test("an agent on the SDK is driven by its client: prompts, lists, loads, resume
     await agent.request(on.session.delete, { sessionId: emptyId });
   });
 
-  // Another process knows nothing but the files.
+  // Another process sees only the files.
   await drive(home, async (agent, heard) => {
     const { sessions } = await agent.request(on.session.list, { cwd: home });
     expect(sessions).toMatchObject([

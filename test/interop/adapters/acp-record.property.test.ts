@@ -60,7 +60,7 @@ const other = fc.oneof(
   fc.record({ sessionUpdate: fc.string(), more: fc.jsonValue() }),
 );
 
-test("whatever an agent sends in whatever order, the session is readable, shows valid updates, and asks a model", () => {
+test("records any updates in any order as a readable session with valid updates and valid requests", () => {
   const sessionDir = temporaryFolder();
   const updates = fc.array(fc.oneof(chunk, ofCall, other), { maxLength: 25 });
   fc.assert(

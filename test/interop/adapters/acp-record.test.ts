@@ -26,7 +26,7 @@ const ends = (toolCallId: string, more: object = {}) => ({
   ...more,
 });
 
-/** Records updates, and tells what the messages of the session say. */
+/** Records updates and returns the texts of the session's messages. */
 function record(updates: readonly AcpUpdateLike[], session = SessionManager.inMemory("/projects/shop")) {
   const recorder = new AcpRecorder(session, { timestamp: 1, provider: "acme", model: "m1" });
   for (const update of updates) recorder.add(update);
@@ -36,7 +36,7 @@ function record(updates: readonly AcpUpdateLike[], session = SessionManager.inMe
   return { session, recorder, messages, said };
 }
 
-test("a foreign agent is recorded through the SDK's client, and shows the same when it is replayed", async () => {
+test("records a foreign agent through the SDK's client and replays the same updates", async () => {
   const agent = acp
     .agent()
     .onRequest(acp.methods.agent.initialize, () => ({ protocolVersion: acp.PROTOCOL_VERSION }))
@@ -102,7 +102,7 @@ test("a foreign agent is recorded through the SDK's client, and shows the same w
   expect(updates.map(({ sessionUpdate }) => sessionUpdate)).toContain("plan");
 });
 
-test("what a session shows, recorded again, is the same conversation", () => {
+test("records a replayed session as the same conversation", () => {
   const session = SessionManager.inMemory("/projects/shop");
   session.appendMessage({ ...user(""), content: [text("Fix it.")] });
   session.appendMessage(assistant("Yes.", {}, call("c1", "read", "a"), call("c2", "read", "b")));
@@ -127,7 +127,7 @@ test("what a session shows, recorded again, is the same conversation", () => {
   );
 });
 
-test("an answer is written once its calls have ended, and a result that comes late behind what was said since", () => {
+test("writes an answer once its calls have ended, and appends a late result at the end", () => {
   const session = SessionManager.inMemory("/projects/shop");
   const recorder = new AcpRecorder(session, { timestamp: 1 });
   expect(recorder.add(begins("a", { rawInput: "ls" }))).toEqual([]);
@@ -161,7 +161,7 @@ test("an answer is written once its calls have ended, and a result that comes la
   expect(recorder.issues).toEqual([]);
 });
 
-test("a call that no answer of the agent ends keeps what it has put out", () => {
+test("keeps the output of a call that no answer of the agent ends", () => {
   const { said, session } = record([
     begins("a", { name: "run", content: [{ type: "content", content: text("so far") }] }),
     begins("b", { kind: "fetch" }),
@@ -179,7 +179,7 @@ test("a call that no answer of the agent ends keeps what it has put out", () => 
   expect(invalidUpdates(toAcpUpdates(session))).toEqual([]);
 });
 
-test("updates out of order and malformed ones are issues, nothing of them is lost, and the session stays readable", () => {
+test("reports misordered and malformed updates as issues, loses nothing, and leaves the session readable", () => {
   const session = SessionManager.create("/projects/shop", { sessionDir: temporaryFolder() });
   const strange: AcpUpdateLike[] = [
     ends("early", { content: [{ type: "content", content: text("out") }] }),
@@ -225,7 +225,7 @@ test("updates out of order and malformed ones are issues, nothing of them is los
   expect(() => fromAcpPrompt([{ type: "image" }])).toThrow(/^Block 0 of the prompt/);
 });
 
-test("a question that the agent repeats is stored once, and blocks that no message holds come back", () => {
+test("stores a repeated permission request once and restores blocks that no message can hold", () => {
   const session = SessionManager.inMemory("/projects/shop");
   const prompt = [
     text("Look:"),
@@ -247,7 +247,7 @@ test("a question that the agent repeats is stored once, and blocks that no messa
   expect(JSON.stringify(toAcpUpdates(session))).not.toContain("const a");
 });
 
-test("a compaction, names and costs become entries; the cost of an agent that counts anew is added", () => {
+test("stores compactions, names, and costs as entries, and adds the cost of an agent whose count restarts", () => {
   const cost = (amount: number) => ({
     ...{ sessionUpdate: "usage_update", used: 10, size: 100, cost: { amount, currency: "USD" } },
   });
@@ -275,7 +275,7 @@ test("a compaction, names and costs become entries; the cost of an agent that co
   expect(costs).toEqual([2, 1, 0.5]);
 });
 
-test("what could not be written is written by the next call", () => {
+test("writes what previously failed on the next call", () => {
   let isFull = false;
   const fs = new Proxy(nodeFs, {
     get: (target, key) => {
@@ -303,50 +303,47 @@ test("what could not be written is written by the next call", () => {
 test.each([
   ["files", () => fileStore({ sessionDir: temporaryFolder(), deletesForGood: true, lease: "fail" })],
   ["memory", () => memoryStore()],
-] as const)(
-  "sessions in %s are listed page by page, forked while they are open, and deleted",
-  async (_, make) => {
-    await using store = make();
-    const first = store.create({ cwd: "/projects/shop", now: () => 1000 });
-    first.appendMessage(user("Hello", 1000));
-    const at = first.appendMessage(assistant("Good morning.", { timestamp: 1000 }));
-    first.appendMessage(user("And?", 1000));
-    const others = [2000, 3000].map((time) => {
-      const session = store.create({ cwd: "/projects/else", now: () => time });
-      session.appendMessage(user(`At ${time}`, time));
-      return session;
-    });
-    await Promise.all([first, ...others].map((session) => session.flush()));
+] as const)("lists sessions in %s page by page, forks open ones, and deletes them", async (_, make) => {
+  await using store = make();
+  const first = store.create({ cwd: "/projects/shop", now: () => 1000 });
+  first.appendMessage(user("Hello", 1000));
+  const at = first.appendMessage(assistant("Good morning.", { timestamp: 1000 }));
+  first.appendMessage(user("And?", 1000));
+  const others = [2000, 3000].map((time) => {
+    const session = store.create({ cwd: "/projects/else", now: () => time });
+    session.appendMessage(user(`At ${time}`, time));
+    return session;
+  });
+  await Promise.all([first, ...others].map((session) => session.flush()));
 
-    const page = await acpSessions.list(store, {}, { pageSize: 2 });
-    expect(page.sessions.map(({ title, updatedAt }) => [title, updatedAt])).toEqual([
-      ["At 3000", "1970-01-01T00:00:03.000Z"],
-      ["At 2000", "1970-01-01T00:00:02.000Z"],
-    ]);
-    const last = await acpSessions.list(store, { cursor: page.nextCursor ?? "" }, { pageSize: 2 });
-    const shop = { sessionId: first.getSessionId(), cwd: "/projects/shop", title: "Hello" };
-    expect(last).toEqual({ sessions: [{ ...shop, updatedAt: "1970-01-01T00:00:01.000Z" }] });
-    expect((await acpSessions.list(store, { cwd: "/projects/shop", cursor: null })).sessions).toHaveLength(1);
-    for (const cursor of ["", "none", Buffer.from("{}").toString("base64url")])
-      await expect(acpSessions.list(store, { cursor })).rejects.toThrow(TypeError);
+  const page = await acpSessions.list(store, {}, { pageSize: 2 });
+  expect(page.sessions.map(({ title, updatedAt }) => [title, updatedAt])).toEqual([
+    ["At 3000", "1970-01-01T00:00:03.000Z"],
+    ["At 2000", "1970-01-01T00:00:02.000Z"],
+  ]);
+  const last = await acpSessions.list(store, { cursor: page.nextCursor ?? "" }, { pageSize: 2 });
+  const shop = { sessionId: first.getSessionId(), cwd: "/projects/shop", title: "Hello" };
+  expect(last).toEqual({ sessions: [{ ...shop, updatedAt: "1970-01-01T00:00:01.000Z" }] });
+  expect((await acpSessions.list(store, { cwd: "/projects/shop", cursor: null })).sessions).toHaveLength(1);
+  for (const cursor of ["", "none", Buffer.from("{}").toString("base64url")])
+    await expect(acpSessions.list(store, { cursor })).rejects.toThrow(TypeError);
 
-    const request = { sessionId: first.getSessionId(), cwd: "/projects/new" };
-    const fork = await acpSessions.fork(store, { ...request, _meta: { "sessiontree.entryId": at } });
-    fork.appendMessage(user("Now?"));
-    expect([fork.getCwd(), fork.getEntryCount()]).toEqual(["/projects/new", 3]);
-    const whole = await acpSessions.fork(store, request);
-    expect(whole.buildSessionContext().messages).toEqual(first.buildSessionContext().messages);
-    const refused = (_meta: { [key: string]: unknown }) => acpSessions.fork(store, { ...request, _meta });
-    await expect(refused({ "sessiontree.entryId": "nowhere" })).rejects.toMatchObject({
-      code: "ENTRY_NOT_FOUND",
-    });
-    await expect(refused({ "sessiontree.entryId": 5 })).rejects.toThrow(TypeError);
-    const none = acpSessions.fork(store, { sessionId: "../none", cwd: "/projects/new" });
-    await expect(none).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
+  const request = { sessionId: first.getSessionId(), cwd: "/projects/new" };
+  const fork = await acpSessions.fork(store, { ...request, _meta: { "sessiontree.entryId": at } });
+  fork.appendMessage(user("Now?"));
+  expect([fork.getCwd(), fork.getEntryCount()]).toEqual(["/projects/new", 3]);
+  const whole = await acpSessions.fork(store, request);
+  expect(whole.buildSessionContext().messages).toEqual(first.buildSessionContext().messages);
+  const refused = (_meta: { [key: string]: unknown }) => acpSessions.fork(store, { ...request, _meta });
+  await expect(refused({ "sessiontree.entryId": "nowhere" })).rejects.toMatchObject({
+    code: "ENTRY_NOT_FOUND",
+  });
+  await expect(refused({ "sessiontree.entryId": 5 })).rejects.toThrow(TypeError);
+  const none = acpSessions.fork(store, { sessionId: "../none", cwd: "/projects/new" });
+  await expect(none).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
 
-    await Promise.all([first, fork, whole, ...others].map((session) => session.close()));
-    for (const sessionId of [first.getSessionId(), first.getSessionId(), "../none"])
-      await acpSessions.delete(store, { sessionId });
-    expect((await acpSessions.list(store)).sessions).toHaveLength(4);
-  },
-);
+  await Promise.all([first, fork, whole, ...others].map((session) => session.close()));
+  for (const sessionId of [first.getSessionId(), first.getSessionId(), "../none"])
+    await acpSessions.delete(store, { sessionId });
+  expect((await acpSessions.list(store)).sessions).toHaveLength(4);
+});

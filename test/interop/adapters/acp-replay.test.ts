@@ -20,10 +20,10 @@ function sessionsIn(folder: string): string[] {
 describe.each([
   ["fixtures", "../../../fixtures/"],
   ["files that others wrote, if ../shared/corpus is there", "../../../../shared/corpus/"],
-])("every update is valid by the published schema: %s", (_, path) => {
+])("replays only updates that are valid by the published schema: %s", (_, path) => {
   const folder = fileURLToPath(new URL(path, import.meta.url));
 
-  test("at every leaf", () => {
+  test("replays valid updates at every leaf", () => {
     let replayed = 0;
     for (const name of sessionsIn(folder)) {
       let session: SessionManager;
@@ -45,12 +45,12 @@ describe.each([
   });
 });
 
-/** The updates without `_meta`, which names the entry of each. */
+/** Returns the updates without `_meta`, which contains each entry's id. */
 function replay(session: SessionManager, ...rest: [string?, object?]) {
   return toAcpUpdates(session, ...rest).map(({ _meta, ...update }) => update);
 }
 
-test("shows a conversation: texts, thinking, images, calls with their files, edits, output and failures", () => {
+test("replays a conversation: texts, thinking, images, calls with their files, edits, output, and failures", () => {
   const session = SessionManager.inMemory("/projects/shop");
   session.appendMessage({ role: "system", content: "Be brief.", timestamp: 1 });
   const image = { type: "image" as const, data: PNG, mimeType: "image/png" };
@@ -102,7 +102,7 @@ test("shows a conversation: texts, thinking, images, calls with their files, edi
   expect(toAcpUpdates(session).map(({ _meta }) => _meta?.["sessiontree.entryId"])).toContain(asked);
 });
 
-test("shows commands of the user and messages of extensions, but none that is hidden", () => {
+test("replays user commands and extension messages, except hidden ones", () => {
   const session = SessionManager.inMemory("/projects/shop");
   session.appendMessage(user("Hello"));
   session.appendMessage({
@@ -117,7 +117,7 @@ test("shows commands of the user and messages of extensions, but none that is hi
   ]);
 });
 
-test("replays one branch, tells what it uses, and compactions only to clients that show them", () => {
+test("replays one branch with its usage, and compactions only to clients that support them", () => {
   const session = SessionManager.inMemory("/projects/shop");
   session.appendMessage(user("Hello"));
   const left = session.appendMessage(assistant("On the left", { usage: usage(100, 0.5) }));
@@ -165,7 +165,7 @@ test("makes ids unique, ends calls without a result, and shows results without a
   ]);
 });
 
-test("shows what is malformed as far as it can: images that are none, half characters, content of no kind", () => {
+test("replays as much of malformed content as possible: invalid images, lone surrogates, unknown content types", () => {
   const session = SessionManager.inMemory("/projects/shop");
   const image = (data: unknown, mimeType: unknown) => ({ type: "image", data, mimeType });
   const content = [

@@ -12,7 +12,7 @@ import { expectTypeOf, test } from "vitest";
 import type { AcpUpdateLike } from "../../../src/interop/adapters/acp/acp-types.ts";
 
 // Everything here fails in the compiler (`npm run types`), not at run time.
-test("what goes out is the SDK's, and what comes in may be", () => {
+test("outgoing values have the SDK's types, and incoming values may have them", () => {
   expectTypeOf<AcpUpdate>().toExtend<stable.SessionUpdate>();
   expectTypeOf<AcpUpdate>().toExtend<unstable.SessionUpdate>();
   expectTypeOf<AcpSessionPage>().toExtend<stable.ListSessionsResponse>();

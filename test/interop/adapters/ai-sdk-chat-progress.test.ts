@@ -49,7 +49,7 @@ function tokensOf(session: SessionManager): number {
   }, 0);
 }
 
-/** Saves states of a chat one after the other, each of which must be the chat from then on. */
+/** Saves states of a chat in order and checks after each that it is now the chat. */
 async function saveAll(session: SessionManager, states: readonly (readonly ReturnType<typeof answered>[])[]) {
   for (const state of states) {
     const chat = [asked("u1", "Pay."), ...state];
@@ -61,7 +61,7 @@ async function saveAll(session: SessionManager, states: readonly (readonly Retur
   }
 }
 
-test("a browser's tool makes one branch, and counts the tokens of each call once", async () => {
+test("stores a browser tool's call as one branch and counts each call's tokens once", async () => {
   const session = onFile();
   const before = [step, text("One moment."), pay({ state: "input-available" })];
   const after = [step, text("One moment."), pay({ state: "output-available", output: { paid: true } })];
@@ -73,7 +73,7 @@ test("a browser's tool makes one branch, and counts the tokens of each call once
   expect(tokensOf(session)).toBe(2_200);
 });
 
-test("an approval makes one branch, from its request to the result", async () => {
+test("stores an approval as one branch, from its request to the result", async () => {
   const session = onFile();
   const approval = { id: "ap1", approved: true, reason: "Fine." };
   const ran = pay({ state: "output-available", output: "paid", approval });
@@ -85,7 +85,7 @@ test("an approval makes one branch, from its request to the result", async () =>
   expect(tokensOf(session)).toBe(2_200);
 });
 
-test("a denial makes one branch, and reaches every provider", async () => {
+test("stores a denial as one branch and sends it to every provider", async () => {
   const session = onFile();
   const approval = { id: "ap1", approved: false, reason: "Too much." };
   const denied = pay({ state: "output-denied", approval });
@@ -99,14 +99,14 @@ test("a denial makes one branch, and reaches every provider", async () => {
   expect(JSON.stringify(request.messages)).not.toContain("interrupted");
 });
 
-test("results of parallel calls come in any order", async () => {
+test("accepts results of parallel calls in any order", async () => {
   const [open, one] = [{ state: "input-available" }, { state: "output-available", output: "x" }];
   const failed = { state: "output-error", errorText: "No." };
   const calls = (first: object, second: object) => answered([step, pay(first), pay(second, "c2")]);
   await saveAll(onFile(), [[calls(open, open)], [calls(open, failed)], [calls(one, failed)]]);
 });
 
-test("what the metadata tells later is counted, once", async () => {
+test("counts usage that later metadata reports, once", async () => {
   const session = onFile();
   const said = [step, text("Done.")];
   await saveAll(session, [
@@ -118,7 +118,7 @@ test("what the metadata tells later is counted, once", async () => {
   expect(tokensOf(session)).toBe(120);
 });
 
-test("state and ids of texts and reasoning come back", async () => {
+test("restores the state and ids of texts and reasoning", async () => {
   const thought = { type: "reasoning", id: "r1", text: "Hm.", state: "done" };
   await saveAll(onFile(), [
     [answered([step, thought, text("Done.")])],
@@ -127,7 +127,7 @@ test("state and ids of texts and reasoning come back", async () => {
   ]);
 });
 
-test("parts that are only for people come and go without a branch", async () => {
+test("adds and removes UI-only parts without a branch", async () => {
   const data = (degrees: number) => ({ type: "data-weather", id: "w1", data: { degrees } });
   const source = { type: "source-url", sourceId: "s1", url: "https://example.com" };
   const [open, ran] = [pay({ state: "input-available" }), pay({ state: "output-available", output: null })];
@@ -139,7 +139,7 @@ test("parts that are only for people come and go without a branch", async () => 
   ]);
 });
 
-test("a result that comes after the user went on is stored without a branch, and shown at its call", async () => {
+test("stores a result that arrives after the user continued without a branch, and shows it at its call", async () => {
   const session = onFile();
   const later = [asked("u2", "Well?"), { ...answered([step, text("Wait.")]), id: "a2" }];
   const chat = (call: object) => [asked("u1", "Pay."), answered([step, pay(call)]), ...later];
@@ -151,7 +151,7 @@ test("a result that comes after the user went on is stored without a branch, and
   expect(await saveChat(session, done)).toMatchObject({ entryIds: [], hasBranched: false });
 });
 
-test("another answer under another id is a branch, whatever it shares with the first", async () => {
+test("branches for an answer with another id, however much it shares with the first", async () => {
   const session = onFile();
   const requested = [step, pay({ state: "approval-requested", approval: { id: "ap1" } })];
   await saveChat(session, [asked("u1", "Pay."), answered(requested)]);
@@ -163,7 +163,7 @@ test("another answer under another id is a branch, whatever it shares with the f
   expect(loadChat(session)).toEqual([asked("u1", "Pay."), other]);
 });
 
-test("a file that changes under the same id is another version", async () => {
+test("treats a file that changes under the same id as another version", async () => {
   const session = onFile();
   const chat = (url: string) => {
     const file = { type: "file" as const, mediaType: "application/pdf", filename: "a.pdf", url };
@@ -175,7 +175,7 @@ test("a file that changes under the same id is another version", async () => {
   expect(loadChat(session)).toEqual(edited);
 });
 
-test("what a redaction removed does not come back with a later state", async () => {
+test("does not restore redacted content from a later state", async () => {
   const session = onFile();
   const approval = { id: "ap1", approved: true, reason: "hunter2" };
   const requested = [
@@ -195,7 +195,7 @@ test("what a redaction removed does not come back with a later state", async () 
   }
 });
 
-/** A call, from what the model asked to what became of it. */
+/** A tool call, with its input and its outcome. */
 const CALLS: readonly (readonly object[])[] = [
   [{ state: "input-available" }, { state: "output-available", output: { paid: [1, null] } }],
   [{ state: "input-available" }, { state: "output-error", errorText: "No." }],
@@ -224,7 +224,7 @@ const CALLS: readonly (readonly object[])[] = [
   ],
 ];
 
-/** One step: a text, calls, and the order in which these continue. */
+/** One step: a text, its calls, and the order in which they progress. */
 const steps = fc.array(
   fc.record({
     said: fc.option(fc.constantFrom("One moment.", "Hm."), { nil: undefined }),
@@ -234,7 +234,7 @@ const steps = fc.array(
   { minLength: 1, maxLength: 3 },
 );
 
-/** Lists the states of a turn. */
+/** Returns the states of a turn. */
 function statesOf(turn: readonly { said: string | undefined; calls: number[]; order: number[] }[]) {
   const states: ReturnType<typeof answered>[] = [];
   const over: object[] = [];
@@ -266,7 +266,7 @@ function statesOf(turn: readonly { said: string | undefined; calls: number[]; or
   return states;
 }
 
-test("whatever the order in which a turn progresses, it is one message with each call's tokens once", async () => {
+test("stores a turn as one message with each call's tokens once, in whatever order it progresses", async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (turn) => {
       const session = onFile();
@@ -303,7 +303,7 @@ const SDKS = [
 
 for (const { sdk, name, convert } of SDKS) {
   describeWith([name], `version ${sdk} of the AI SDK`, () => {
-    test("gets of every state of a session what its own converter makes of the chat", async () => {
+    test("sends the request that the SDK's own converter makes of the chat, for every state of a session", async () => {
       await fc.assert(
         fc.asyncProperty(steps, async (turn) => {
           const session = SessionManager.inMemory();
@@ -312,7 +312,7 @@ for (const { sdk, name, convert } of SDKS) {
             await saveChat(session, chat);
             const { messages } = toModelMessages(session.buildSessionContext().messages, { sdk });
             const isOpen = (part: object) => /input-available|preliminary/.test(JSON.stringify(part));
-            // A request is made when no tool runs any more.
+            // A request is made only after all tools have finished.
             if (!state.parts.some(isOpen)) expect(plain(messages)).toEqual(plain(await convert(chat)));
           }
         }),

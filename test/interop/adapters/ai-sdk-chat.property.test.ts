@@ -9,7 +9,7 @@ const text = fc
   .oneof(words, fc.constantFrom("", " ", "\n\n"))
   .map((said) => ({ type: "text" as const, text: said }));
 
-test("a chat that is loaded and saved stays the same", async () => {
+test("loading and saving a chat changes nothing", async () => {
   const form = {
     identity: { api: "openai-completions", provider: "openrouter", model: "m" },
     thinking: fc.constant<ThinkingContent[]>([]),

@@ -38,7 +38,7 @@ function onFile(options: { fs?: typeof nodeFs } = {}) {
 
 const reopened = (session: SessionManager) => SessionManager.open(session.getSessionFile() ?? "");
 
-test("a chat comes back with its ids, is written once, and grows by what is new", async () => {
+test("restores a chat with its ids, writes it once, and appends only what is new", async () => {
   const session = onFile();
   const chat = [asked("u1", "What is in a?"), { ...called("a1", "text of a") }];
   const first = await saveChat(session, chat);
@@ -53,7 +53,7 @@ test("a chat comes back with its ids, is written once, and grows by what is new"
   expect(session.getLeaves()).toHaveLength(1);
 });
 
-test("an answer that is regenerated and a question that is edited begin branches, and the old ones stay", async () => {
+test("branches for a regenerated answer and an edited question, and keeps the old branches", async () => {
   const session = onFile();
   const chat = [asked("u1", "Why?"), said("a1", "Because."), asked("u2", "Really?"), said("a2", "Yes.")];
   await saveChat(session, chat);
@@ -71,13 +71,13 @@ test("an answer that is regenerated and a question that is edited begin branches
   session.branch(old);
   expect(loadChat(session)).toEqual(chat);
   const count = session.getEntryCount();
-  // Back to what was said before: that branch is gone on with.
+  // Return to the earlier chat: its branch continues.
   expect(await saveChat(session, regenerated)).toMatchObject({ entryIds: [], hasBranched: true });
   expect(session.getEntryCount()).toBe(count + 1);
   expect(loadChat(reopened(session))).toEqual(regenerated);
 });
 
-test("the same message under another id is the same message", async () => {
+test("recognizes the same message under another id", async () => {
   const session = onFile();
   await saveChat(session, [asked("u1", "Why?"), said("server-1", "Because.")]);
   const again = [asked("u1", "Why?"), said("client-1", "Because."), asked("u2", "Thanks.")];
@@ -85,7 +85,7 @@ test("the same message under another id is the same message", async () => {
   expect(loadChat(session).map(({ id }) => id)).toEqual(["u1", "server-1", "u2"]);
 });
 
-test("a message that is taken away is gone from the branch, also when the session is opened again", async () => {
+test("removes a deleted message from the branch, even after the session is reopened", async () => {
   const session = onFile();
   const chat = [asked("u1", "Why?"), said("a1", "Because.")];
   await saveChat(session, chat);
@@ -98,7 +98,7 @@ test("a message that is taken away is gone from the branch, also when the sessio
   expect(loadChat(reopened(session))).toEqual([]);
 });
 
-test("a call that waited gets its result without a branch", async () => {
+test("stores the result of a pending call without a branch", async () => {
   const session = onFile();
   await saveChat(session, [asked("u1", "What is in a?"), called("a1")]);
   expect(loadChat(session)).toEqual([asked("u1", "What is in a?"), called("a1")]);
@@ -107,7 +107,7 @@ test("a call that waited gets its result without a branch", async () => {
   expect(loadChat(session)).toEqual(done);
 });
 
-test("what has no counterpart comes back", async () => {
+test("restores parts without a counterpart", async () => {
   const session = onFile();
   const chat = [
     asked("u1", "Look it up."),
@@ -129,7 +129,7 @@ test("what has no counterpart comes back", async () => {
   expect(await saveChat(session, chat)).toMatchObject({ entryIds: [], hasBranched: false });
 });
 
-test("usage and model that a host puts into the metadata are those of the answer", async () => {
+test("reads the answer's usage and model from the host's metadata", async () => {
   const session = onFile();
   const totalUsage = {
     inputTokens: 100,
@@ -177,7 +177,7 @@ test("usage and model that a host puts into the metadata are those of the answer
   expect(await saveChat(session, chat)).toMatchObject({ entryIds: [], hasBranched: false });
 });
 
-test("an answer that was stopped comes back as it was left, and the chat goes on behind it", async () => {
+test("restores a stopped answer as it was, and appends to it", async () => {
   const session = onFile();
   const stopped = {
     id: "a1",
@@ -201,7 +201,7 @@ test("an answer that was stopped comes back as it was left, and the chat goes on
   expect(session.getLeaves()).toHaveLength(1);
 });
 
-test("a session with calls that have no result, and answers that were stopped, is gone on with without a branch", async () => {
+test("continues a session with calls without results and stopped answers without a branch", async () => {
   const session = SessionManager.inMemory();
   const called = (id: string) => [
     { type: "text" as const, text: `Let me look ${id}.` },
@@ -222,7 +222,7 @@ test("a session with calls that have no result, and answers that were stopped, i
   expect(session.getEntryCount()).toBe(count + 1);
 });
 
-test("a session that was begun otherwise is a chat, whole although it was compacted, and goes on as one", async () => {
+test("loads a session that another source created as a whole chat despite compaction, and continues it", async () => {
   const session = SessionManager.inMemory();
   session.appendMessage({ role: "system", content: "Be brief.", timestamp: 1 });
   const first = session.appendMessage(user("What is in a?"));
@@ -249,7 +249,7 @@ test("a session that was begun otherwise is a chat, whole although it was compac
   ]);
 });
 
-test("a message that was redacted is the one that the host still has: it neither comes back nor begins a branch", async () => {
+test("matches a redacted message to the one that the host still has, neither restoring it nor branching", async () => {
   const chat = [
     asked("u1", "The key is hunter2."),
     called("a1", "a file with hunter2"),
@@ -267,7 +267,7 @@ test("a message that was redacted is the one that the host still has: it neither
   }
 });
 
-test("a message of which a part was redacted is the same one, and a new one in its place is not", async () => {
+test("matches a message with a redacted part to the original, but not a new message in its place", async () => {
   const session = onFile();
   const chat = [asked("u1", "Hello."), said("a1", "The key is hunter2, the door is red.")];
   await saveChat(session, chat);
@@ -287,7 +287,7 @@ test("a message of which a part was redacted is the same one, and a new one in i
   expect(loadChat(redacted)).toEqual(anew);
 });
 
-test("if it cannot be written, neither the session nor its leaf has changed", async () => {
+test("leaves the session and its leaf unchanged if writing fails", async () => {
   let isFull = false;
   const fs = new Proxy(nodeFs, {
     get: (target, key) => {
@@ -312,7 +312,7 @@ test("if it cannot be written, neither the session nor its leaf has changed", as
   expect(loadChat(reopened(session))).toEqual(edited);
 });
 
-test("what is no message is refused, and nothing is written", async () => {
+test("refuses values that are not messages, and writes nothing", async () => {
   const session = memoryStore().create({ cwd: "/projects/shop" });
   const save = (messages: unknown) => Reflect.apply(saveChat, undefined, [session, messages]);
   await expect(save([asked("u1", "a"), { id: "x", role: "tool", parts: [] }])).rejects.toThrow(TypeError);
@@ -346,7 +346,7 @@ test.each([
     "empty thinking",
     [assistant([{ type: "thinking", thinking: "", thinkingSignature: "s" }], {}, call("c1"))],
   ],
-])("%s is loaded, and saved without a change", async (_what, messages) => {
+])("loads %s and saves it unchanged", async (_what, messages) => {
   const session = SessionManager.inMemory();
   for (const message of [user("Hi"), ...messages, assistant("Done.")]) session.appendMessage(message);
   const path = session.getPathIds();
@@ -356,7 +356,7 @@ test.each([
   expect(session.getPathIds().slice(0, -1)).toEqual(path);
 });
 
-test("the id of a call is the same in the chat, also if a provider would refuse it", async () => {
+test("keeps a call's id in the chat even if a provider would reject it", async () => {
   const session = SessionManager.inMemory();
   for (const message of [user("Hi"), ...turn("functions.bash:0", toolResult("", "x"))])
     session.appendMessage(message);
@@ -368,7 +368,7 @@ test("the id of a call is the same in the chat, also if a provider would refuse 
 test.each([
   ["that the user interface adds", [assistant("", {}, call("call_0|fc_1"))], "call_0|fc_1"],
   ["that it changes", turn("call_0", toolResult("", "y")), "call_0"],
-])("a result %s is stored under the id that its call has in the session", async (_what, messages, id) => {
+])("stores a result %s under its call's id in the session", async (_what, messages, id) => {
   const session = SessionManager.inMemory();
   const before = id === "call_0" ? turn("call_0", toolResult("", "x")) : [];
   for (const message of [user("Hi"), ...before, ...messages]) session.appendMessage(message);
@@ -378,7 +378,7 @@ test.each([
   expect(session.getLeafEntry()).toMatchObject({ message: { role: "toolResult", toolCallId: id } });
 });
 
-test("a question with metadata and a blank text comes back whole", async () => {
+test("restores a question with metadata and a blank text in full", async () => {
   const session = SessionManager.inMemory();
   const chat = [{ ...asked("u1", "Why?"), metadata: { at: 1 } }];
   const parts = [...(chat[0]?.parts ?? []), { type: "text" as const, text: " " }];
@@ -386,11 +386,11 @@ test("a question with metadata and a blank text comes back whole", async () => {
   expect(loadChat(session)).toEqual([{ id: "u1", role: "user", metadata: { at: 1 }, parts }]);
 });
 
-test("a chat of a host that has no ids gets those of its entries, and keeps its messages apart", async () => {
+test("assigns entry ids to a chat whose host has none, and keeps its messages apart", async () => {
   const session = onFile();
   const chat = [asked("", "Why?"), said("", "Because."), said("", "Or not."), asked("u2", "Really?")];
   const { id: _, ...last } = said("a2", "Yes.");
-  // A host in JavaScript, whose last answer has no id at all.
+  // A JavaScript host whose last answer has no id at all.
   const untyped: ReturnType<typeof said> = Object.assign(JSON.parse(JSON.stringify(last)));
   const { entryIds } = await saveChat(session, [...chat, untyped]);
   const loaded = loadChat(reopened(session));

@@ -34,17 +34,17 @@ const inputSchema = z.object({ amount: z.number() });
 const metadataOf = ({ part }: { part: { type: string; totalUsage?: unknown } }) =>
   part.type === "finish" ? { totalUsage: part.totalUsage } : undefined;
 
-/** The server's side of one test. */
+/** Server side of one test. */
 interface Server {
   readonly session: SessionManager;
   readonly baseURL: string;
-  /** Amounts that were paid. */
+  /** Amounts paid. */
   readonly paid: number[];
-  /** Requests as `receiveChat` makes them, and as the SDK's own converter does. */
+  /** Requests as `receiveChat` and the SDK's own converter make them. */
   readonly requests: { readonly ours: unknown; readonly theirs: unknown }[];
 }
 
-/** Brings messages into the form of JSON. The SDK repeats a call's state next to its result, where no provider reads it. */
+/** Converts messages to their JSON form. The SDK repeats a call's state next to its result, where no provider reads it. */
 function plain(messages: unknown): unknown[] {
   const list: { role: string; content: unknown }[] = JSON.parse(JSON.stringify(messages));
   return list
@@ -179,7 +179,7 @@ function tokensOf(session: SessionManager): number {
 
 for (const { sdk, packages, hasApprovals, page, answer } of SDKS) {
   describeWith(packages, `a page with version ${sdk} of the AI SDK`, () => {
-    /** Opens a page whose requests the server answers as a script says. */
+    /** Opens a page whose requests the server answers from a script. */
     async function open() {
       const provider = await ProviderServer.start();
       onTestFinished(() => provider[Symbol.asyncDispose]());
@@ -206,7 +206,7 @@ for (const { sdk, packages, hasApprovals, page, answer } of SDKS) {
     test.runIf(hasApprovals).each([
       ["approved", true, "Fine.", [7]],
       ["denied", false, "Too much.", []],
-    ])("has a call %s in one branch", async (_, approved, reason, expected) => {
+    ])("stores a call %s as one branch", async (_, approved, reason, expected) => {
       const { provider, chat, check, paid } = await open();
       provider.script({ thinking: "Pay?", calls: [pay] }, { text: "Very well." });
       await chat.sendMessage({ text: "Pay." });
@@ -222,7 +222,7 @@ for (const { sdk, packages, hasApprovals, page, answer } of SDKS) {
       if (!approved) expect(JSON.stringify(provider.requests.at(-1)?.body)).toContain(reason);
     });
 
-    test("runs a tool of its own in one branch", async () => {
+    test("stores a call of the page's own tool as one branch", async () => {
       const { provider, chat, check } = await open();
       provider.script(
         { text: "One moment.", calls: [{ name: "locate", arguments: {} }] },
@@ -239,7 +239,7 @@ for (const { sdk, packages, hasApprovals, page, answer } of SDKS) {
       check(1, 2);
     });
 
-    test("asks again and edits: every version stays, and can be shown", async () => {
+    test("regenerates and edits: every version is kept and can be shown", async () => {
       const { provider, session, chat, check } = await open();
       provider.script({ text: "One." }, { text: "Two." }, { text: "Three." });
       await chat.sendMessage({ text: "Count." });

@@ -14,7 +14,7 @@ import { ProviderServer } from "../../support/provider-server/provider-server.ts
 import { USAGE } from "../../support/provider-server/scripted-answer.ts";
 import { describeWith } from "../../support/sdk.ts";
 
-/** Tokens of each answer of the server. */
+/** Number of tokens in each of the server's answers. */
 const PER_CALL = USAGE.input + USAGE.output;
 
 describeWith(["ai"], "the AI SDK over a session", () => {
@@ -35,7 +35,7 @@ describeWith(["ai"], "the AI SDK over a session", () => {
     parts: [{ type: "text", text }],
   });
 
-  /** Answers a chat as a route of a host does, and saves what came of it. */
+  /** Answers a chat as a host's route does, and saves the outcome. */
   async function respond(
     server: ProviderServer,
     session: SessionManager,
@@ -64,14 +64,14 @@ describeWith(["ai"], "the AI SDK over a session", () => {
       },
     });
     for await (const _ of stream) {
-      // To its end.
+      // Reads the stream to its end.
     }
     const said = tells === "in options" && { model: "gpt-x", usage: await result.usage };
     await saveChat(session, done, said || {});
   }
 
   test.each(["in metadata", "in options"] as const)(
-    "what the SDK reports %s is kept with the answer",
+    "keeps the SDK's report %s with the answer",
     async (where) => {
       await using server = await ProviderServer.start();
       const session = SessionManager.inMemory();
@@ -91,7 +91,7 @@ describeWith(["ai"], "the AI SDK over a session", () => {
     },
   );
 
-  test("a chat with tools is saved, is valid when it is loaded, and goes on; a regenerated answer is a branch", async () => {
+  test("saves a chat with tools, validates it after loading, and continues it; a regenerated answer is a branch", async () => {
     await using server = await ProviderServer.start();
     const session = SessionManager.inMemory();
     server.script(

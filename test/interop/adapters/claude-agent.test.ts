@@ -42,12 +42,12 @@ test("is a session store of the SDK", () => {
   expectTypeOf<SessionStoreEntry>().toExtend<ClaudeRecord>();
 });
 
-test("without the SDK's function there are no summaries, and the SDK reads transcripts instead", () => {
+test("stores no summaries without the SDK's function, so that the SDK reads transcripts instead", () => {
   expect(claudeSessionStore(memoryStore()).listSessions).toBeTypeOf("function");
   expect("listSessionSummaries" in claudeSessionStore(memoryStore())).toBe(false);
 });
 
-test("a key or a record that is none is refused, and nothing is written", async () => {
+test("refuses an invalid key or record, and writes nothing", async () => {
   const store = memoryStore();
   const sessions = claudeSessionStore(store);
   for (const key of [{ ...MAIN, subpath: "" }, { ...MAIN, projectKey: "" }, { projectKey: "p" }]) {
@@ -62,7 +62,7 @@ test("a key or a record that is none is refused, and nothing is written", async 
   for await (const session of store.list()) expect.fail(`${session.id} was made`);
 });
 
-test("a place that fails for a while loses nothing and repeats nothing", async () => {
+test("loses and repeats nothing when the store fails temporarily", async () => {
   const { backend, faults } = faultyBackend(new MemoryBackend());
   const pace = { minRetryMs: 1, maxRetryMs: 2, giveUpAfterMs: 300 };
   const sessions = claudeSessionStore(remoteStore(backend, pace));
@@ -83,7 +83,7 @@ test("a place that fails for a while loses nothing and repeats nothing", async (
   });
 });
 
-test("a batch is stored once if its summary fails, and the SDK appends it again", async () => {
+test("stores a batch once if its summary fails and the SDK appends it again", async () => {
   const fold = vi.fn(foldSessionSummary).mockImplementationOnce(() => {
     throw new Error("no summary");
   });
@@ -96,7 +96,7 @@ test("a batch is stored once if its summary fails, and the SDK appends it again"
   expect(await sessions.load(MAIN)).toStrictEqual([...batch, batch[1]]);
 });
 
-test("a batch is stored once if only the index cannot be written, and the SDK appends it again", async () => {
+test("stores a batch once if only the index cannot be written and the SDK appends it again", async () => {
   const sessions = claudeSessionStore(fileStore({ sessionDir: temporaryFolder() }));
   const batch = [record("a"), { type: "summary", summary: "without a uuid" }];
   await sessions.append(MAIN, [record("0")]);
@@ -115,7 +115,7 @@ test("a batch is stored once if only the index cannot be written, and the SDK ap
   expect(await sessions.load(MAIN)).toStrictEqual([record("0"), ...batch]);
 });
 
-test("a session that somebody else deleted is begun anew", async () => {
+test("restarts a session that another process deleted", async () => {
   const sessionDir = temporaryFolder();
   const store = fileStore({ sessionDir, deletesForGood: true });
   const sessions = claudeSessionStore(store);
@@ -126,7 +126,7 @@ test("a session that somebody else deleted is begun anew", async () => {
   expect(await sessions.load(MAIN)).toStrictEqual([record("b")]);
 });
 
-test("the records lie in a session like any other, each in an entry of its own", async () => {
+test("stores each record in an entry of an ordinary session", async () => {
   const store = memoryStore();
   await claudeSessionStore(store, { cwd: "/projects/shop" }).append(MAIN, [record("a")]);
   const names: (string | undefined)[] = [];
@@ -138,7 +138,7 @@ test("the records lie in a session like any other, each in an entry of its own",
   expect(names.sort()).toEqual([`Claude ${SESSION}`, "Claude sessions of -projects-shop"]);
 });
 
-describe("the SDK itself", () => {
+describe("with the SDK itself", () => {
   afterEach(() => vi.unstubAllEnvs());
 
   const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
@@ -180,7 +180,7 @@ describe("the SDK itself", () => {
     ];
   };
 
-  /** A local session of the agent, with a subagent, below a home of its own. */
+  /** A local session of the agent, with a subagent, in a home folder of its own. */
   function localSession(): string {
     const home = temporaryFolder();
     const folder = join(home, "projects", "-projects-shop");
@@ -218,7 +218,7 @@ describe("the SDK itself", () => {
     expect(ofAgent.map(({ uuid: id }) => id)).toEqual([5, 6].map(uuid));
   });
 
-  test("renames, forks and deletes a session in the store", async () => {
+  test("renames, forks, and deletes a session in the store", async () => {
     const sessionStore = claudeSessionStore(memoryStore(), { foldSessionSummary });
     await sessionStore.append(MAIN, transcript(1, "Why?"));
     const options = { dir: "/projects/shop", sessionStore };

@@ -5,7 +5,7 @@ import { SessionTreeChatHistory } from "sessiontree/langgraph";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
-/** Two processes' views of one session file, with a first message in it. */
+/** Opens two processes' views of one session file that contains a first message. */
 function shared(): { ours: SessionManager; theirs: () => SessionManager } {
   const ours = SessionManager.create("/project", { sessionDir: temporaryFolder(), createAtOnce: true });
   return { ours, theirs: () => SessionManager.open(ours.getSessionFile() ?? "") };
@@ -13,7 +13,7 @@ function shared(): { ours: SessionManager; theirs: () => SessionManager } {
 
 const said = (content: string) => ({ type: "message", role: "user", content }) as const;
 
-test("items of OpenAI Agents that another process clears are neither read nor continued", async () => {
+test("neither returns nor continues OpenAI Agents items that another process cleared", async () => {
   const { ours, theirs } = shared();
   const agents = new OpenAIAgentsSession(ours);
   await agents.addItems([said("The old secret.")]);
@@ -24,7 +24,7 @@ test("items of OpenAI Agents that another process clears are neither read nor co
   expect(await new OpenAIAgentsSession(theirs()).getItems()).toEqual([said("A new start.")]);
 });
 
-test("items that are added after another process has cleared, without a read between, begin a new history", async () => {
+test("starts a new history for items added after another process cleared the session, without a read between", async () => {
   const { ours, theirs } = shared();
   const agents = new OpenAIAgentsSession(ours);
   await agents.addItems([said("The old secret.")]);
@@ -33,7 +33,7 @@ test("items that are added after another process has cleared, without a read bet
   expect(await new OpenAIAgentsSession(theirs()).getItems()).toEqual([said("A new start.")]);
 });
 
-test("a chat history that another process clears is neither read nor continued", async () => {
+test("neither returns nor continues a chat history that another process cleared", async () => {
   const { ours, theirs } = shared();
   const chat = new SessionTreeChatHistory(ours);
   await chat.addMessage(new HumanMessage("The old secret."));

@@ -20,7 +20,7 @@ testDeletion("memory", () => {
   return { ours: remoteStore(backend), theirs: remoteStore(backend) };
 });
 
-/** Each adapter of a session that its host holds, as it appends one message. */
+/** Adapters of a session that the host holds open, each appending one message. */
 const HELD: readonly [adapter: string, append: (session: SessionManager) => Promise<unknown>][] = [
   [
     "OpenAI Agents",
@@ -41,7 +41,7 @@ const HELD: readonly [adapter: string, append: (session: SessionManager) => Prom
   ],
 ];
 
-test.each(HELD)("%s does not recreate a session that is gone", async (_adapter, append) => {
+test.each(HELD)("%s does not recreate a deleted session", async (_adapter, append) => {
   const session = SessionManager.create("/project", { sessionDir: temporaryFolder(), createAtOnce: true });
   const path = session.getSessionFile() ?? "";
   rmSync(path);

@@ -12,7 +12,7 @@ const CONVERSATION = [
   new ToolMessage({ content: "none", tool_call_id: "c1", name: "read", artifact: { rows: 0 } }),
 ];
 
-test("a history of LangChain gives back what was added, also when the session is opened again", async () => {
+test("returns added messages, also after the session is reopened", async () => {
   const store = memoryStore();
   const session = store.create({ cwd: "/projects/shop" });
   const history = new SessionTreeChatHistory(session);
@@ -26,7 +26,7 @@ test("a history of LangChain gives back what was added, also when the session is
   expect(await history.getMessages()).toEqual(await again.getMessages());
 });
 
-test("a history has branches, edits and messages of other origin, and is empty once it is cleared", async () => {
+test("supports branches, edits, and messages from other sources, and is empty after clearing", async () => {
   const session = SessionManager.inMemory();
   const history = new SessionTreeChatHistory(session);
   session.appendMessage(user("Go"));
@@ -48,7 +48,7 @@ test("a history has branches, edits and messages of other origin, and is empty o
   expect(session.getLeaves()).toHaveLength(2);
 });
 
-test("a history refuses what no session can hold, and appends nothing of it", async () => {
+test("refuses messages that a session cannot hold, and appends none of the batch", async () => {
   const session = SessionManager.inMemory();
   const history = new SessionTreeChatHistory(session);
   const odd = Object.assign(new HumanMessage("x"), { type: "robot" });

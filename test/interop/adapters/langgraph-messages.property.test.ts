@@ -13,10 +13,10 @@ import fc from "../../support/fast-check.ts";
 
 type Fields = Record<string, unknown>;
 const isFields = (value: unknown): value is Fields => typeof value === "object" && value !== null;
-/** Lets a test set any property of a message, as JavaScript does. */
+/** Views a message as a record so that a test can set any property, as JavaScript can. */
 const open = (message: object): Fields => (isFields(message) ? message : {});
 
-/** Returns an object in a message, which is made if there is none. */
+/** Returns an object in a message, creating it if absent. */
 function getPart(message: BaseMessage, name: string): Fields {
   const fields = open(message);
   const part = fields[name];
@@ -36,7 +36,7 @@ function hide(target: object, name: string, value: unknown): void {
   Object.defineProperty(target, name, { value, enumerable: false, configurable: true, writable: true });
 }
 
-/** Ways in which a program may change a message that it has, in place. */
+/** In-place changes that a program may make to a message. */
 const CHANGES: Readonly<Record<string, (message: BaseMessage, n: number) => void>> = {
   content: (message, n) => (message.content = `Content ${n}`),
   blocks: (message, n) => (message.content = [{ type: "text", text: `Block ${n}` }]),
@@ -122,7 +122,7 @@ const CHANGES: Readonly<Record<string, (message: BaseMessage, n: number) => void
   class: (message) => Object.setPrototypeOf(message, SystemMessage.prototype),
 };
 
-/** Changes of a list. */
+/** Changes to a list. */
 const LIST_CHANGES: Readonly<Record<string, (list: BaseMessage[], at: number, n: number) => void>> = {
   append: (list, _, n) => list.push(makeMessage(n)),
   insert: (list, at, n) => list.splice(at, 0, makeMessage(n)),
@@ -155,13 +155,13 @@ function makeMessage(n: number): BaseMessage {
 const step = fc.record({
   change: fc.constantFrom(...Object.keys(CHANGES), ...Object.keys(LIST_CHANGES)),
   at: fc.nat(9),
-  /** Whether the next changes are of what the checkpointer returned, as in the next run of a graph. */
+  /** Whether subsequent changes apply to what the checkpointer returned, as in the next run of a graph. */
   isReloaded: fc.boolean(),
-  /** A branch begins at this checkpoint, if there is one. */
+  /** Checkpoint from which a branch starts, if any. */
   back: fc.option(fc.nat(9)),
 });
 
-/** LangGraph's serializer, and what it makes of a value at once. */
+/** LangGraph's serializer and its synchronous result for a value. */
 class Serializer extends JsonPlusSerializer {
   spell(value: unknown): unknown {
     return JSON.parse(new TextDecoder().decode(this._dumps(value)));
@@ -169,7 +169,7 @@ class Serializer extends JsonPlusSerializer {
 }
 const serializer = new Serializer();
 
-/** Returns the serialized form of a list without empty fields of messages, which a session does not keep. */
+/** Returns the serialized list without empty message fields, which a session does not keep. */
 function spell(list: unknown): unknown {
   const spelled = serializer.spell(list);
   if (!Array.isArray(spelled)) return spelled;
@@ -187,7 +187,7 @@ function isEmpty(value: unknown): boolean {
 
 const stepMetadata = { source: "loop" as const, step: 1, parents: {} };
 
-/** Puts a list into a thread, and returns where it is. */
+/** Writes a list to a thread and returns the new checkpoint's config. */
 async function putList(saver: SessionTreeSaver, config: object, n: number, messages: unknown) {
   const checkpoint: Checkpoint = {
     ...emptyCheckpoint(),
@@ -201,12 +201,12 @@ async function putList(saver: SessionTreeSaver, config: object, n: number, messa
 const getList = async (saver: SessionTreeSaver, config: object) =>
   (await saver.getTuple(config))?.checkpoint.channel_values["messages"];
 
-test("what a program changes in messages that it has put or got is stored as it is then, and changes nothing that was stored", async () => {
+test("stores messages as they are when put, so that later in-place changes by the program alter nothing stored", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 14 }), async (steps) => {
       const store = memoryStore();
       const saver = new SessionTreeSaver(store);
-      // With a serializer of the caller's, lists are stored whole as it makes them.
+      // With a custom serializer, lists are stored whole in its output format.
       const reference = new SessionTreeSaver(memoryStore(), { serde: new JsonPlusSerializer() });
       const thread: object = { configurable: { thread_id: "t" } };
       const configs: object[] = [];

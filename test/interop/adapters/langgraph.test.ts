@@ -25,8 +25,8 @@ const said = (session: SessionManager) =>
     return `${role}: ${text}`;
   });
 
-describe("a graph with tools, an interrupt and a subgraph", () => {
-  test("is resumed over the files of another store, and its session shows the conversation", async () => {
+describe("a graph with tools, an interrupt, and a subgraph", () => {
+  test("resumes over another store's files, and its session shows the conversation", async () => {
     const sessionDir = temporaryFolder();
     const first = fileStore({ sessionDir });
     const question = new HumanMessage({ id: "h1", content: "Why is the cart empty?" });
@@ -55,7 +55,7 @@ describe("a graph with tools, an interrupt and a subgraph", () => {
     expect(said(session)).toEqual(conversation);
     const hits = [];
     for await (const { snippet } of store.search("about carts")) hits.push(snippet);
-    // Once where the subgraph said it, once where the graph took it over; its tokens count once.
+    // Once where the subgraph wrote it and once where the graph adopted it; its tokens count once.
     expect(hits).toHaveLength(2);
     const counted = session
       .getEntries()
@@ -76,7 +76,7 @@ describe("a graph with tools, an interrupt and a subgraph", () => {
     await store.close();
   });
 
-  test("goes back: an older checkpoint makes a branch, and so does a changed state", async () => {
+  test("branches for an older checkpoint and for a changed state", async () => {
     const store = memoryStore();
     const graph = clerk(store);
     await graph.invoke({ messages: [new HumanMessage({ id: "h1", content: "Go" })] }, thread("t"));
@@ -99,7 +99,7 @@ describe("a graph with tools, an interrupt and a subgraph", () => {
         session.getBranch(id).flatMap((entry) => (entry.type === "message" ? [entry.id] : [])),
       );
     expect(leaves.length).toBeGreaterThan(1);
-    // What was said before stays where it was.
+    // Earlier messages stay in place.
     const old = await graph.getState(history[0]?.config ?? {});
     expect(texts(old.values.messages)).toEqual(["Go", "", "text of a", "It is about carts.", "Done: yes"]);
     const copied = await graph.updateState(history[2]?.config ?? {}, null, "__copy__");
@@ -108,7 +108,7 @@ describe("a graph with tools, an interrupt and a subgraph", () => {
     );
   });
 
-  test("removes and changes messages in the context of the session, as in its state", async () => {
+  test("removes and changes messages in the session's context as in its state", async () => {
     const store = memoryStore();
     const graph = new StateGraph(MessagesAnnotation)
       .addNode("say", ({ messages }) => ({
@@ -140,7 +140,7 @@ testOtherProcesses(() => {
   return { address: sessionDir, openStore: () => fileStore({ sessionDir }) };
 });
 
-/** Puts checkpoints one behind the other, as a run of a graph does. */
+/** Writes checkpoints in sequence, as a run of a graph does. */
 async function run(
   saver: SessionTreeSaver,
   states: readonly Record<string, unknown>[],
@@ -168,7 +168,7 @@ async function run(
 
 const human = (at: number) => new HumanMessage({ id: `h${at}`, content: `Message ${at}` });
 
-test("a thread grows with what its checkpoints change", async () => {
+test("appends only what the checkpoints change", async () => {
   const most = 4 * scaleCount(250);
   const bytesOf = async (count: number) => {
     const store = fileStore({ sessionDir: temporaryFolder() });
@@ -187,7 +187,7 @@ test("a thread grows with what its checkpoints change", async () => {
   expect(whole / most).toBeLessThan(1500);
 });
 
-test("two processes write to one thread, and each sees what the other wrote", async () => {
+test("shows each of two processes what the other wrote to the thread", async () => {
   const sessionDir = temporaryFolder();
   const [a, b] = [fileStore({ sessionDir }), fileStore({ sessionDir })];
   const [one, two] = [new SessionTreeSaver(a), new SessionTreeSaver(b)];
@@ -233,7 +233,7 @@ describe("bad input", () => {
     return isSessionError(error) ? error.code : String(error);
   };
 
-  test("a value that cannot be serialized is refused, and nothing is written", async () => {
+  test("refuses a value that cannot be serialized, and writes nothing", async () => {
     const store = memoryStore();
     const saver = new SessionTreeSaver(store);
     const cycle: Record<string, unknown> = {};
@@ -253,7 +253,7 @@ describe("bad input", () => {
     expect((await saver.get(thread("t")))?.channel_values).toEqual({ note: '"[Circular]"' });
   });
 
-  test("bytes come back as bytes, wherever they are", async () => {
+  test("restores bytes as bytes, at any position", async () => {
     const saver = new SessionTreeSaver(memoryStore());
     const bytes = new Uint8Array([1, 2, 255]);
     const message = new ToolMessage({
@@ -277,7 +277,7 @@ describe("bad input", () => {
     expect(JSON.stringify(buffer)).toContain("Buffer");
   });
 
-  test("a value may be nested a thousand levels deep", async () => {
+  test("accepts a value nested a thousand levels deep", async () => {
     const saver = new SessionTreeSaver(memoryStore());
     let value: unknown = "bottom";
     for (let level = 0; level < 1_000; level++) value = { value };
@@ -286,7 +286,7 @@ describe("bad input", () => {
     expect(await codeOf(put(saver, { value: { value } }))).toBe("ENTRY_INVALID");
   });
 
-  test("a thread that is deleted while a run writes to it does not come back", async () => {
+  test("does not recreate a thread that is deleted while a run writes to it", async () => {
     const sessionDir = temporaryFolder();
     const store = fileStore({ sessionDir, deletesForGood: true });
     const saver = new SessionTreeSaver(store);
@@ -301,7 +301,7 @@ describe("bad input", () => {
     await store.close();
   });
 
-  test("ids of any shape name threads, namespaces, checkpoints, tasks and channels; what is no text is refused", async () => {
+  test("accepts ids of any shape for threads, namespaces, checkpoints, tasks, and channels, and refuses non-strings", async () => {
     const saver = new SessionTreeSaver(memoryStore());
     const odd = ["__proto__", "constructor", "../..", "a b\n", "ä|😀", "x".repeat(500), "\ud83d"];
     for (const id of odd) {
@@ -329,7 +329,7 @@ describe("bad input", () => {
     await expect(saver.put(thread("t"), broken, metadata, {})).rejects.toThrow("This is not a checkpoint");
   });
 
-  test("a checkpoint may come twice; one whose parent was never stored is refused, as one of a deleted thread", async () => {
+  test("accepts a repeated checkpoint, and refuses one whose parent was never stored, such as a deleted thread's", async () => {
     const saver = new SessionTreeSaver(memoryStore());
     const parent: Checkpoint = {
       ...emptyCheckpoint(),
@@ -355,7 +355,7 @@ describe("bad input", () => {
     expect(await saver.get(thread("t", { checkpoint_id: "a" }))).toEqual(parent);
   });
 
-  test("an entry that is no checkpoint as this version knows it is reported and left out", async () => {
+  test("reports and skips an entry that is not a checkpoint known to this version", async () => {
     const store = memoryStore();
     const saver = new SessionTreeSaver(store);
     await put(saver, { note: "x" });
@@ -373,7 +373,7 @@ describe("bad input", () => {
     );
   });
 
-  test("a later format of checkpoints comes back with its version", async () => {
+  test("returns a checkpoint of a later format with its version", async () => {
     const saver = new SessionTreeSaver(memoryStore());
     const later = {
       ...emptyCheckpoint(),
@@ -386,7 +386,7 @@ describe("bad input", () => {
   });
 });
 
-test("what is redacted in the session is gone from the state, and a run that still has it does not bring it back", async () => {
+test("removes redacted content from the state, and a run that still has it does not restore it", async () => {
   const store = memoryStore();
   const saver = new SessionTreeSaver(store);
   const secret = new HumanMessage({ id: "h9", content: "The password is hunter2." });
@@ -417,7 +417,7 @@ test("what is redacted in the session is gone from the state, and a run that sti
   expect(JSON.stringify(whole)).not.toContain("hunter2");
 });
 
-test("a serializer of the caller's sees all values, and nothing else is stored of them", async () => {
+test("passes all values through a custom serializer, and stores nothing else of them", async () => {
   class Reversing extends JsonPlusSerializer {
     override async dumpsTyped(value: unknown): Promise<[string, Uint8Array]> {
       const [, bytes] = await super.dumpsTyped(value);

@@ -11,10 +11,10 @@ import { describeWith } from "../../support/sdk.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const MODEL = "gpt-x";
-/** Tokens of each answer of the server. */
+/** Number of tokens in each of the server's answers. */
 const PER_REQUEST = USAGE.input + USAGE.output;
 
-/** What the entries of a session say that was used: their types, models and tokens. */
+/** Returns the types, models, and token counts of a session's entries with usage. */
 function usedIn(session: SessionManager): [type: string, model: string, tokens: number][] {
   return session.getEntries().flatMap((entry): [string, string, number][] => {
     if (entry.type === "usage") return [[entry.type, entry.model, entry.usage.totalTokens]];
@@ -58,7 +58,7 @@ describeWith(["openai"], "the OpenAI Agents runner", () => {
     return { client, runner, agent, manager, session, reopen };
   }
 
-  test("runs several turns with parallel tools, thinking and streaming, and goes on after the session was opened again", async () => {
+  test("runs several turns with parallel tools, thinking, and streaming, and continues after the session is reopened", async () => {
     await using server = await ProviderServer.start();
     const { runner, agent, session, reopen } = workshop(server);
     server.script(
@@ -77,7 +77,7 @@ describeWith(["openai"], "the OpenAI Agents runner", () => {
     server.script({ calls: [{ name: "read", arguments: { path: "c" } }] }, { text: "Another one." });
     const streamed = await runner.run(agent, "And c?", { session, stream: true });
     for await (const _ of streamed) {
-      // To its end.
+      // Reads the stream to its end.
     }
     await streamed.completed;
 
@@ -97,7 +97,7 @@ describeWith(["openai"], "the OpenAI Agents runner", () => {
     ]);
   });
 
-  test("each answer has what its request used, streamed, after an approval in another process, and with an agent as a tool", async () => {
+  test("stores each answer's own usage: streamed, after an approval in another process, and with an agent as a tool", async () => {
     await using server = await ProviderServer.start();
     const { runner, agent, manager, session, reopen } = workshop(server);
     const readCall = { calls: [{ name: "read", arguments: { path: "a" } }] };
@@ -144,7 +144,7 @@ describeWith(["openai"], "the OpenAI Agents runner", () => {
     expect(await new OpenAIAgentsSession<AgentInputItem>(reopen()).getItems()).toStrictEqual(items);
   });
 
-  test("an append that fails counts nothing, and the next one all", async () => {
+  test("counts nothing for an append that fails, and everything for the next one", async () => {
     const session = new OpenAIAgentsSession(SessionManager.inMemory());
     const manager = SessionManager.inMemory();
     const again = new OpenAIAgentsSession(manager);
@@ -169,7 +169,7 @@ describeWith(["openai"], "the OpenAI Agents runner", () => {
     expect(await session.getItems(undefined, run)).toEqual([]);
   });
 
-  test("takes back what was popped, and an answer on another branch does not see it", async () => {
+  test("returns popped items, and hides them from an answer on another branch", async () => {
     await using server = await ProviderServer.start();
     const { runner, agent, manager, session } = workshop(server);
     server.script({ text: "Tuesday." });
@@ -188,7 +188,7 @@ describeWith(["openai"], "the OpenAI Agents runner", () => {
     expect(server.faults).toEqual([]);
   });
 
-  test("compacts by the provider, in its own session around ours, and the old history is a branch", async () => {
+  test("compacts by the provider, with its own session around ours, and keeps the old history as a branch", async () => {
     await using server = await ProviderServer.start();
     const { client, runner, agent, manager, session, reopen } = workshop(server);
     const compacting = new OpenAIResponsesCompactionSession({
@@ -216,7 +216,7 @@ describeWith(["openai"], "the OpenAI Agents runner", () => {
     ]);
   });
 
-  test("keeps a compaction that came with an answer as the beginning of the history", async () => {
+  test("starts the history with a compaction that came with an answer", async () => {
     await using server = await ProviderServer.start();
     const { runner, agent, manager, session, reopen } = workshop(server);
     server.script({ text: "One." }, { compacts: true, text: "Two." }, { text: "Three." });
@@ -234,7 +234,7 @@ describeWith(["openai"], "the OpenAI Agents runner", () => {
     expect(server.faults).toEqual([]);
   });
 
-  test("waits for an approval in another process, and stores each item once", async () => {
+  test("waits for an approval in another process and stores each item once", async () => {
     await using server = await ProviderServer.start();
     const { runner, agent, session, reopen } = workshop(server);
     server.script({ calls: [{ name: "remove", arguments: { path: "a" } }] });

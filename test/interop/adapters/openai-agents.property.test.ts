@@ -6,7 +6,7 @@ import fc from "../../support/fast-check.ts";
 
 type Item = { type: string; [field: string]: unknown };
 
-/** One thing that a host does with a session. */
+/** One operation of a host on a session. */
 type Step =
   | { do: "add"; items: Item[] }
   | { do: "pop" | "clear" | "open" }
@@ -46,7 +46,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ do: fc.constant("mutate" as const), callId, name: text }),
 );
 
-/** The history as an array, which is what the interface promises. */
+/** The history as an array, as the interface promises. */
 class Model {
   items: Item[] = [];
   applied = new Map<string, string>();
@@ -126,7 +126,7 @@ async function run(
   }
 }
 
-test("whatever is done, the items are those of an array, also when the session is opened again", async () => {
+test("returns an array's items after any operations, also when the session is reopened", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 15 }), async (steps) => {
       const store = memoryStore();
@@ -145,7 +145,7 @@ test("whatever is done, the items are those of an array, also when the session i
   );
 });
 
-test("a session that cannot be written says so and keeps its items", async () => {
+test("reports that a session cannot be written, and keeps its items", async () => {
   const store = memoryStore();
   const manager = store.create({ cwd: "/projects/shop", createAtOnce: true });
   const session = new OpenAIAgentsSession(manager);

@@ -56,7 +56,7 @@ function reopened(manager: SessionManager) {
 }
 
 describe("items", () => {
-  test("come back deep-equal and in order, from the file, too, and are copies", async () => {
+  test("are returned deep-equal, in order, and as copies, from the file too", async () => {
     const { manager, session } = onFile();
     await session.addItems(TURN);
     await session.addItems([]);
@@ -68,7 +68,7 @@ describe("items", () => {
     expect(await reopened(manager).session.getSessionId()).toBe(manager.getSessionId());
   });
 
-  test("a limit gives the latest, whatever it cuts", async () => {
+  test("are limited to the latest, wherever that cuts", async () => {
     const { session } = onFile();
     await session.addItems(TURN);
     expect(await session.getItems(2)).toStrictEqual(TURN.slice(-2));
@@ -77,7 +77,7 @@ describe("items", () => {
     expect(await session.getItems(-1)).toEqual([]);
   });
 
-  test("changing an item after it was added changes nothing", async () => {
+  test("are unaffected by changes to an item after it was added", async () => {
     const { session } = onFile();
     const item = user("as it was");
     await session.addItems([item]);
@@ -85,7 +85,7 @@ describe("items", () => {
     expect(await session.getItems()).toStrictEqual([user("as it was")]);
   });
 
-  test("bytes come back, undefined is left out as in JSON, and anything else is refused before anything is written", async () => {
+  test("keep bytes, omit undefined as JSON does, and refuse any other value before writing", async () => {
     const { manager, session } = onFile();
     const image = { type: "image", image: { data: new Uint8Array([1, 2, 255]), mediaType: "image/png" } };
     const withBytes = result("c1", image);
@@ -109,7 +109,7 @@ describe("items", () => {
     expect(manager.getEntryCount()).toBe(before);
   });
 
-  test("keys that are dangerous elsewhere are data", async () => {
+  test("treat keys that are dangerous elsewhere as data", async () => {
     const { manager, session } = onFile();
     const item: object = JSON.parse('{"type":"unknown","__proto__":{"polluted":true},"constructor":1}');
     await session.addItems([user("a"), item]);
@@ -120,7 +120,7 @@ describe("items", () => {
 });
 
 describe("messages", () => {
-  test("those who read the session without the SDK find one message for each answer, with its calls and results", async () => {
+  test("give readers without the SDK one message for each answer, with its calls and results", async () => {
     const { manager, session } = onFile();
     await session.addItems([{ role: "system", content: "Be brief." }, ...TURN]);
     const { messages } = manager.buildSessionContext();
@@ -145,7 +145,7 @@ describe("messages", () => {
     expect(convertToLlm(messages, { repairToolPairs: true })).toEqual(convertToLlm(messages));
   });
 
-  test("items that no message can say are kept beside them", async () => {
+  test("keep items that no message can express next to them", async () => {
     const { manager, session } = onFile();
     const items = [
       user("look it up"),
@@ -172,7 +172,7 @@ describe("messages", () => {
     ]);
   });
 
-  test("a session that was begun otherwise becomes items, and edits and compactions count", async () => {
+  test("turn into items when another source created the session, with edits and compactions applied", async () => {
     const manager = SessionManager.inMemory();
     const session = new OpenAIAgentsSession(manager);
     const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
@@ -231,7 +231,7 @@ describe("messages", () => {
     expect(rest).toEqual([]);
   });
 
-  test("an item that was redacted is gone in both forms", async () => {
+  test("drop a redacted item in both forms", async () => {
     const { manager, session } = onFile();
     await session.addItems([user("the secret"), said("noted")]);
     manager.redactEntry(manager.getPathIds()[0] ?? "");
@@ -241,7 +241,7 @@ describe("messages", () => {
 });
 
 describe("popItem and clearSession", () => {
-  test("take items off one by one, also those of one answer, and nothing is deleted", async () => {
+  test("remove items one by one, even within one answer, and delete nothing", async () => {
     const { manager, session } = onFile();
     await session.addItems(TURN);
     const all = manager.getPathIds();
@@ -255,7 +255,7 @@ describe("popItem and clearSession", () => {
     expect(await session.getItems()).toStrictEqual(TURN);
   });
 
-  test("clearing begins anew under the same id, and the old history is a branch", async () => {
+  test("clearing starts over under the same id and keeps the old history as a branch", async () => {
     const { manager, session } = onFile();
     await session.addItems(TURN);
     const old = manager.getLeafId() ?? "";
@@ -269,14 +269,14 @@ describe("popItem and clearSession", () => {
     expect(await session.getItems()).toStrictEqual(TURN);
   });
 
-  test("an empty session has nothing to pop or to clear", async () => {
+  test("do nothing in an empty session", async () => {
     const { manager, session } = onFile();
     expect(await session.popItem()).toBeUndefined();
     await session.clearSession();
     expect(manager.getEntryCount()).toBe(0);
   });
 
-  test("popping what a compaction of ours kept keeps the summary", async () => {
+  test("popping what our compaction kept leaves the summary", async () => {
     const manager = SessionManager.inMemory();
     const session = new OpenAIAgentsSession(manager);
     await session.addItems([user("old"), said("old answer"), user("kept"), said("kept answer")]);
@@ -293,7 +293,7 @@ describe("popItem and clearSession", () => {
 });
 
 describe("replaceHistoryWithCompaction", () => {
-  test("the compaction and what is behind it are the history; that of before is kept", async () => {
+  test("makes the compaction and what follows it the history, and keeps the earlier one", async () => {
     const { manager, session } = onFile();
     await session.addItems(TURN);
     const old = manager.getLeafId() ?? "";
@@ -315,7 +315,7 @@ describe("replaceHistoryWithCompaction", () => {
     expect(manager.issues).toEqual([]);
   });
 
-  test("refuses items that do not begin with a compaction, and changes nothing", async () => {
+  test("refuses items that do not start with a compaction, and changes nothing", async () => {
     const { manager, session } = onFile();
     await session.addItems(TURN);
     const before = manager.getEntryCount();
@@ -328,7 +328,7 @@ describe("replaceHistoryWithCompaction", () => {
 describe("applyHistoryTransaction", () => {
   const append = { type: "append_items" as const, items: [user("once")] };
 
-  test("is applied once, also after the session was opened again, and after its items were popped", async () => {
+  test("is applied once, also after the session is reopened and after its items are popped", async () => {
     const { manager, session } = onFile();
     await session.addItems(TURN);
     await session.applyHistoryTransaction({ operationId: "op1", transaction: append });
@@ -345,7 +345,7 @@ describe("applyHistoryTransaction", () => {
     expect(await again.getItems()).toStrictEqual([...TURN.slice(0, -1), user("once")]);
   });
 
-  test("replaces a suffix, in the middle of an answer, too, in one write", async () => {
+  test("replaces a suffix in one write, even in the middle of an answer", async () => {
     const { manager, session } = onFile();
     await session.addItems(TURN.slice(0, 4));
     const transaction = {
@@ -366,7 +366,7 @@ describe("applyHistoryTransaction", () => {
     expect(await reopened(manager).session.getItems()).toEqual([]);
   });
 
-  test("keys in another order and undefined make no other transaction, and no other suffix", async () => {
+  test("treats transactions and suffixes as equal despite another key order or undefined values", async () => {
     const { session } = onFile();
     await session.addItems([user("a")]);
     const reversed = { content: "a", role: "user", type: "message", id: undefined };
@@ -383,7 +383,7 @@ describe("applyHistoryTransaction", () => {
     expect(await session.getItems()).toStrictEqual([user("b")]);
   });
 
-  test("refuses another transaction under the same id, another suffix, and what is none; nothing changes", async () => {
+  test("refuses another transaction under the same id, another suffix, and invalid values, and changes nothing", async () => {
     const { manager, session } = onFile();
     await session.addItems(TURN);
     await session.applyHistoryTransaction({ operationId: "op1", transaction: append });
@@ -408,7 +408,7 @@ describe("applyHistoryTransaction", () => {
     expect(manager.getEntryCount()).toBe(before);
   });
 
-  test("on another branch an operation is another one", async () => {
+  test("applies the same operation id again on another branch", async () => {
     const { manager, session } = onFile();
     await session.addItems([user("a")]);
     const a = manager.getLeafId() ?? "";
@@ -421,7 +421,7 @@ describe("applyHistoryTransaction", () => {
 });
 
 describe("applyHistoryMutations", () => {
-  test("replaces a call for the branch from here on, and the call of before is back at an earlier leaf", async () => {
+  test("replaces a call from this point of the branch on, and restores the previous call at an earlier leaf", async () => {
     const { manager, session } = onFile();
     await session.addItems(TURN);
     const before = manager.getLeafId() ?? "";
@@ -445,7 +445,7 @@ describe("applyHistoryMutations", () => {
     expect(await session.getItems()).toStrictEqual(TURN);
   });
 
-  test("of repeated calls only the first stays, and a change of nothing writes nothing", async () => {
+  test("keeps only the first of repeated calls, and writes nothing for a change of nothing", async () => {
     const { manager, session } = onFile();
     await session.addItems([user("a"), call("c1")]);
     await session.addItems([call("c1"), call("c2")]);
@@ -462,7 +462,7 @@ describe("applyHistoryMutations", () => {
   });
 });
 
-describe("a manager that was opened earlier", () => {
+describe("a manager opened earlier", () => {
   const append = { type: "append_items" as const, items: [user("once")] };
 
   async function twoManagers(items: object[] = [user("a"), said("b")]) {
@@ -485,7 +485,7 @@ describe("a manager that was opened earlier", () => {
       { type: "replace_suffix" as const, expectedSuffix: [user("a"), said("b")], replacement: [] },
       [],
     ],
-  ])("does not apply %s a second time, and goes on behind it", async (_what, transaction, items) => {
+  ])("does not apply %s a second time, and continues after it", async (_what, transaction, items) => {
     const { manager, session, later, other } = await twoManagers();
     await other.applyHistoryTransaction({ operationId: "op1", transaction });
     const count = later.getEntryCount();
@@ -499,7 +499,7 @@ describe("a manager that was opened earlier", () => {
     expect(await reopened(manager).session.getItems()).toStrictEqual([...items, user("more")]);
   });
 
-  test("goes on where the other stands, also after more was appended before and behind", async () => {
+  test("continues from the other's leaf, even after further appends before and after it", async () => {
     const { session, other } = await twoManagers();
     await other.addItems([user("before")]);
     await other.applyHistoryTransaction({ operationId: "op1", transaction: append });
@@ -508,7 +508,7 @@ describe("a manager that was opened earlier", () => {
     expect(await session.getItems()).toStrictEqual(await other.getItems());
   });
 
-  test("refuses another transaction under the id", async () => {
+  test("refuses another transaction under the same id", async () => {
     const { session, other, later } = await twoManagers();
     await other.applyHistoryTransaction({ operationId: "op1", transaction: append });
     const transaction = { ...append, items: [user("twice")] };
@@ -519,7 +519,7 @@ describe("a manager that was opened earlier", () => {
     expect(await other.getItems()).toHaveLength(3);
   });
 
-  test("applies it to a history of its own", async () => {
+  test("applies the transaction to a history of its own", async () => {
     const { session, other } = await twoManagers();
     await session.addItems([user("own")]);
     await other.applyHistoryTransaction({ operationId: "op1", transaction: append });
@@ -528,7 +528,7 @@ describe("a manager that was opened earlier", () => {
   });
 });
 
-describe("what the SDK's own session refuses in a transaction", () => {
+describe("transactions that the SDK's own session refuses", () => {
   const hidden = (object: object, key: PropertyKey = "hidden") =>
     Object.defineProperty(object, key, { value: 1 });
   const computed = (object: object) =>
@@ -559,10 +559,10 @@ describe("what the SDK's own session refuses in a transaction", () => {
     ["an undefined unknown field", () => ({ type: "append_items", items: [], more: undefined })],
     ["a field of the other type", () => ({ type: "append_items", items: [], replacement: [] })],
     [
-      "an unknown field beside a suffix",
+      "an unknown field next to a suffix",
       () => ({ type: "replace_suffix", expectedSuffix: [], replacement: [], x: 1 }),
     ],
-    ["a hidden field beside the type", () => hidden({ type: "append_items", items: [] })],
+    ["a hidden field next to the type", () => hidden({ type: "append_items", items: [] })],
     ["a hidden list", () => Object.defineProperty({ type: "append_items" }, "items", { value: [] })],
     ["an inherited list", () => Object.create({ type: "append_items", items: [] })],
     ["no list", () => ({ type: "append_items", items: { length: 0 } })],
@@ -572,7 +572,7 @@ describe("what the SDK's own session refuses in a transaction", () => {
     ["null", () => null],
   ];
 
-  test.each(transactions)("is refused here, and the rest is accepted: %s", async (_what, make) => {
+  test.each(transactions)("are refused here too, and others are accepted: %s", async (_what, make) => {
     const outcome = async (session: object) => {
       const before: unknown = await Reflect.apply(Reflect.get(session, "getItems"), session, []);
       try {

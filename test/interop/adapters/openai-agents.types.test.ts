@@ -14,10 +14,10 @@ type Whole = RunContextAwareSession &
   SessionHistoryTransactionAwareSession &
   Required<Pick<Session, "replaceHistoryWithCompaction">>;
 
-test("is a session of the SDK, with all that it may offer, and its items are the SDK's", async () => {
+test("is assignable to the SDK's session with its optional members, and its items are the SDK's", async () => {
   const session: Whole = new OpenAIAgentsSession<AgentInputItem>(SessionManager.inMemory());
   expectTypeOf<OpenAIAgentsSession<AgentInputItem>>().toExtend<Whole>();
-  // The items' type is known from where the session goes.
+  // The target supplies the items' type.
   const inferred: Session = new OpenAIAgentsSession(SessionManager.inMemory());
   expect([await session.getItems(), await inferred.getItems()]).toEqual([[], []]);
 });

@@ -28,7 +28,7 @@ const responded = (approved: boolean, fields: object = {}, id = "ap1") => ({
 const open = { state: "input-available" };
 const ran = (output: unknown) => ({ state: "output-available", output });
 
-/** Makes a chat that waits for an approval, for a tool of the page, and for one of the server. */
+/** Creates a chat that waits for an approval, a page tool, and a server tool. */
 async function waiting() {
   const session = SessionManager.create("/projects/shop", { sessionDir: temporaryFolder() });
   const chat = [
@@ -41,8 +41,8 @@ async function waiting() {
 const post = (...messages: object[]) => ({ id: "chat-1", messages, trigger: "submit-message" });
 const options = { clientTools: ["locate"], sdk: 7 as const };
 
-describe("what a page sends", () => {
-  it("is the answer to an approval, with its reason, and the result of a tool of the page", async () => {
+describe("a message from a page", () => {
+  it("adds the answer to an approval, with its reason, and the result of a page tool", async () => {
     const { session } = await waiting();
     const approved = call("pay", "c1", responded(true, { reason: "Fine.", signature: "forged", more: 1 }));
     const first = await receiveChat(session, post(answered("a1", approved)), options);
@@ -64,7 +64,7 @@ describe("what a page sends", () => {
     ]);
   });
 
-  it("is nothing else of the message: texts, calls and results of others are the session's", async () => {
+  it("adds nothing else: texts, calls, and other results stay the session's", async () => {
     const { session, chat } = await waiting();
     const forged = answered(
       "a1",
@@ -120,7 +120,7 @@ describe("what a page sends", () => {
     expect(loadChat(session)).toEqual(stored);
   });
 
-  it("is refused if another process has taken the same approval meanwhile", async () => {
+  it("is refused if another process has answered the same approval meanwhile", async () => {
     const { session } = await waiting();
     const other = SessionManager.open(session.getSessionFile() ?? "");
     const body = post(answered("a1", call("pay", "c1", responded(true))));
@@ -156,7 +156,7 @@ describe("what a page sends", () => {
     expect(loadChat(session)).toEqual(chat);
   });
 
-  it("is a question, of which only the texts and allowed files are taken", async () => {
+  it("is accepted as a question with only its texts and allowed files", async () => {
     const { session, chat } = await waiting();
     const file = { type: "file" as const, mediaType: "image/png", url: "data:image/png;base64,iVBORw0KGgo=" };
     const parts = [
@@ -179,7 +179,7 @@ describe("what a page sends", () => {
   });
 });
 
-test("versions of an answer and of a question are found with their leaves, on every branch", async () => {
+test("finds versions of an answer and a question with their leaves, on every branch", async () => {
   const session = SessionManager.create("/projects/shop", { sessionDir: temporaryFolder() });
   const text = (said: string) => ({ type: "text", text: said });
   const chat = [
@@ -214,13 +214,13 @@ test("versions of an answer and of a question are found with their leaves, on ev
     ["a1", true],
     ["a2", false],
   ]);
-  // The question itself is edited.
+  // Edits the question itself.
   await saveChat(session, [asked("u9", "How?"), answered("a9", text("So."))]);
   expect(chatVersions(session, "u1").map(({ id }) => id)).toEqual(["u1", "u9"]);
   expect(chatVersions(session, "none")).toEqual([]);
 });
 
-test("a message that only progressed is one version", async () => {
+test("counts a message that only progressed as one version", async () => {
   const { session } = await waiting();
   await receiveChat(session, post(answered("a1", call("pay", "c1", responded(true)))), options);
   expect(chatVersions(session, "a1")).toEqual([{ id: "a1", leafId: session.getLeafId(), isActive: true }]);

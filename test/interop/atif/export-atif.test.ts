@@ -17,7 +17,7 @@ function exportValid(...[session, options]: Parameters<typeof exportAtif>) {
   return exported;
 }
 
-test("an answer and the results of its calls are one step, in the order of the calls, late ones included", () => {
+test("puts an answer and its calls' results, late ones included, into one step in call order", () => {
   const session = SessionManager.inMemory();
   session.appendMessage(user("look"));
   session.appendMessage(assistant("ok", {}, call("c1"), call("c2", "read", "a.txt")));
@@ -39,7 +39,7 @@ test("an answer and the results of its calls are one step, in the order of the c
   expect(results?.map(({ extra }) => extra?.["is_error"])).toEqual([undefined, true]);
 });
 
-test("a result without its call is an agent step of its own, reported, and comes back as a result", () => {
+test("exports a result without its call as a reported agent step, which is imported as a result", () => {
   const session = SessionManager.inMemory();
   session.appendMessage(user("look"));
   session.appendMessage(toolResult("gone", "found"));
@@ -51,7 +51,7 @@ test("a result without its call is an agent step of its own, reported, and comes
   expect(back?.entries.at(-1)).toMatchObject({ message: { role: "toolResult", isError: false } });
 });
 
-test("tokens include those of caches, and zeros are not invented", () => {
+test("counts cache tokens, and adds no zeros", () => {
   const session = SessionManager.inMemory();
   session.appendMessage(user("look"));
   session.appendMessage(assistant("silent"));
@@ -83,7 +83,7 @@ test("tokens include those of caches, and zeros are not invented", () => {
   });
 });
 
-test("failed and aborted answers are kept, with their reason", () => {
+test("keeps failed and aborted answers with their reason", () => {
   const session = SessionManager.inMemory();
   session.appendMessage(user("look"));
   session.appendMessage(assistant("half", { stopReason: "aborted", errorMessage: "stopped" }));
@@ -96,7 +96,7 @@ test("failed and aborted answers are kept, with their reason", () => {
   expect(back?.entries.at(-1)).toMatchObject({ message: { stopReason: "aborted", errorMessage: "stopped" } });
 });
 
-test("thinking is reasoning, and what the provider withheld or signed is not exported", () => {
+test("exports thinking as reasoning, except what the provider withheld or signed", () => {
   const session = SessionManager.inMemory();
   session.appendMessage(user("look"));
   const thoughts = [
@@ -124,7 +124,7 @@ function compacted() {
   return session;
 }
 
-test("a whole path has a compaction as a step, and comes back with the same context", () => {
+test("exports a whole path with its compaction as a step, and imports the same context", () => {
   const session = compacted();
   const exported = exportValid(session);
   expect(exported.trajectory.steps.map(({ message }) => message)).toEqual([
@@ -146,7 +146,7 @@ test("a whole path has a compaction as a step, and comes back with the same cont
   expect(names.get(Object(compaction).firstKeptEntryId)).toMatchObject({ message: { content: "two" } });
 });
 
-test("a context begins with the summary, marks kept turns as copied, and leaves them out of the sums", () => {
+test("starts a context with the summary, marks kept turns as copied, and omits them from the sums", () => {
   const { steps, final_metrics } = exportValid(compacted(), { compacted: "context" }).trajectory;
   expect(steps.map(({ source, is_copied_context: isCopied }) => [source, isCopied])).toEqual([
     ["user", undefined],
@@ -159,7 +159,7 @@ test("a context begins with the summary, marks kept turns as copied, and leaves 
   expect(final_metrics?.total_prompt_tokens).toBe(9);
 });
 
-test("images are data: URLs, or files named by their digest", () => {
+test("exports images as data: URLs or as files named by their digest", () => {
   const session = SessionManager.inMemory();
   session.appendMessage({
     role: "user",
@@ -178,7 +178,7 @@ test("images are data: URLs, or files named by their digest", () => {
   expect(issues.map(({ code }) => code)).toEqual(["CONTENT_REPLACED"]);
 });
 
-test("names, labels, and the state of extensions are exported only if asked", () => {
+test("exports names, labels, and extension state only on request", () => {
   const session = SessionManager.inMemory();
   session.appendMessage(user("look"));
   session.appendCustomEntry("todo", { open: "secret plan" });
@@ -191,7 +191,7 @@ test("names, labels, and the state of extensions are exported only if asked", ()
   ]);
 });
 
-test("a subagent's session is embedded, and the result of its call refers to it", () => {
+test("embeds a subagent's session and refers to it in its call's result", () => {
   const session = SessionManager.inMemory();
   session.appendMessage(user("look"));
   session.appendMessage(assistant("", {}, call("task1", "task")));
@@ -211,7 +211,7 @@ test("a subagent's session is embedded, and the result of its call refers to it"
   expect(main?.entries.at(-1)).toMatchObject({ data: { toolCallId: "task1", sessionId: sub?.header.id } });
 });
 
-/** Returns the session of a subagent that a call started, and that makes a call of its own. */
+/** Returns the session of a subagent that a call started and that makes a call of its own. */
 function makeSubagent(agentId: string, toolCallId: string, ownCallId: string) {
   const subagent = SessionManager.inMemory();
   const { customType, data } = makeSubagentLink({ agentId, toolCallId });
@@ -222,7 +222,7 @@ function makeSubagent(agentId: string, toolCallId: string, ownCallId: string) {
   return subagent;
 }
 
-test("a subagent of a subagent is embedded in it, whatever the order", () => {
+test("embeds a subagent of a subagent in its parent, in any order", () => {
   const session = SessionManager.inMemory();
   session.appendMessage(user("look"));
   session.appendMessage(assistant("", { usage: usage(1) }, call("task1", "task")));
@@ -249,7 +249,7 @@ test("a subagent of a subagent is embedded in it, whatever the order", () => {
   }
 });
 
-test("a subagent of another branch is left out, and those that claim to have started each other are embedded once", () => {
+test("omits subagents of other branches, and embeds those that claim to have started each other once", () => {
   const session = SessionManager.inMemory();
   const root = session.appendMessage(user("look"));
   session.appendMessage(assistant("", {}, call("task1", "task")));
@@ -265,7 +265,7 @@ test("a subagent of another branch is left out, and those that claim to have sta
   );
 });
 
-test("a fork marks what it copied", () => {
+test("marks what a fork copied", () => {
   const session = SessionManager.inMemory();
   session.appendMessage(user("old"));
   const [entry] = session.getEntries();
@@ -286,7 +286,7 @@ test("a fork marks what it copied", () => {
   expect(extra).toMatchObject({ sessiontree: { parent_session: "/sessions/parent.jsonl" } });
 });
 
-test("lossless stores the entries, on all branches, and a redacted text is in none of it", () => {
+test("lossless stores the entries of all branches, without any redacted text", () => {
   const session = SessionManager.inMemory();
   const secret = session.appendMessage(user("my password is hunter2"));
   session.appendMessage(assistant("left"));
@@ -304,7 +304,7 @@ test("lossless stores the entries, on all branches, and a redacted text is in no
   expect(back?.entries.filter(({ id }) => ids.includes(id))).toEqual(session.getEntries());
 });
 
-test("lines that encoding would change are stored as strings", () => {
+test("stores lines that encoding would change as strings", () => {
   const session = SessionManager.inMemory();
   session.appendMessage(user("look"));
   const [header, entry] = [session.getHeader(), session.getEntries()[0]].map((one) => JSON.stringify(one));
@@ -315,7 +315,7 @@ test("lines that encoding would change are stored as strings", () => {
   expect(lines.map((line: unknown) => typeof line)).toEqual(["object", ...Array(5).fill("string")]);
 });
 
-test("halves of surrogate pairs, repeated ids, and arguments that are no object become valid", () => {
+test("repairs lone surrogates, repeated ids, and arguments that are not objects", () => {
   const session = SessionManager.inMemory();
   session.appendMessage(user("cut \ud83d"));
   const odd = [
@@ -342,7 +342,7 @@ test("halves of surrogate pairs, repeated ids, and arguments that are no object 
   expect(JSON.stringify(steps)).not.toMatch(/\\ud/);
 });
 
-test("a session without a message, and unknown options, are refused", () => {
+test("refuses a session without a message and unknown options", () => {
   const session = SessionManager.inMemory();
   expect(() => exportAtif(session)).toThrow(expect.objectContaining({ code: "NOT_A_SESSION" }));
   session.appendMessage(user("look"));

@@ -73,7 +73,7 @@ const append: fc.Arbitrary<Append> = fc.oneof(
   ),
 );
 
-test("random sessions are valid documents, and come back with equal texts, calls, results, and sums", () => {
+test("exports random sessions as valid documents with equal texts, calls, results, and sums after import", () => {
   fc.assert(
     fc.property(fc.array(append, { maxLength: 20 }), (appends) => {
       const session = SessionManager.inMemory();

@@ -14,18 +14,18 @@ import { readAnthropicRequest, type Said } from "./support/said.ts";
 
 const HOME = { api: "test", provider: "acme", model: "m1" };
 
-/** What any writer may have stored, without the originals that only their own provider gets back. */
+/** Messages that any writer may have stored, without the originals that go back only to their own provider. */
 const histories = hostile(HOME).map((messages) =>
   messages.map((message): object => ({ ...message, details: undefined })),
 );
 
-/** Texts that requests add where a provider needs one. */
+/** Texts that requests add where a provider requires one. */
 const ADDED = /^\((?:The conversation starts with an answer\.|see the image that follows)\)$/;
 
-/** Characters of a tool's name that every provider takes. */
+/** Characters of a tool's name that every provider accepts. */
 const MAX_NAME = 64;
 
-/** Removes what depends on the provider: where images are, texts that are blank or added, white space at an end, and the ends of long names. */
+/** Removes provider-specific details: image positions, blank or added texts, trailing white space, and the ends of long names. */
 function normalize(said: readonly Said[]): Said[] {
   return said.flatMap((one): Said[] => {
     if (one.kind === "image") return [];

@@ -8,7 +8,7 @@ import { readContext, readLines, readTranscript } from "./support/exported-reque
 const options = { id: ID, now: NOW };
 const image = { type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" } as const;
 
-/** Exports a session for Claude Code; returns the contents of its messages, and the codes of what was reported. */
+/** Exports a session for Claude Code; returns the contents of its messages and the codes of its issues. */
 function writeContents(...messages: Appended[]) {
   const session = makeSession(...messages);
   const exported = exportFor("claude-code", session, options);
@@ -20,7 +20,7 @@ function writeContents(...messages: Appended[]) {
 }
 
 describe("the file", () => {
-  test("is in the folder of the project, in a chain of records, and ends with where it comes from", () => {
+  test("is in the project's folder as a chain of records, and ends with its provenance", () => {
     const session = makeSession(user("Hi", NOW - 2000), assistant("Hello", { timestamp: NOW - 1000 }));
     session.appendSessionInfo("Greetings");
     const exported = exportFor("claude-code", session, { ...options, cwd: "/home/ada/my.app" });
@@ -64,7 +64,7 @@ describe("the file", () => {
 });
 
 describe("calls and results", () => {
-  test("keep their order and failures, and ids become such as the API accepts", () => {
+  test("keep their order and failures, with ids that the API accepts", () => {
     const calls = [call("call_1|fc_9", "bash", { command: "ls" }), call("toolu_2", "Read", "a")];
     const { contents, codes } = writeContents(
       user("Look"),
@@ -98,7 +98,7 @@ describe("calls and results", () => {
   });
 });
 
-test("empty texts, thinking and unknown images are left out, and reported", () => {
+test("are exported without empty texts, thinking, and unknown images, which are reported", () => {
   const thinking = { type: "thinking", thinking: "Hm", thinkingSignature: "sig" } as const;
   const odd = { type: "image", data: "AAAA", mimeType: "image/tiff" } as const;
   const { contents, codes } = writeContents(
@@ -116,7 +116,7 @@ test("empty texts, thinking and unknown images are left out, and reported", () =
   expect(codes).toEqual(["IMAGE_LEFT_OUT", "THINKING_DROPPED", "BLOCK_DROPPED"]);
 });
 
-test("originals of Anthropic's go back as they came, without marks for its cache", () => {
+test("include Anthropic's originals unchanged, without cache marks", () => {
   const source = { type: "base64", media_type: "application/pdf", data: "JVBERi0=" };
   const document = { type: "document", source, title: "Plan" };
   const anthropic = [{ ...document, cache_control: { type: "ephemeral" } }];
@@ -142,7 +142,7 @@ describe("a compaction", () => {
   }) => subtype ?? (isCompactSummary === true ? "summary" : (toRecord(message)["content"] ?? type));
   const text = (said: string) => [{ type: "text", text: said }];
 
-  test("is one of Claude Code, with what it kept, and nothing before it", () => {
+  test("becomes one of Claude Code's with what it kept, and nothing before it", () => {
     const session = makeCompacted();
     const exported = exportFor("claude-code", session, options);
     expect(readTranscript(exported)).toEqual(readContext("claude-code", session));
@@ -160,7 +160,7 @@ describe("a compaction", () => {
     });
   });
 
-  test("stands behind what it summarized, of the whole path", () => {
+  test("follows what it summarized in an export of the whole path", () => {
     const session = makeCompacted();
     const exported = exportFor("claude-code", session, { ...options, compacted: "whole" });
     expect(readTranscript(exported)).toEqual(readContext("claude-code", session));

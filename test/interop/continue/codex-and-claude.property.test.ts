@@ -12,12 +12,12 @@ import { ID, NOW } from "./support/copied-sessions.ts";
 import { readContext, readRollout, readTranscript } from "./support/exported-requests.ts";
 import type { Said } from "./support/said.ts";
 
-/** What any writer may have stored, without the originals that only their own provider gets back. */
+/** Messages that any writer may have stored, without the originals that go back only to their own provider. */
 const histories = hostile({ api: "test", provider: "acme", model: "m1" }).map((messages) =>
   messages.map((message): object => ({ ...message, details: undefined })),
 );
 
-/** Opens a file with messages, and compactions after some of them that keep the message before. */
+/** Opens a file with messages, some followed by compactions that keep the message before. */
 function openStored(path: string, messages: readonly object[], compactedAfter: readonly number[]) {
   const timestamp = "2026-11-01T00:00:00.000Z";
   const records: object[] = [{ type: "session", version: 3, id: "s1", timestamp, cwd: "/project" }];
@@ -51,7 +51,7 @@ const PROGRAMS = [
   { agent: "claude-code", read: readTranscript },
 ] as const;
 
-test.each(PROGRAMS)("$agent gets the context of any session, cut or whole", ({ agent, read }) => {
+test.each(PROGRAMS)("$agent gets the context of any session, compacted or whole", ({ agent, read }) => {
   const folder = temporaryFolder();
   let count = 0;
   const compactions = fc.array(fc.nat(9), { maxLength: 2 });

@@ -7,7 +7,7 @@ import { readContext, readLines, readRollout } from "./support/exported-requests
 const options = { id: ID, now: NOW };
 const image = { type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" } as const;
 
-/** Exports a session for Codex; returns its items, and the codes of what was reported. */
+/** Exports a session for Codex; returns its items and the codes of its issues. */
 function writeItems(...messages: Appended[]) {
   const session = makeSession(...messages);
   const exported = exportFor("codex", session, options);
@@ -25,7 +25,7 @@ const said = (role: "user" | "assistant", text: string) => ({
 });
 
 describe("the file", () => {
-  test("is where Codex finds a session by its id, and ends with where it comes from", () => {
+  test("is where Codex looks up a session by its id, and ends with its provenance", () => {
     const session = makeSession(user("Hi", NOW - 2000), assistant("Hello", { timestamp: NOW - 1000 }));
     const exported = exportFor("codex", session, { ...options, cwd: "/home/ada/app" });
     expect(exported.files.map(({ path }) => path)).toEqual([
@@ -66,7 +66,7 @@ describe("the file", () => {
     ]);
   });
 
-  test("has a time for a message that has none", () => {
+  test("has a time for a message without one", () => {
     const session = makeSession(user("Hi", 0));
     expect(readLines(exportFor("codex", session, options))[1]?.["timestamp"]).toBe(
       session.getEntries()[0]?.timestamp,
@@ -75,7 +75,7 @@ describe("the file", () => {
 });
 
 describe("calls and results", () => {
-  test("of one answer follow it, each with its id; of an id of OpenAI's, the part that pairs them stays", () => {
+  test("follow their answer, each with its id; of OpenAI's ids, only the part that pairs them remains", () => {
     const calls = [call("call_1|fc_9", "bash", { command: "ls" }), call("toolu_2", "read", "a")];
     const { items, codes } = writeItems(
       user("Look"),
@@ -93,7 +93,7 @@ describe("calls and results", () => {
     expect(codes).toEqual(["TOOLS_FOREIGN", "BLOCK_DROPPED"]);
   });
 
-  test("of a tool that takes a text stay those, without the ids of their items", () => {
+  test("stay text calls for a tool with text input, without their items' ids", () => {
     const { items } = writeItems(
       user("Patch"),
       assistant("", {}, call("call_1|ctc_2", "apply_patch", { input: "*** Begin Patch" })),
@@ -105,7 +105,7 @@ describe("calls and results", () => {
     ]);
   });
 
-  test("that failed lose that they did, and say so for each", () => {
+  test("lose the failed state of a result, with an issue for each", () => {
     const { codes } = writeItems(
       user("Run"),
       assistant("", {}, call("a", "exec_command"), call("b", "exec_command")),
@@ -123,7 +123,7 @@ describe("calls and results", () => {
   });
 });
 
-test("images stay, in prompts and results; one of a type that no provider takes is reported", () => {
+test("keep images in prompts and results, and report those of a type that no provider accepts", () => {
   const odd = { type: "image", data: "AAAA", mimeType: "image/tiff" } as const;
   const result = { ...toolResult("a", "Seen"), content: [image] };
   const { items, codes } = writeItems(
@@ -137,7 +137,7 @@ test("images stay, in prompts and results; one of a type that no provider takes 
   expect(codes).toEqual(["IMAGE_LEFT_OUT", "BLOCK_DROPPED"]);
 });
 
-test("thinking, instructions, other branches and unfinished answers are left out, and reported", () => {
+test("omit and report thinking, instructions, other branches, and unfinished answers", () => {
   const thinking = { type: "thinking", thinking: "Hm", thinkingSignature: "sig" } as const;
   const session = makeSession(
     { role: "system", content: "Be brief.", timestamp: 1 },
@@ -163,7 +163,7 @@ test("thinking, instructions, other branches and unfinished answers are left out
   ]);
 });
 
-test("summaries, commands and messages of extensions are the user's words, and no prompts", () => {
+test("export summaries, commands, and extension messages as user text, not as prompts", () => {
   const session = makeSession(user("Hi"), assistant("Hello"));
   session.appendCustomMessageEntry("note", "A note.", false);
   session.appendCustomEntry("codex.context", { content: "<permissions>" });
@@ -192,7 +192,7 @@ describe("a compaction", () => {
   }
   const names = (lines: ReturnType<typeof readLines>) => lines.map(({ type }) => type);
 
-  test("is one of Codex, with what it kept, and nothing before it", () => {
+  test("becomes one of Codex's with what it kept, and nothing before it", () => {
     const session = makeCompacted();
     const exported = exportFor("codex", session, options);
     expect(readRollout(exported)).toEqual(readContext("codex", session));
@@ -213,7 +213,7 @@ describe("a compaction", () => {
     });
   });
 
-  test("stands behind what it summarized, of the whole path", () => {
+  test("follows what it summarized in an export of the whole path", () => {
     const session = makeCompacted();
     const exported = exportFor("codex", session, { ...options, compacted: "whole" });
     expect(readRollout(exported)).toEqual(readContext("codex", session));

@@ -8,7 +8,7 @@ import { IS_WINDOWS } from "../../support/platform.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { ID, makeSession, NOW, openStoredMessages } from "./support/copied-sessions.ts";
 
-/** Makes a home folder with folders of programs and a project, and a session of that project. */
+/** Creates a home folder with program folders and a project, and a session of that project. */
 function makeHome(...programs: readonly string[]) {
   const home = temporaryFolder();
   const cwd = join(home, "project");
@@ -17,17 +17,17 @@ function makeHome(...programs: readonly string[]) {
   return { home, cwd, session, options: { env: { HOME: home }, cwd, id: ID, now: NOW } };
 }
 
-/** Lists the files below a folder. */
+/** Lists the files in a folder, recursively. */
 function listFiles(folder: string): string[] {
   const found = readdirSync(folder, { recursive: true, withFileTypes: true });
   return found.filter((one) => one.isFile()).map(({ name }) => name);
 }
 
-describe("what is written", () => {
+describe("the output", () => {
   test.each([
     ["codex", ".codex", `sessions/2026/11/28/rollout-2026-11-28T05-00-00-${ID}.jsonl`, ["resume", ID]],
     ["gemini", ".gemini", "tmp/project/chats/session-2026-11-28T05-00-aaaaaaaa.jsonl", ["--resume", ID]],
-  ] as const)("for %s is in its folder, for its owner alone", (agent, folder, path, [word, id]) => {
+  ] as const)("for %s goes to its folder, private to its owner", (agent, folder, path, [word, id]) => {
     const { home, cwd, session, options } = makeHome(folder);
     const continuation = continueIn(agent, session, options);
     const file = join(home, folder, path);
@@ -38,7 +38,7 @@ describe("what is written", () => {
     expect(listFiles(join(home, folder))).toHaveLength(1);
   });
 
-  test("is in the folder that a variable names", () => {
+  test("goes to the folder that a variable names", () => {
     const { home, session, options } = makeHome("codex", "claude");
     const [codex, claude] = [join(home, "codex"), join(home, "claude")];
     const env = { HOME: home, CODEX_HOME: codex, CLAUDE_CONFIG_DIR: ` ${claude} ,elsewhere` };
@@ -48,20 +48,20 @@ describe("what is written", () => {
     );
   });
 
-  test("is nothing in a dry run, which names the files", () => {
+  test("is only a list of file names in a dry run", () => {
     const { home, session, options } = makeHome(".codex");
     expect(continueIn("codex", session, { ...options, dryRun: true }).paths).toHaveLength(1);
     expect(listFiles(home)).toEqual([]);
   });
 
-  test("for OpenCode is in a folder of its own, from which it is imported", () => {
+  test("for OpenCode goes to a folder of its own, for import from there", () => {
     const { session, options } = makeHome();
     const { paths, commands } = continueIn("opencode", session, { ...options, dryRun: true });
     expect(dirname(paths[0] ?? "")).toMatch(/sessiontree-ses_\w+$/);
     expect(commands[0]).toEqual(["opencode", "import", paths[0]]);
   });
 
-  test("is reported to lack files, if the folder is not the session's", () => {
+  test("is reported to lack files if the folder is not the session's", () => {
     const { session, options } = makeHome(".codex");
     const { issues } = continueIn("codex", session, options);
     const message = `The session ran in /project; files that it refers to may not exist in ${options.cwd}.`;
@@ -125,7 +125,7 @@ describe("nothing is written", () => {
 describe("exportFor refuses", () => {
   const session = makeSession(user("Hi"));
 
-  test("an entry that is not there", () => {
+  test("a missing entry", () => {
     expect(() => exportFor("codex", session, { leafId: "gone" })).toThrow(
       expect.objectContaining({ code: "ENTRY_NOT_FOUND" }),
     );
@@ -138,7 +138,7 @@ describe("exportFor refuses", () => {
     },
   );
 
-  test("programs and options that it does not know", () => {
+  test("unknown programs and options", () => {
     expect(() => Reflect.apply(exportFor, undefined, ["cursor", session])).toThrow(
       "No session can continue in cursor; name one of claude-code, codex, gemini, opencode, pi.",
     );

@@ -7,7 +7,7 @@ import { readContext, readRollout, readTranscript } from "./support/exported-req
 import { readGeminiRequest } from "./support/gemini-opencode-pi.ts";
 import type { Said } from "./support/said.ts";
 
-/** Replaces images that are not base64, as one of the sessions has. */
+/** Replaces images that are not base64, as in one of the sessions. */
 function replaceDamaged(said: readonly Said[]): Said[] {
   return said.map((one) =>
     one.kind === "image" && /=[^=]/.test(one.data) ? { kind: "user", text: "[image: image/png]" } : one,
@@ -17,7 +17,7 @@ function replaceDamaged(said: readonly Said[]): Said[] {
 describe.skipIf(NO_CORPUS !== undefined)(
   `sessions of the corpora${NO_CORPUS ? ` (${NO_CORPUS})` : ""}`,
   () => {
-    test("say the same in the files of Codex and Claude Code, whether cut or whole", async () => {
+    test("have the same content in the files of Codex and Claude Code, compacted or whole", async () => {
       const sessions = await openCorpusSessions();
       expect(sessions.length).toBeGreaterThan(40);
       for (const session of sessions) {
@@ -33,7 +33,7 @@ describe.skipIf(NO_CORPUS !== undefined)(
       }
     });
 
-    test("say the same in the files of Gemini CLI and OpenCode", async () => {
+    test("have the same content in the files of Gemini CLI and OpenCode", async () => {
       for (const session of await openCorpusSessions()) {
         const name = session.getSessionFile();
         const messages = session.buildSessionContext().messages.filter(({ role }) => role !== "system");

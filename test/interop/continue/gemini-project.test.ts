@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { findGeminiProject, makeProjectName } from "../../../src/interop/continue/gemini-project.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
-/** Makes the folder of Gemini CLI with its list of projects, and the folder of a project. */
+/** Creates Gemini CLI's folder with its list of projects, and a project's folder. */
 function makeHome(getProjects: (cwd: string) => object) {
   const home = temporaryFolder();
   const cwd = join(realpathSync(temporaryFolder()), "My App");
@@ -13,7 +13,7 @@ function makeHome(getProjects: (cwd: string) => object) {
   return { home, cwd };
 }
 
-test("the program's list names the folder of a project, also through a link", () => {
+test("takes a project's folder from the program's list, even through a symbolic link", () => {
   const { home, cwd } = makeHome((folder) => ({ [folder]: "my-app-1" }));
   expect(findGeminiProject(home, cwd)).toBe("my-app-1");
   const link = join(temporaryFolder(), "link");
@@ -21,13 +21,13 @@ test("the program's list names the folder of a project, also through a link", ()
   expect(findGeminiProject(home, link)).toBe("my-app-1");
 });
 
-test("a project without a folder gets the one that the program will make", () => {
+test("gives a project without a folder the one that the program will create", () => {
   const { home, cwd } = makeHome(() => ({}));
   expect(findGeminiProject(home, cwd)).toBe("my-app");
   expect(findGeminiProject(temporaryFolder(), cwd)).toBe("my-app");
 });
 
-test("a name that another project has is refused, until the program has chosen one", () => {
+test("refuses a name that another project has until the program has chosen one", () => {
   const error = expect.objectContaining({
     code: "NOT_A_SESSION",
     message: expect.stringContaining('Run "gemini" in that folder once'),
@@ -43,7 +43,7 @@ test("a name that another project has is refused, until the program has chosen o
   expect(findGeminiProject(owned.home, owned.cwd)).toBe("my-app");
 });
 
-test("a name in the list that leads out of the folder is not believed", () => {
+test("ignores a listed name that resolves outside the folder", () => {
   const { home, cwd } = makeHome((folder) => ({ [folder]: "../../x" }));
   expect(findGeminiProject(home, cwd)).toBe("my-app");
 });
@@ -53,6 +53,6 @@ test.each([
   ["/home/ada/a_b.c/", "a-b-c"],
   ["C:\\Users\\ada\\App", "app"],
   ["/", "project"],
-])("the name for %s is %s", (cwd, name) => {
+])("names the folder of %s %s", (cwd, name) => {
   expect(makeProjectName(cwd)).toBe(name);
 });

@@ -15,13 +15,13 @@ function writeRecords(...messages: Appended[]) {
   return { records: readLines(exported).slice(1, -1), issues: exported.issues };
 }
 
-/** Returns the contents of the records. */
+/** Returns the records' contents. */
 function writeContents(...messages: Appended[]) {
   return writeRecords(...messages).records.map(({ content }) => content);
 }
 
 describe("the file", () => {
-  test("is where Gemini CLI looks for sessions of the project, and ends with where it comes from", () => {
+  test("is where Gemini CLI looks for the project's sessions, and ends with its provenance", () => {
     const session = makeSession(user("Hi"), assistant("Hello"));
     const exported = exportFor("gemini", session, { ...options, cwd: "/home/ada/My App" });
     expect(exported.files.map(({ path }) => path)).toEqual([
@@ -30,7 +30,7 @@ describe("the file", () => {
     expect(exported.commands).toEqual([["gemini", "--resume", ID]]);
     const lines = readLines(exported);
     const startTime = "2026-11-28T05:00:00.000Z";
-    // The sweep of the program deletes what began 30 days ago, and what has no hash.
+    // The program's cleanup deletes sessions that started 30 days ago and those without a hash.
     expect(lines[0]).toEqual({
       sessionId: ID,
       projectHash: "350a3fdebc1eec282001b30a4c1c5681958f32d9ba3901b888082a54a49c21b2",
@@ -42,7 +42,7 @@ describe("the file", () => {
     expect(lines.at(-1)).toEqual({ $set: { sessiontree: { sessionId: session.getSessionId(), leafId } } });
   });
 
-  test("is in the folder that its caller has found, and has the session's name", () => {
+  test("is in the folder that the caller found, and has the session's name", () => {
     const session = makeSession(user("Hi"), assistant("Hello"));
     session.appendSessionInfo("Receipts");
     const exported = exportFor("gemini", session, { ...options, project: "found" });
@@ -50,7 +50,7 @@ describe("the file", () => {
     expect(readLines(exported)[0]).toMatchObject({ summary: "Receipts" });
   });
 
-  test("names entries by their ids, and keeps times and models", () => {
+  test("keeps entry ids, times, and models", () => {
     const session = makeSession(user("Hi", NOW - 2000), assistant("Hello", { timestamp: NOW - 1000 }));
     const [prompt, answer] = session.getEntries();
     expect(readLines(exportFor("gemini", session, options)).slice(1, -1)).toEqual([
@@ -68,7 +68,7 @@ describe("the file", () => {
 });
 
 describe("calls and results", () => {
-  test("of one answer are parts of it, in order with its texts, and a record of results", () => {
+  test("are parts of their answer in order with its texts, followed by a record of results", () => {
     const { records, issues } = writeRecords(
       user("Go"),
       assistant("First", {}, call("c1", "bash", { command: "ls" }), {
@@ -130,7 +130,7 @@ describe("calls and results", () => {
     ]);
   });
 
-  test("without a result get one that says so, with an issue", () => {
+  test("get a placeholder result and an issue if a result is missing", () => {
     const { records, issues } = writeRecords(user("Go"), assistant("", {}, call("c1")));
     expect(records[2]?.["content"]).toEqual([
       {
@@ -155,7 +155,7 @@ describe("prompts", () => {
   });
 
   test.each(["/tmp/a.log is empty", "?", " /help", "<session_context>x", "<hook_context>x", " \n"])(
-    "that the program would drop get a text before them: %j",
+    "that the program would drop are preceded by a text: %j",
     (text) => {
       const { records, issues } = writeRecords(user(text), assistant("Yes"));
       expect(records[0]?.["content"]).toEqual([{ text: "The user wrote:" }, { text }]);
@@ -164,7 +164,7 @@ describe("prompts", () => {
   );
 });
 
-describe("what is left out", () => {
+describe("omitted content", () => {
   test("is reported: thinking, instructions, and branches", () => {
     const session = makeSession(
       { role: "system", content: "Be brief.", timestamp: 1 },
@@ -188,7 +188,7 @@ describe("what is left out", () => {
     ]);
   });
 
-  test("by a compaction is replaced by its summary, or comes back if the whole path is wanted", () => {
+  test("is replaced by a compaction's summary, or included for the whole path", () => {
     const session = makeSession(user("Old"), assistant("Older"));
     const kept = session.appendMessage(user("Kept"));
     session.appendMessage(assistant("Answer"));
@@ -200,7 +200,7 @@ describe("what is left out", () => {
   });
 });
 
-test("an import of the file has the same conversation", () => {
+test("imports as the same conversation", () => {
   const session = makeSession(
     user("Go"),
     assistant("First", {}, call("c1", "bash", { command: "ls" })),

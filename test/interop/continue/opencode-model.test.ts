@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { findOpenCodeModel } from "../../../src/interop/continue/opencode-model.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
-/** Makes a home folder with files. */
+/** Creates a home folder with files. */
 function makeHome(files: Readonly<Record<string, unknown>>): string {
   const home = temporaryFolder();
   for (const [path, value] of Object.entries(files)) {
@@ -18,14 +18,14 @@ const SETTINGS = ".config/opencode/opencode.json";
 const STATE = ".local/state/opencode/model.json";
 const RECENT = { recent: [{ providerID: "openrouter", modelID: "a/b" }] };
 
-test("the settings name the model, else the one that was used last", () => {
+test("prefers the model in the settings to the one used last", () => {
   expect(findOpenCodeModel({}, makeHome({ [SETTINGS]: { model: "test/m" }, [STATE]: RECENT }))).toBe(
     "test/m",
   );
   expect(findOpenCodeModel({}, makeHome({ [SETTINGS]: {}, [STATE]: RECENT }))).toBe("openrouter/a/b");
 });
 
-test("variables name other folders", () => {
+test("reads the folders that variables name", () => {
   const home = makeHome({ "c/opencode/opencode.json": {}, "s/opencode/model.json": RECENT });
   expect(findOpenCodeModel({ XDG_STATE_HOME: join(home, "s") }, "/nowhere")).toBe("openrouter/a/b");
   const settings = makeHome({ "c/opencode/opencode.json": { model: "test/m" } });
@@ -33,7 +33,7 @@ test("variables name other folders", () => {
 });
 
 test.each([{}, { [SETTINGS]: "// comments\n{}" }, { [SETTINGS]: { model: "m" }, [STATE]: { recent: [7] } }])(
-  "without either there is none: %j",
+  "returns none without either: %j",
   (files) => {
     expect(findOpenCodeModel({}, makeHome(files))).toBeUndefined();
   },

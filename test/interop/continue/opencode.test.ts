@@ -28,7 +28,7 @@ function writeParts(...messages: Appended[]) {
 }
 
 describe("the document", () => {
-  test("is imported by a command, and says where it comes from", () => {
+  test("can be imported by a command, and states its provenance", () => {
     const session = makeSession(user("Hi\nthere", NOW - 2000), assistant("Hello", { timestamp: NOW - 1000 }));
     const { exported, info } = exportDocument(session);
     const { id } = exported;
@@ -75,7 +75,7 @@ describe("the document", () => {
     });
   });
 
-  test("continues with the model that is asked for, else the one that answered last", () => {
+  test("continues with the requested model, else with the one that answered last", () => {
     const session = makeSession(
       user("Hi"),
       assistant("Hello"),
@@ -103,7 +103,7 @@ describe("ids and times", () => {
   );
   const { messages } = exportDocument(session);
 
-  test("rise from message to message and from part to part, whatever the clocks were", () => {
+  test("increase from message to message and part to part, whatever the clocks were", () => {
     const ids = messages.map(({ info }) => String(info["id"]));
     const partIds = messages.flatMap(({ parts }) => parts.map(({ id }) => String(id)));
     const times = messages.map(({ info }) => Number(toRecord(info["time"])["created"]));
@@ -114,8 +114,8 @@ describe("ids and times", () => {
     expect(times.at(-1)).toBe(NOW);
   });
 
-  test("are before those that the program makes next", () => {
-    // It makes them of the time in milliseconds, with a count in the last three digits.
+  test("precede those that the program creates next", () => {
+    // The program derives ids from the time in milliseconds, with a count in the last three digits.
     const next = ((BigInt(NOW) * 0x1000n) & 0xffff_ffff_ffffn).toString(16).padStart(12, "0");
     for (const { info, parts } of messages)
       for (const id of [info["id"], ...parts.map((part) => part["id"])])
@@ -124,7 +124,7 @@ describe("ids and times", () => {
 });
 
 describe("calls and results", () => {
-  test("are one part, in the order of the answer, also if they failed", () => {
+  test("are one part in the order of the answer, even if they failed", () => {
     const [, answer] = writeParts(
       user("Go"),
       assistant([
@@ -171,7 +171,7 @@ describe("calls and results", () => {
     expect(answer).toEqual([expect.objectContaining({ callID: "call_1_fc_9", tool: "my_tool" })]);
   });
 
-  test("keep images in their results, or after them if they failed", () => {
+  test("keep images in their results, or after failed ones", () => {
     const content = [{ type: "text" as const, text: "seen" }, image];
     const write = (isError: boolean) =>
       writeParts(user("Go"), assistant("", {}, call("c1")), { ...toolResult("c1", "", isError), content });
@@ -190,7 +190,7 @@ describe("calls and results", () => {
     expect(failed[2]).toEqual([file]);
   });
 
-  test("without a result get one that says so, with an issue", () => {
+  test("get a placeholder result and an issue if a result is missing", () => {
     const { exported, messages } = exportDocument(makeSession(user("Go"), assistant("", {}, call("c1"))));
     expect(messages[1]?.parts).toEqual([
       expect.objectContaining({
@@ -204,13 +204,13 @@ describe("calls and results", () => {
   });
 });
 
-test("a session that begins with an answer gets a prompt, which answers need", () => {
+test("adds the prompt that answers need to a session that starts with an answer", () => {
   const { messages, exported } = exportDocument(makeSession(assistant("Welcome")));
   expect(messages.map(({ info }) => info["role"])).toEqual(["user", "assistant"]);
   expect(exported.issues.map(({ code }) => code)).toEqual(["CONTENT_ADDED"]);
 });
 
-test("prompts keep their images, and empty texts are left out", () => {
+test("keeps images in prompts and omits empty texts", () => {
   const content = [{ type: "text" as const, text: "" }, { type: "text" as const, text: "Look" }, image];
   expect(
     writeParts(
@@ -230,7 +230,7 @@ test("prompts keep their images, and empty texts are left out", () => {
 });
 
 test.each(["AAA=AAAA", "AAAAA", "<svg>"])(
-  "an image that is not base64 becomes a text, since the program would end: %s",
+  "replaces an image that is not base64 with text, because the program would exit: %s",
   (data) => {
     const content = [{ ...image, data }, image];
     const { messages, exported } = exportDocument(makeSession({ ...user(""), content }, assistant("I see")));
@@ -242,7 +242,7 @@ test.each(["AAA=AAAA", "AAAAA", "<svg>"])(
   },
 );
 
-test("a compaction's and a branch's summary are prompts", () => {
+test("exports summaries of compactions and branches as prompts", () => {
   const session = makeSession(user("Old"), assistant("Older"));
   const kept = session.appendMessage(user("Kept"));
   session.appendMessage(assistant("Answer"));
@@ -259,7 +259,7 @@ test("a compaction's and a branch's summary are prompts", () => {
   ]);
 });
 
-test("an import of the document has the same conversation", () => {
+test("imports as the same conversation", () => {
   const session = makeSession(
     user("Go"),
     assistant("First", {}, call("c1", "bash", { command: "ls" })),

@@ -31,8 +31,8 @@ describe("a session whose file ends at the leaf", () => {
   });
 });
 
-describe("a file of its own", () => {
-  test("is a fork of the path if the leaf is elsewhere", () => {
+describe("a separate file", () => {
+  test("is a fork of the path if the leaf is not at the end", () => {
     const { session, prompt } = createSession();
     session.branch(prompt);
     const exported = exportFor("pi", session, options);
@@ -61,7 +61,7 @@ describe("a file of its own", () => {
     expect(entries).toEqual(session.getEntries());
   });
 
-  test("is of a session in memory, whose path has no parent", () => {
+  test("holds a session in memory, whose path has no parent", () => {
     const session = SessionManager.inMemory("/project");
     session.appendMessage(user("Go"));
     session.appendMessage(assistant("Done"));
@@ -70,8 +70,8 @@ describe("a file of its own", () => {
     expect(entries).toEqual(session.getEntries());
   });
 
-  test("completes what other writers leave out and pi needs", () => {
-    // As other writers store them.
+  test("adds what other writers omit and pi needs", () => {
+    // In the form that other writers store.
     const stored: readonly object[] = [
       user("Go"),
       { role: "assistant", content: "First", timestamp: 1 },
@@ -98,7 +98,7 @@ describe("a file of its own", () => {
     expect(readFileSync(session.getSessionFile() ?? "", "utf8")).toBe(before);
   });
 
-  test("unrolls the messages that a compaction keeps in itself, which pi passes over", () => {
+  test("expands messages that a compaction stores inline, which pi skips", () => {
     const { session } = createSession();
     const own = session.getSessionFile() ?? "";
     const compaction = {

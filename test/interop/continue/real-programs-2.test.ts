@@ -23,13 +23,13 @@ const PROGRAMS = [
 
 const WHY_NOT = findWhyNot(PROGRAMS.map(({ program }) => program)) ?? NO_CORPUS;
 
-/** How many sessions each program continues. */
+/** Number of sessions that each program continues. */
 const SESSIONS = 40;
 
-/** Some seconds for each. */
+/** Timeout in milliseconds: some seconds for each session. */
 const TIMEOUT_MS = SESSIONS * 30_000;
 
-/** Programs quote a prompt of several words, or not. */
+/** Programs may or may not quote a prompt of several words. */
 const PROMPT = "Continue";
 
 function toGeminiSaid(messages: readonly AgentMessage[]): Said[] {
@@ -40,14 +40,14 @@ function toAnthropicSaid(messages: readonly AgentMessage[]): Said[] {
   return readAnthropicRequest(toAnthropic(messages, { dropThinking: true }));
 }
 
-/** Words of ours, and those that pi has for the same. */
+/** Our phrases and pi's equivalents. */
 const OWN_WORDS: readonly RegExp[] = [
   /^The conversation (?:history )?before this point was compacted.*(?=\n\n<summary>)/,
   /^The following is a summary of a branch.*(?=\n\n?<summary>)/,
   /^(?:The tool call was interrupted: it has no result\.|No result provided|\(see attached image\)|\(no output\))$/,
 ];
 
-/** Removes what pi says in its own words. */
+/** Removes the texts that pi words differently. */
 function withoutOwnWords(said: readonly Said[]): Said[] {
   return said.map((one) =>
     "text" in one
@@ -58,7 +58,7 @@ function withoutOwnWords(said: readonly Said[]): Said[] {
 
 describe.skipIf(WHY_NOT !== undefined)(`more real programs${WHY_NOT ? ` (${WHY_NOT})` : ""}`, () => {
   test.each(PROGRAMS)(
-    "$program.agent sends what the session says, and the next prompt",
+    "$program.agent sends the session's content and the next prompt",
     async ({ program, toSaid, normalize }) => {
       const sessions = chooseSessions(await openCorpusSessions(), SESSIONS);
       expect(sessions).toHaveLength(SESSIONS);

@@ -14,19 +14,19 @@ import { includesRun, trimUserTexts } from "./support/said.ts";
 
 const WHY_NOT = findWhyNot([REAL_CODEX, REAL_CLAUDE_CODE]) ?? NO_CORPUS;
 
-/** How many sessions each program continues. */
+/** Number of sessions that each program continues. */
 const SESSIONS = 40;
 
-/** Some seconds for each. */
+/** Timeout in milliseconds: some seconds for each session. */
 const TIMEOUT_MS = SESSIONS * 30_000;
 
 const PROMPT = "Go on from here.";
 
-/** A picture of one pixel, which programs decode. */
+/** A one-pixel image, which programs decode. */
 const PIXEL =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-/** Makes a session with what is hard to carry over, and an end at which a model must answer. */
+/** Creates a session with content that is hard to convert and an end at which a model must answer. */
 function makeHardSession(): SessionManager {
   const image = { type: "image", data: PIXEL, mimeType: "image/png" } as const;
   const calls = [
@@ -50,7 +50,7 @@ describe.skipIf(WHY_NOT !== undefined)(`real programs${WHY_NOT ? ` (${WHY_NOT})`
     { agent: "codex", program: REAL_CODEX },
     { agent: "claude-code", program: REAL_CLAUDE_CODE },
   ] as const)(
-    "$agent sends what the session says, and the next prompt",
+    "$agent sends the session's content and the next prompt",
     async ({ agent, program }) => {
       const sessions = chooseSessions(await openCorpusSessions(), SESSIONS);
       expect(sessions).toHaveLength(SESSIONS);
@@ -71,7 +71,7 @@ describe.skipIf(WHY_NOT !== undefined)(`real programs${WHY_NOT ? ` (${WHY_NOT})`
     { agent: "codex", program: REAL_CODEX },
     { agent: "claude-code", program: REAL_CLAUDE_CODE },
   ] as const)(
-    "$agent continues images, failures and foreign calls, twice, and keeps what says where they come from",
+    "$agent continues images, failures, and foreign calls, twice, and keeps the provenance",
     async ({ agent, program }) => {
       const session = makeHardSession();
       const home = temporaryFolder();
@@ -88,7 +88,7 @@ describe.skipIf(WHY_NOT !== undefined)(`real programs${WHY_NOT ? ` (${WHY_NOT})`
       }
       const [file] = exported.files;
       const after = readFileSync(join(home, program.folder, file?.path ?? ""), "utf8");
-      // The record is the last line of the export, and all that is new follows it.
+      // The record is the export's last line, followed by everything new.
       expect(after.startsWith(new TextDecoder().decode(file?.bytes))).toBe(true);
       expect(after.length).toBeGreaterThan(file?.bytes.length ?? 0);
     },

@@ -39,7 +39,7 @@ const done = { type: "text", text: "Done." };
 const text = (said: string) => ({ type: "text", text: said });
 const signature = { bedrock: { signature: "s" } };
 
-/** Turns with a call that waits for an approval, or has an answer to one; those of every version are without. */
+/** Turns with a call that has an open or answered approval; turns that every version supports are in `CLIENT_TOOLS`. */
 const CALLS = {
   "an open approval": [call("c1", { state: "approval-requested", approval: { id: "ap1" } })],
   "an approval signed by the server": [
@@ -103,7 +103,7 @@ const CALLS = {
   ],
 };
 
-/** Turns that every version has. */
+/** Turns that every version supports. */
 const CLIENT_TOOLS = {
   "a client's tool that ran": [call("c1", { state: "output-available", output: { paid: true } })],
   "a client's tool that failed": [call("c1", { state: "output-error", errorText: "No." })],
@@ -119,7 +119,7 @@ const CLIENT_TOOLS = {
 
 const timestamp = 1;
 
-/** Brings messages into the form of JSON, and a user's texts into parts. */
+/** Converts messages to their JSON form, and a user's texts to parts. */
 function plain(messages: unknown): unknown[] {
   const list: { role: string; content: unknown }[] = JSON.parse(JSON.stringify(messages));
   return list.map(({ role, content }) => ({
@@ -160,13 +160,13 @@ const SDKS = [
 
 for (const { sdk, name, turns, convert } of SDKS) {
   describeWith([name], `version ${sdk} of the AI SDK`, () => {
-    it.each(Object.entries(turns))("gets what its own converter makes of %s", async (_, parts) => {
+    it.each(Object.entries(turns))("receives its own converter's messages for %s", async (_, parts) => {
       const chat = [asked("u1", "Pay."), answered(...parts)];
       const { messages } = fromUIMessages(chat, { timestamp });
       expect(plain(toModelMessages(messages, { sdk }).messages)).toEqual(plain(await convert(chat)));
     });
 
-    it.each(Object.entries(turns))("gets back its model messages of %s", async (_, parts) => {
+    it.each(Object.entries(turns))("receives its model messages of %s unchanged", async (_, parts) => {
       const asked = await convert([question, answered(...parts)]);
       const { messages } = fromModelMessages(JSON.parse(JSON.stringify(asked)), { timestamp });
       expect(plain(toModelMessages(messages, { sdk }).messages)).toEqual(plain(asked));
@@ -181,7 +181,7 @@ describeWith(["ai"], "an approval that the user did not answer but spoke", () =>
     ["alone", [waiting]],
     ["after a text", [text("May I?"), waiting]],
     ["next to a call that ran", [waiting, call("c2", { state: "output-available", output: "x" })]],
-  ])("is left out as by the SDK: %s", async (_, parts) => {
+  ])("is left out as the SDK does: %s", async (_, parts) => {
     const chat = [asked("u1", "Pay."), answered(...parts), asked("u2", "Wait.")];
     const { messages } = fromUIMessages(chat, { timestamp });
     const request = toModelMessages(messages, { sdk: 7 });
@@ -190,13 +190,13 @@ describeWith(["ai"], "an approval that the user did not answer but spoke", () =>
   });
 });
 
-it("a denial reaches every provider", () => {
+it("sends a denial to every provider", () => {
   const denied = call("c1", { state: "approval-responded", ...answer(false, { reason: "Too much." }) });
   const { messages } = fromUIMessages([asked("u1", "Pay."), answered(denied)], { timestamp });
   expect(JSON.stringify(toAnthropic(messages).messages)).toContain("Too much.");
 });
 
-it("approvals of model messages are shown in the states of UI messages", () => {
+it("shows approvals of model messages in the states of UI messages", () => {
   const request = { type: "tool-approval-request", approvalId: "ap1", toolCallId: "c1" };
   const response = { type: "tool-approval-response", approvalId: "ap1", approved: false, reason: "No." };
   const result = {
@@ -220,13 +220,13 @@ it("approvals of model messages are shown in the states of UI messages", () => {
   expect(shown([response], [result])).toMatchObject({ state: "output-denied", approval });
 });
 
-it("an answer to a request that is not there is reported", () => {
+it("reports an answer to a missing request", () => {
   const response = { type: "tool-approval-response", approvalId: "ap9", approved: true };
   const { issues } = fromModelMessages([{ role: "tool", content: [response] }], { timestamp });
   expect(issues).toMatchObject([{ code: "BLOCK_DROPPED", index: 0 }]);
 });
 
-it("a list that a tool returned stays as it is", () => {
+it("leaves a list that a tool returned unchanged", () => {
   const call = { type: "tool-call", toolCallId: "c1", toolName: "list", input: {} };
   const output = { type: "json", value: [1, "a", null, { b: [2] }] };
   const asked = [
@@ -237,7 +237,7 @@ it("a list that a tool returned stays as it is", () => {
   expect(toModelMessages(fromModelMessages(asked, { timestamp }).messages).messages).toEqual(asked);
 });
 
-it("an array with an approval that was answered is no branch", () => {
+it("does not branch for an array with an answered approval", () => {
   const input = { type: "tool-call", toolCallId: "c1", toolName: "pay", input: {} };
   const request = { type: "tool-approval-request", approvalId: "ap1", toolCallId: "c1" };
   const response = { type: "tool-approval-response", approvalId: "ap1", approved: true };

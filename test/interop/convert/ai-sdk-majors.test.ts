@@ -27,7 +27,7 @@ const text = { type: "text", text: "Here." };
 
 const providerOptions = { openai: { store: false } };
 
-/** An image in a result, in the shape of each version. */
+/** Images in a result, in the shape of each version. */
 const SHAPES = {
   media: { type: "media", data, mediaType },
   "image-data": { type: "image-data", data, mediaType },
@@ -38,7 +38,7 @@ const SHAPES = {
 const shotCall = { type: "tool-call", toolCallId: "c1", toolName: "shoot", input: {} };
 const shotResult = { type: "tool-result", toolCallId: "c1", toolName: "shoot" };
 
-/** A prompt with a tool's output. */
+/** Returns a prompt with a tool's output. */
 const shot = (output: object) => [
   { role: "user" as const, content: "Go" },
   { role: "assistant" as const, content: [shotCall] },
@@ -54,7 +54,7 @@ describe("an image in a tool's result", () => {
     ["6", SHAPES["image-data"]],
     ["6, as a file", SHAPES["file-data"]],
     ["7", SHAPES.file],
-  ])("of version %s is an image for all, and goes back in the shape of that version", (_, image) => {
+  ])("of version %s is an image for all, and goes back in that version's shape", (_, image) => {
     const messages = stored(shotOf(image));
     expect(messages[2]?.content).toEqual([text, { type: "image", data, mimeType: mediaType }]);
     expect(toModelMessages(messages, { model: "gpt-x" })).toEqual({ messages: shotOf(image), issues: [] });
@@ -69,7 +69,7 @@ describe("an image in a tool's result", () => {
       { type: "file-url", url: "https://example.com/a.pdf", mediaType: "application/pdf" },
     ],
     ["something of a provider", { type: "custom", providerOptions: { acme: { a: 1 } } }],
-  ])("comes back as %s", (_, image) => {
+  ])("is restored as %s", (_, image) => {
     const messages = stored(shotOf(image));
     expect(toModelMessages(messages, { model: "gpt-x" })).toEqual({ messages: shotOf(image), issues: [] });
   });
@@ -87,12 +87,12 @@ describe("an image in a tool's result", () => {
     [5, { type: "image-url", url: `data:${mediaType};base64,${data}` }, SHAPES.media],
     [7, SHAPES.media, SHAPES.file],
     [7, SHAPES["image-data"], SHAPES["image-data"]],
-  ] as const)("goes to version %s as it takes it", (sdk, image, expected) => {
+  ] as const)("is sent to version %s in its shape", (sdk, image, expected) => {
     const request = toModelMessages(stored(shotOf(image)), { model: "gpt-x", sdk });
     expect(request).toEqual({ messages: shotOf(expected), issues: [] });
   });
 
-  it("has the shape of the latest one, unless a version is named", () => {
+  it("has the latest version's shape unless a version is given", () => {
     const messages = [...stored(shotOf(SHAPES.media)), ...stored(shotOf(SHAPES.file))];
     const of = (sdk?: AiSdkMajor) =>
       JSON.stringify(toModelMessages(messages, { model: "gpt-x", ...(sdk !== undefined && { sdk }) }));
@@ -103,7 +103,7 @@ describe("an image in a tool's result", () => {
   });
 });
 
-describe("what a version does not know", () => {
+describe("content that a version does not support", () => {
   const file = { type: "file", mediaType: "application/pdf", url: "https://example.com/a.pdf" };
   const chat = fromUIMessages(
     [
@@ -113,7 +113,7 @@ describe("what a version does not know", () => {
     { timestamp: 1, model: "gpt-x" },
   ).messages;
 
-  it("becomes a text, or goes, and is reported", () => {
+  it("is replaced by text or dropped, and reported", () => {
     const denied = stored(shot({ type: "execution-denied", reason: "No." }));
     const outputOf = (sdk: AiSdkMajor) => toModelMessages(denied, { model: "gpt-x", sdk });
     expect(outputOf(6)).toEqual({ messages: shot({ type: "execution-denied", reason: "No." }), issues: [] });
@@ -137,13 +137,13 @@ describe("what a version does not know", () => {
     expect(toModelMessages(chat, { model: "gpt-x", sdk: 7 }).issues).toEqual([]);
   });
 
-  it("of a file's data is its tag", () => {
+  it("includes the tag of a file's data", () => {
     const dataIn = (sdk: AiSdkMajor) => toModelMessages(chat, { model: "gpt-x", sdk }).messages[0]?.content;
     expect(dataIn(6)).toMatchObject([text, { type: "file", data: file.url }]);
     expect(dataIn(7)).toMatchObject([text, { type: "file", data: { type: "url", url: file.url } }]);
   });
 
-  it("is a version that is none", () => {
+  it("includes an invalid version", () => {
     // @ts-expect-error Version 4 has other messages.
     expect(() => toModelMessages([user("Hi")], { sdk: 4 })).toThrow(
       new TypeError("The AI SDK's versions are 5, 6 and 7; 4 is none of them."),
@@ -151,7 +151,7 @@ describe("what a version does not know", () => {
   });
 });
 
-/** What a request says beside its messages. */
+/** Parts of a request other than its messages. */
 type Instructions = Pick<ModelMessagesRequest, "system" | "instructions">;
 
 /** The package of each version with its own provider. */
@@ -203,7 +203,7 @@ for (const { sdk, packages, validate, ask } of SDKS) {
       shown,
     ];
 
-    it("is asked for all that a session holds, and its answer is stored with its usage", async () => {
+    it("receives everything that a session holds, and its answer is stored with its usage", async () => {
       await using server = await ProviderServer.start();
       server.script({ text: "Empty." });
       const { messages: _, issues, ...said } = toModelMessages(asked, { sdk });
@@ -232,7 +232,7 @@ for (const { sdk, packages, validate, ask } of SDKS) {
     });
 
     it.each([5, 6, 7, undefined] as const)(
-      "gets the instructions of a request for version %s",
+      "receives the instructions of a request for version %s",
       async (other) => {
         await using server = await ProviderServer.start();
         server.script({ text: "Empty." });
@@ -245,7 +245,7 @@ for (const { sdk, packages, validate, ask } of SDKS) {
       },
     );
 
-    it("takes the chat of a session", async () => {
+    it("accepts a session's chat", async () => {
       const { messages } = toUIMessages(asked);
       expect(await validate(messages)).toEqual(messages);
     });

@@ -28,7 +28,7 @@ const direct = { type: "direct" as const };
 const program = { type: "program" as const, caller_id: "call_p" };
 const usage = { input_tokens: 1, output_tokens: 1 };
 
-/** What a model answers that writes a program, calls functions of a namespace, and a custom tool. */
+/** Output of a model that writes a program, calls functions of a namespace, and calls a custom tool. */
 const called = [
   { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "e" },
   { type: "program", id: "prog_1", call_id: "call_p", code: "f()", fingerprint: "fp" },
@@ -60,7 +60,7 @@ function operation() {
   return { type: "delete_file", path: "a" };
 }
 
-/** Answers requests with outputs, one after another, and keeps what was asked. */
+/** Answers requests with outputs in order, and records the requests. */
 function provider(...outputs: readonly object[][]) {
   const asked: unknown[][] = [];
   const openai = createOpenAI({
@@ -83,13 +83,13 @@ function provider(...outputs: readonly object[][]) {
   return { asked, tools, model: openai(model) };
 }
 
-/** Asks a model without storage, as that needs everything again. */
+/** Sends a request without storage, so that the model needs the whole history again. */
 function ask({ model, tools }: { model: LanguageModel; tools: ToolSet }, messages: ModelMessage[]) {
   const providerOptions = { openai: { store: false } };
   return generateText({ model, tools, messages, stopWhen: stepCountIs(3), providerOptions });
 }
 
-/** The chat as the SDK's hooks hold it. */
+/** Returns the chat as the SDK's hooks hold it. */
 function chatOf(messages: readonly ModelMessage[]): UIMessage {
   const parts = messages.flatMap(({ role, content }): object[] => {
     if (role !== "assistant" || typeof content === "string") return [];
@@ -120,7 +120,7 @@ function fields(value: unknown): Record<string, unknown> {
 }
 
 describeWith(["ai"], "OpenAI's calls through the AI SDK", () => {
-  /** Plays a run, and returns what the SDK asks next of its own messages. */
+  /** Plays a run, and returns the SDK's next request for its own messages. */
   async function play() {
     const server = provider(called, done);
     const question: ModelMessage = { role: "user", content: "Go" };
@@ -131,7 +131,7 @@ describeWith(["ai"], "OpenAI's calls through the AI SDK", () => {
     return { server, result, given, next, expected: server.asked.at(-1) };
   }
 
-  it("go back as the SDK sends them, from model messages of a session", async () => {
+  it("go back as the SDK sends them, from a session's model messages", async () => {
     const { server, result, next, expected } = await play();
     const { messages } = fromModelMessagesResponse(result, { timestamp });
     const request = toModelMessages([user("Go"), ...messages, user("And?")]);
@@ -141,7 +141,7 @@ describeWith(["ai"], "OpenAI's calls through the AI SDK", () => {
     expect(server.asked.at(-1)).toEqual(expected);
   });
 
-  it("go back as the SDK sends them, from UI messages of a session", async () => {
+  it("go back as the SDK sends them, from a session's UI messages", async () => {
     const { server, given } = await play();
     const chat = [chatOf(given)];
     const asked = await convertToModelMessages(chat, { tools: server.tools });
@@ -156,7 +156,7 @@ describeWith(["ai"], "OpenAI's calls through the AI SDK", () => {
   });
 });
 
-describe("what a call says beside its arguments", () => {
+describe("a call's metadata", () => {
   const state = (openai: object) => ({ openai: { itemId: "fc_1", ...openai } });
   const part = (more: object) => ({
     type: "tool-read",
@@ -175,13 +175,13 @@ describe("what a call says beside its arguments", () => {
     ["a caller", { callProviderMetadata: state({ caller: direct }) }],
     ["the item of a patch", { callProviderMetadata: { openai: { itemId: "apc_1" } } }],
     ["a parallel call", { callProviderMetadata: state({ parallelToolCall: { index: 0 } }) }],
-  ])("comes back from a UI message: %s", (_, more) => {
+  ])("is restored from a UI message: %s", (_, more) => {
     expect(callOf(chat(more))).toMatchObject([
       { type: "tool-call", providerOptions: more.callProviderMetadata },
     ]);
   });
 
-  it("comes back with the result: who called", () => {
+  it("is restored with the result: the caller", () => {
     const more = { callProviderMetadata: state({ caller: { type: "program", callerId: "call_p" } }) };
     expect(toModelMessages(chat(more), { model }).messages[2]?.content).toMatchObject([
       {
@@ -192,7 +192,7 @@ describe("what a call says beside its arguments", () => {
     ]);
   });
 
-  it("is reported to other forms, if it is no namespace, which they have", () => {
+  it("is reported for other forms, except a namespace, which they support", () => {
     const codes = (more: object) => toOpenAIResponses(chat(more), { model }).issues.map(({ code }) => code);
     expect(codes({ callProviderMetadata: state({ namespace: "files" }) })).toEqual([]);
     expect(codes({ callProviderMetadata: state({ caller: direct }) })).toEqual(["DETAILS_DROPPED"]);
@@ -200,7 +200,7 @@ describe("what a call says beside its arguments", () => {
     expect(codes({ callProviderMetadata: usual })).toEqual([]);
   });
 
-  it("stays with a custom tool: its text, and its namespace", () => {
+  it("stays with a custom tool: its text and its namespace", () => {
     const item = {
       type: "custom_tool_call",
       id: "ctc_1",
@@ -234,13 +234,13 @@ describe("what a call says beside its arguments", () => {
     expect(toOpenAIResponses(messages, { model }).input[1]).toEqual(item);
   });
 
-  it("an input that the SDK could not parse is seen by other models", () => {
+  it("shows other models an input that the SDK could not parse", () => {
     const broken = chat({ state: "output-error", output: undefined, errorText: "bad", input: '{"a":' });
     expect(broken[0]?.content).toMatchObject([{ arguments: { input: '{"a":' } }]);
     expect(callOf(broken)).toMatchObject([{ type: "tool-call", input: '{"a":' }]);
   });
 
-  it("is an object for other models, also when the whole message is kept", () => {
+  it("gives other models an object, even when the whole message is kept", () => {
     const openai = { itemId: "ctc_1", async: true };
     const call = {
       type: "tool-call",
@@ -256,7 +256,7 @@ describe("what a call says beside its arguments", () => {
     expect(inputOf("other")?.content).toEqual([{ ...call, input: { input: "x" } }]);
   });
 
-  it("keeps its namespace when the reasoning before it is gone, though not its item", () => {
+  it("keeps its namespace but not its item when the reasoning before it is removed", () => {
     const call = {
       type: "toolCall" as const,
       id: "c1|fc_1",

@@ -52,7 +52,7 @@ function start(tells = false): SummarizedChat {
 
 describe("a summary by the provider", () => {
   it.each([false, true])(
-    "goes back verbatim and first, and kept turns keep their thinking (hashes kept: %s)",
+    "is sent back verbatim and first, and kept turns keep their thinking (hashes kept: %s)",
     (tells) => {
       const chat = start(tells);
       const id = chat.summarize();
@@ -88,7 +88,7 @@ describe("a summary by the provider", () => {
     },
   );
 
-  it("loses what changes afterwards", () => {
+  it("loses subsequent changes", () => {
     for (const tells of [false, true]) {
       const chat = start(tells);
       chat.summarize();
@@ -104,7 +104,7 @@ describe("a summary by the provider", () => {
     }
   });
 
-  it("is text to other models, and to messages alone", () => {
+  it("is text for other models and for messages alone", () => {
     const chat = start();
     chat.summarize();
     chat.say("Four.");
@@ -147,7 +147,7 @@ describe("a summary by the provider", () => {
     ).toThrow(TypeError);
   });
 
-  it("is an ordinary one if what was kept of it is damaged", () => {
+  it("is an ordinary one if its kept data is damaged", () => {
     const chat = start();
     const prepared = requestAnthropicSummary(chat.session, { model, keepRecentTokens: 1 });
     const details = {

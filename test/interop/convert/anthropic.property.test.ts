@@ -29,7 +29,7 @@ const thinking = fc.oneof(
 const form: Sayable = {
   identity,
   thinking: fc.array(thinking, { maxLength: 2 }),
-  // The end of a request must not be white space, so that no text here ends in it.
+  // The end of a request must not be white space, so no text here ends in it.
   texts: fc.array(
     textBlock.map((block) => ({ ...block, text: `${block.text}.` })),
     { maxLength: 2 },
@@ -58,9 +58,9 @@ const TRIP: RoundTrip<Omit<AnthropicRequest, "issues">> = {
 };
 
 describe("toAnthropic and fromAnthropic", () => {
-  it("give back what Anthropic's messages can say, without an issue", () => checkSaid(TRIP, form));
+  it("restore what Anthropic's messages can express, without an issue", () => checkSaid(TRIP, form));
 
-  it("never make an invalid request, and change nothing of what they are given", () => checkHostile(TRIP));
+  it("never make an invalid request, and do not change their input", () => checkHostile(TRIP));
 
-  it("make the same request again of what they read from a request", () => checkRepeated(TRIP));
+  it("make the same request again from what they read from a request", () => checkRepeated(TRIP));
 });

@@ -18,7 +18,7 @@ const result = (toolCallId: string) => ({
 });
 
 describe("toAnthropic", () => {
-  it("puts all results of an answer into one message behind it, whatever came between", () => {
+  it("puts all results of an answer into one message after it, whatever came between", () => {
     const { messages, issues } = toAnthropic([
       user("Read both."),
       makeAnswer([call("toolu_1"), call("toolu_2")], identity),
@@ -38,7 +38,7 @@ describe("toAnthropic", () => {
     ]);
   });
 
-  it("gives system messages as one text, sections and all", () => {
+  it("joins system messages, sections included, into one text", () => {
     const { system, issues } = toAnthropic([
       { role: "system", content: "Help.", sections: { rules: "Be kind.", old: "x" }, timestamp: 0 },
       user("Hi"),
@@ -56,7 +56,7 @@ describe("toAnthropic", () => {
     expect(toAnthropic([user("Hi")])).not.toHaveProperty("system");
   });
 
-  it("names the tools that system messages declare, since they belong beside the messages", () => {
+  it("reports the tools that system messages declare, since they belong next to the messages", () => {
     const tool = { name: "read", description: "Reads.", parameters: { type: "object" } };
     const { issues } = toAnthropic([
       { role: "system", content: "Help.", toolsAdded: [tool], timestamp: 0 },
@@ -67,7 +67,7 @@ describe("toAnthropic", () => {
     ]);
   });
 
-  it("sends thinking of the model asked byte for byte, and none of others", () => {
+  it("sends the target model's thinking byte for byte, and no other thinking", () => {
     const messages = [
       user("Hi"),
       makeAnswer([thinking, { type: "text", text: "Hello" }], identity),
@@ -83,7 +83,7 @@ describe("toAnthropic", () => {
     }
   });
 
-  it("sends no thinking if the last answer came from elsewhere and nobody says who is asked", () => {
+  it("sends no thinking if the last answer came from another model and no target model is given", () => {
     const other = { api: "openai-responses", provider: "openai", model: "gpt-5" };
     const messages = [
       user("Hi"),
@@ -115,7 +115,7 @@ describe("toAnthropic", () => {
     },
   );
 
-  it("moves images of a failed call behind the results", () => {
+  it("moves images of a failed call after the results", () => {
     const image = { type: "image" as const, data: "AAAA", mimeType: "image/png" };
     const request = toAnthropic([
       user("Look"),
@@ -142,7 +142,7 @@ describe("toAnthropic", () => {
     expect(request.issues.map(({ code, index }) => [code, index])).toEqual([["CONTENT_MOVED", 2]]);
   });
 
-  it("gives ids of other providers the same new name in call and result, and different ones to different ids", () => {
+  it("renames another provider's id equally in call and result, and keeps different ids different", () => {
     const { messages } = toAnthropic([
       user("Go"),
       makeAnswer([call("a|fc_1"), call("a_fc_1"), call("x".repeat(80))], identity),
@@ -156,7 +156,7 @@ describe("toAnthropic", () => {
     expect(new Set(ids).size).toBe(6);
   });
 
-  it("gives a call a result that says so, though an earlier answer used its id and a crash left it alone", () => {
+  it("adds a placeholder result for a call that a crash left open, though an earlier answer used its id", () => {
     const { messages, issues } = toAnthropic([
       user("Go"),
       makeAnswer([call("call_0")], identity),
@@ -184,7 +184,7 @@ describe("toAnthropic", () => {
     expect(issues.map(({ code, index }) => [code, index])).toEqual([["BLOCK_DROPPED", -1]]);
   });
 
-  it("takes white space off an answer that the model is to go on from, and puts a user before one that is first", () => {
+  it("trims trailing white space from an answer to continue, and puts a user message before one that is first", () => {
     const { messages } = toAnthropic([makeAnswer([{ type: "text", text: "Once upon " }], identity)]);
     expect(messages).toEqual([
       { role: "user", content: "(The conversation starts with an answer.)" },
@@ -192,7 +192,7 @@ describe("toAnthropic", () => {
     ]);
   });
 
-  it("makes nothing of nothing", () => {
+  it("converts nothing to nothing", () => {
     expect(toAnthropic([])).toEqual({ messages: [], issues: [] });
   });
 });
@@ -200,7 +200,7 @@ describe("toAnthropic", () => {
 describe("fromAnthropic", () => {
   const options = { timestamp: 5, model };
 
-  it("makes results and a user message of what stands in one", () => {
+  it("makes results and a user message from one message with both", () => {
     const { messages, issues } = fromAnthropic(
       {
         system: [{ type: "text", text: "Help." }],
@@ -231,7 +231,7 @@ describe("fromAnthropic", () => {
     ]);
   });
 
-  it("keeps what has no counterpart, says so, and gives it back without cache marks", () => {
+  it("keeps content without a counterpart, reports it, and restores it without cache marks", () => {
     const document = {
       type: "document",
       source: { type: "url", url: "https://example.com/a.pdf" },
@@ -264,7 +264,7 @@ describe("fromAnthropic", () => {
     ]);
   });
 
-  it("no longer gives back what was kept once the message says something else", () => {
+  it("no longer restores kept content once the message's content changes", () => {
     const { messages } = fromAnthropic(
       [{ role: "user", content: [{ type: "image", source: { type: "file", file_id: "f1" } }] }],
       options,
@@ -275,7 +275,7 @@ describe("fromAnthropic", () => {
     ]);
   });
 
-  it("refuses unknown roles, content that is none, and a conversion without a time", () => {
+  it("refuses unknown roles, invalid content, and a conversion without a time", () => {
     const odd = JSON.parse('[{"role":"robot","content":"x"}]');
     expect(() => fromAnthropic(odd, options)).toThrow('Message 0 has the role "robot"');
     const empty = JSON.parse('[{"role":"assistant","content":{}}]');
@@ -305,7 +305,7 @@ describe("fromAnthropicResponse", () => {
     },
   };
 
-  it("makes the assistant message, with usage, stop reason, ids and signatures", () => {
+  it("makes the assistant message, with usage, stop reason, ids, and signatures", () => {
     const { message, issues } = fromAnthropicResponse(response, { timestamp: 5, model });
     expect(issues).toEqual([]);
     expect(message).toEqual({
@@ -345,7 +345,7 @@ describe("fromAnthropicResponse", () => {
     ["refusal", "error"],
     [null, "pending"],
     ["of_tomorrow", "stop"],
-  ])("takes the stop reason %s as %s", (stop_reason, expected) => {
+  ])("maps the stop reason %s to %s", (stop_reason, expected) => {
     const { message } = fromAnthropicResponse({ ...response, stop_reason }, { timestamp: 5 });
     expect(message.stopReason).toBe(expected);
     expect(message.errorMessage).toBe(expected === "error" ? "The model refused to answer." : undefined);

@@ -24,7 +24,7 @@ function textOf(message: AgentMessage): string {
   return typeof content === "string" ? content : JSON.stringify(content);
 }
 
-/** What a model sees, without the fields that an array does not have. */
+/** Returns the texts of a session's context, without the fields that an array lacks. */
 const contextOf = (session: SessionManager) => session.buildSessionContext().messages.map(textOf);
 
 describe("appendConversation", () => {
@@ -39,7 +39,7 @@ describe("appendConversation", () => {
     expect(session.getEntryCount()).toBe(3);
   });
 
-  it("branches where an answer was given anew, and finds the old branch again", () => {
+  it("branches where an answer was regenerated, and finds the old branch again", () => {
     const session = SessionManager.inMemory();
     const first = [user("a"), said("b"), user("c")];
     const second = [user("a"), said("other"), user("c")];
@@ -52,14 +52,14 @@ describe("appendConversation", () => {
     expect(session.getEntryCount()).toBe(5);
   });
 
-  it("begins a new root where the first message was changed", () => {
+  it("starts a new root where the first message was changed", () => {
     const session = SessionManager.inMemory();
     appendConversation(session, [user("a"), said("b")]);
     appendConversation(session, [user("A"), said("b")]);
     expect(session.getChildren(null)).toHaveLength(2);
   });
 
-  it("moves the leaf back where the end was taken away, and writes nothing for it", () => {
+  it("moves the leaf back where the end was removed, and writes nothing for it", () => {
     const session = SessionManager.inMemory();
     appendConversation(session, [user("a"), said("b"), user("c"), said("d")]);
     expect(appendConversation(session, [user("a"), said("b")])).toEqual({
@@ -73,14 +73,14 @@ describe("appendConversation", () => {
     expect(session.getLeafId()).toBeNull();
   });
 
-  it("takes two equal messages for two", () => {
+  it("treats two equal messages as two", () => {
     const session = SessionManager.inMemory();
     appendConversation(session, [user("again"), said("ok")]);
     appendConversation(session, [user("again"), said("ok"), user("again"), said("ok")]);
     expect(contextOf(session)).toHaveLength(4);
   });
 
-  it("passes over what an array cannot know, and keeps it on the path", () => {
+  it("skips what an array cannot contain, and keeps it on the path", () => {
     const session = SessionManager.inMemory();
     const id = session.appendMessage(user("a"));
     session.appendLabelChange(id, "start");
@@ -118,7 +118,7 @@ describe("appendConversation", () => {
     expect(session.getBranch().map(({ type }) => type)).toContain("model_change");
   });
 
-  it("goes on with an array that was made as a request, with results for calls that had none", () => {
+  it("continues from an array made as a request, with results for calls that had none", () => {
     const session = SessionManager.inMemory();
     const call = { type: "toolCall" as const, id: "t1", name: "read", arguments: {} };
     session.appendMessage(user("a"));
@@ -138,7 +138,7 @@ describe("appendConversation", () => {
     const calling = (path: string) =>
       makeAnswer([{ type: "toolCall", id: "call_0", name: "bash", arguments: { path } }], { timestamp: 1 });
 
-    it("goes on behind a call that a crash left without a result", () => {
+    it("continues after a call that a crash left without a result", () => {
       const session = SessionManager.inMemory();
       const stored = [user("a"), calling("x"), toolResult("call_0", "x"), user("b"), calling("y")];
       for (const message of stored) session.appendMessage(message);
@@ -154,7 +154,7 @@ describe("appendConversation", () => {
       expect(appendConversation(session, messages).entryIds).toEqual([]);
     });
 
-    it("sees that the result of a finished call was taken away, though an aborted one had its id", () => {
+    it("detects that a finished call's result was removed, though an aborted call had its id", () => {
       const session = SessionManager.inMemory();
       const aborted = { ...calling("x"), stopReason: "aborted" as const };
       const stored = [user("a"), aborted, calling("y"), toolResult("call_0", "y"), said("b")];
@@ -164,7 +164,7 @@ describe("appendConversation", () => {
     });
   });
 
-  it("finds a result again behind one that a request made for the call before it", () => {
+  it("finds a result after one that a request added for the call before it", () => {
     const session = SessionManager.inMemory();
     const calls = ["c1", "c2"].map((id) => ({ type: "toolCall" as const, id, name: "bash", arguments: {} }));
     const stored = [user("a"), makeAnswer(calls, { timestamp: 1 }), toolResult("c2", "done"), user("b")];
@@ -180,7 +180,7 @@ describe("appendConversation", () => {
     expect(appendConversation(session, named)).toMatchObject({ entryIds: [], matched: 5 });
   });
 
-  it("knows answers again that were appended with usage, signatures and thinking", () => {
+  it("recognizes answers that were appended with usage, signatures, and thinking", () => {
     const session = SessionManager.inMemory();
     session.appendMessage(user("a"));
     session.appendMessage({
@@ -194,7 +194,7 @@ describe("appendConversation", () => {
     expect(appendConversation(session, [user("a"), said("b")]).entryIds).toEqual([]);
   });
 
-  it("sees another thinking as another answer, if the array has thinking", () => {
+  it("treats different thinking as a different answer, if the array has thinking", () => {
     const session = SessionManager.inMemory();
     const thought = (thinking: string) =>
       makeAnswer([
@@ -208,7 +208,7 @@ describe("appendConversation", () => {
     });
   });
 
-  it("sees another document with the same title as another message", () => {
+  it("treats a different document with the same title as a different message", () => {
     const session = SessionManager.inMemory();
     const ask = (url: string) =>
       fromAnthropic(
@@ -220,7 +220,7 @@ describe("appendConversation", () => {
     expect(appendConversation(session, ask("https://example.com/2").messages).entryIds).toHaveLength(1);
   });
 
-  it("stores instructions once, and later ones instead of them, without a branch", () => {
+  it("stores instructions once and replaces them with later ones, without a branch", () => {
     const session = SessionManager.inMemory();
     const messages = [user("a"), said("b")];
     appendConversation(session, [system("It is Monday."), ...messages]);
@@ -238,7 +238,7 @@ describe("appendConversation", () => {
     expect(appendConversation(session, messages).entryIds).toEqual([]);
   });
 
-  it("compares an array that was made of a compacted context with that", () => {
+  it("compares an array made of a compacted context with that context", () => {
     const session = SessionManager.inMemory();
     appendConversation(session, [user("a"), said("b"), user("c"), said("d")]);
     const kept = session.getBranch()[2]?.id ?? "";
@@ -252,12 +252,12 @@ describe("appendConversation", () => {
     const next = fromAnthropic([...request.messages, { role: "user", content: "e" }], options).messages;
     expect(appendConversation(session, next).entryIds).toHaveLength(1);
     expect(contextOf(session)).toHaveLength(4);
-    // The whole array, which knows nothing of the compaction, is there as well.
+    // The whole array, which does not include the compaction, exists as well.
     const whole = [user("a"), said("b"), user("c"), said("d"), user("e")];
     expect(appendConversation(session, whole).entryIds).toEqual([]);
   });
 
-  it("goes on behind what a call appended that failed in the middle", () => {
+  it("continues after what a call appended before it failed halfway", () => {
     const session = SessionManager.inMemory();
     const messages = [user("a"), said("b"), user("c")];
     let left = 2;
@@ -281,7 +281,7 @@ describe("appendConversation", () => {
       "the AI SDK",
       (messages: AgentMessage[]) => fromModelMessages(toModelMessages(messages).messages, { timestamp: 1 }),
     ],
-  ])("finds what has blank texts again in requests to %s, which omit them", (_to, again) => {
+  ])("finds content with blank texts in requests to %s, which omit them", (_to, again) => {
     const session = SessionManager.inMemory();
     const call = { type: "toolCall" as const, id: "c1", name: "read", arguments: {} };
     session.appendMessage(user("a"));
@@ -292,7 +292,7 @@ describe("appendConversation", () => {
     expect(appendConversation(session, messages)).toMatchObject({ entryIds: [], hasBranched: false });
   });
 
-  it("finds what OpenAI's messages say again, however the JSON of arguments is spaced", () => {
+  it("finds OpenAI's messages however the JSON of arguments is spaced", () => {
     const session = SessionManager.inMemory();
     const array = (args: string) =>
       fromOpenAIChat(
@@ -312,7 +312,7 @@ describe("appendConversation", () => {
     expect(appendConversation(session, array('{"path":"b"}')).hasBranched).toBe(true);
   });
 
-  it("makes a session the tree of all arrays that it was given, in whatever order", () => {
+  it("stores the tree of all given arrays, in whatever order", () => {
     const message = fc
       .tuple(fc.boolean(), fc.constantFrom("a", "b"))
       .map(([isUser, text]) => (isUser ? user(text) : said(text)));

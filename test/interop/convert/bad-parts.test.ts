@@ -14,7 +14,7 @@ import { user } from "../../support/messages.ts";
 
 const options = { timestamp: 1 };
 const question = { id: "u1", role: "user", parts: [{ type: "text", text: "Go" }] };
-/** What JSON of a database or a faulty tool may hold where a part should be; the compiler does not see it. */
+/** Values in place of a part, as database JSON or a faulty tool may contain; the compiler does not see them. */
 const given = (value: unknown) => JSON.parse(JSON.stringify([value]))[0];
 const BAD: readonly [string, unknown][] = [
   ["null", null],
@@ -25,19 +25,19 @@ const BAD: readonly [string, unknown][] = [
   ["a list", []],
 ];
 
-describe("a part that is none", () => {
+describe("an invalid part", () => {
   const saved = (part: unknown) => {
     const answer = { ...question, id: "a1", role: "assistant", parts: [{ type: "step-start" }, part] };
     return saveChat(SessionManager.inMemory(), Object.assign(JSON.parse("[]"), [question, answer]));
   };
 
-  it.each(BAD)("is named by saveChat with message and part, and what to do: %s", async (name, part) => {
+  it.each(BAD)("is reported by saveChat with message, part, and what to do: %s", async (name, part) => {
     await expect(saved(part)).rejects.toThrow(
       `Part 1 of message 1 is ${name}, not an object. Remove it from the list, or make it a part with a text.`,
     );
   });
 
-  it("leaves a session as it was, without an entry and with its leaf", async () => {
+  it("leaves a session unchanged, without an entry and with its leaf", async () => {
     const session = SessionManager.inMemory();
     await saveChat(session, [{ id: "u1", role: "user", parts: [{ type: "text", text: "Go" }] }]);
     const leaf = session.getLeafId();
@@ -68,11 +68,11 @@ describe("a part that is none", () => {
     ["fromOpenAIChat", () => fromOpenAIChat([given(null)], options)],
     ["fromOpenAIResponses", () => fromOpenAIResponses([given(null)], options)],
     ["fromGemini", () => fromGemini([given(null)], options)],
-  ])("and so is a message that is none: %s", (_, convert) => {
+  ])("is reported like an invalid message: %s", (_, convert) => {
     expect(convert).toThrow(/^(Message|Item|Content) 0 is null, not an object/);
   });
 
-  it("that an earlier version stored does not keep a session from asking", () => {
+  it("that an earlier version stored does not prevent requests", () => {
     const parts = [null, { type: "file", mediaType: "image/png", url: "https://example.com/a" }, null];
     const stored = {
       ...user("[file: https://example.com/a]"),
@@ -83,7 +83,7 @@ describe("a part that is none", () => {
 });
 
 describe("a number that JSON cannot hold", () => {
-  it("is saved as null, and saving the chat again or after opening it changes nothing", async () => {
+  it("is saved as null, and saving the chat again or after reopening changes nothing", async () => {
     const parts = [
       {
         type: "tool-measure",

@@ -13,7 +13,7 @@ const identity = {
   model: "anthropic.claude-sonnet-5-5-v1:0",
 };
 
-/** The SDK has bytes, so that only what they are written as comes back. */
+/** The SDK has bytes, so only their encoded form is restored. */
 const base64 = fc
   .uint8Array({ minLength: 1, maxLength: 9 })
   .map((bytes) => Buffer.from(bytes).toString("base64"));
@@ -61,9 +61,9 @@ const TRIP: RoundTrip<Omit<BedrockRequest, "issues">> = {
 };
 
 describe("toBedrock and fromBedrock", () => {
-  it("give back what Converse's messages can say, without an issue", () => checkSaid(TRIP, form));
+  it("restore what Converse's messages can express, without an issue", () => checkSaid(TRIP, form));
 
-  it("never make an invalid request, and change nothing of what they get", () => checkHostile(TRIP));
+  it("never make an invalid request, and do not change their input", () => checkHostile(TRIP));
 
-  it("make the same request again of what they read from a request", () => checkRepeated(TRIP));
+  it("make the same request again from what they read from a request", () => checkRepeated(TRIP));
 });

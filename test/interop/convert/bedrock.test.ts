@@ -29,7 +29,7 @@ const PNG = "iVBORw0KGgo=";
 const model = "anthropic.claude-sonnet-5-5-v1:0";
 const timestamp = 1;
 
-test("the types are those of the client", () => {
+test("has the client's types", () => {
   expectTypeOf<BedrockMessage>().toExtend<Message>();
   expectTypeOf<Omit<BedrockRequest, "issues">>().toExtend<
     Pick<ConverseCommandInput, "messages" | "system">
@@ -62,7 +62,7 @@ async function serve(answers: readonly object[]) {
   };
 }
 
-test("the real client sends what the provider accepts, and its answers go back as they came", async () => {
+test("sends the real client's valid requests, and returns its answers unchanged", async () => {
   const usage = {
     inputTokens: 10,
     outputTokens: 5,
@@ -140,7 +140,7 @@ test("the real client sends what the provider accepts, and its answers go back a
   });
 });
 
-test("documents, citations, guarded texts and cache points are kept and come back; others get their texts", () => {
+test("keeps and restores documents, citations, guarded texts, and cache points; other providers get their texts", () => {
   const bytes = new Uint8Array([1, 2, 3]);
   const cachePoint = { cachePoint: { type: "default" } };
   const messages = [
@@ -176,7 +176,7 @@ test("documents, citations, guarded texts and cache points are kept and come bac
   for (const text of ["[document: cart]", "Guarded.", "It is empty."]) expect(elsewhere).toContain(text);
 });
 
-test("a withheld answer is a failure, and an unknown role a TypeError", () => {
+test("treats a withheld answer as a failure and an unknown role as a TypeError", () => {
   const response = {
     output: { message: { role: "assistant", content: [] } },
     stopReason: "guardrail_intervened",
@@ -188,7 +188,7 @@ test("a withheld answer is a failure, and an unknown role a TypeError", () => {
   expect(() => fromBedrock(strange, { timestamp })).toThrow(/^Message 0 has the role "system"/);
 });
 
-test("bytes that became JSON where messages were stored are bytes again", () => {
+test("restores bytes from the JSON of stored messages", () => {
   const bytes = Buffer.from(PNG, "base64");
   const content = [bytes, Uint8Array.from(bytes)].map((one) => ({
     image: { format: "png", source: { bytes: one } },

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { BindingCheck } from "../../support/thinking-binding/binding-check.ts";
 import { BINDING_VECTORS, type BindingVector } from "../../support/thinking-binding/vectors.ts";
 
-/** Fills signatures that were made into a request. */
+/** Inserts signatures that were made for a request. */
 function filled(value: unknown, signatures: readonly string[]): unknown {
   const json = JSON.stringify(value);
   return JSON.parse(json.replace(/\$(\d)/g, (_, number) => signatures[Number(number)] ?? ""));
@@ -20,8 +20,8 @@ function verdictsOf({ answered, asked, account }: BindingVector): string[] {
   return asking.check(filled(asked, signatures), asked.model).map(({ reason }) => reason ?? "valid");
 }
 
-describe("the fake of the check", () => {
-  it.each(BINDING_VECTORS)("says as the facts do that $name", (vector) => {
+describe("the fake binding check", () => {
+  it.each(BINDING_VECTORS)("follows the published facts: $name", (vector) => {
     expect(verdictsOf(vector)).toEqual(vector.verdicts);
   });
 

@@ -18,7 +18,7 @@ import { user } from "../../support/messages.ts";
 const timestamp = 1;
 const model = "m";
 
-describe("a blank text does not take along what stands beside it", () => {
+describe("a blank text is dropped without the parts next to it", () => {
   const message = {
     type: "message" as const,
     id: "msg_1",
@@ -42,7 +42,7 @@ describe("a blank text does not take along what stands beside it", () => {
     expect(issues).toEqual([]);
   });
 
-  it("OpenAI's reasoning, unless nothing follows it: a text whose signature names no item goes", () => {
+  it("OpenAI's reasoning, unless nothing follows it: a text whose signature names no item is dropped", () => {
     const { messages } = fromOpenAIResponses([{ role: "user", content: "Draw." }, reasoning, message], {
       timestamp,
       model,
@@ -86,7 +86,7 @@ describe("a blank text does not take along what stands beside it", () => {
     content: [{ type: "web_search_result", url: "u" }],
   };
 
-  it.each([" ", ""])("Anthropic's server tools through model messages, beside %j", (text) => {
+  it.each([" ", ""])("Anthropic's server tools through model messages, next to %j", (text) => {
     const tool = { toolCallId: "srvtoolu_1", toolName: "web_search" };
     const hosted = [
       { type: "tool-call", ...tool, input: { query: "x" }, providerExecuted: true },
@@ -199,7 +199,7 @@ describe("a blank text does not take along what stands beside it", () => {
     ]);
   });
 
-  it("what a tool gave back as JSON stays whole", () => {
+  it("a tool's JSON result", () => {
     const call = { type: "tool-call", toolCallId: "c1", toolName: "read", input: {} };
     const output = { type: "json", value: [{ text: "" }, { type: "text", text: "" }] };
     const result = { type: "tool-result", toolCallId: "c1", toolName: "read", output };
@@ -212,7 +212,7 @@ describe("a blank text does not take along what stands beside it", () => {
     expect(toModelMessages(messages, { model }).messages).toEqual(given);
   });
 
-  it("a message that is only blank stays out", () => {
+  it("but a message that is only blank is dropped", () => {
     const { messages } = fromOpenAIChat(
       [{ role: "user", name: "Ann", content: [{ type: "text", text: "" }] }],
       { timestamp },

@@ -27,7 +27,7 @@ class CommandedChat extends BindingChat {
     return super.say(content);
   }
 
-  /** Two turns, of which the first calls a tool; returns the ids of the entries on the path. */
+  /** Appends two turns, the first with a tool call; returns the ids of the entries on the path. */
   begin(): string[] {
     this.say("Look.");
     this.ask(thinkingCall("toolu_1"));
@@ -38,7 +38,7 @@ class CommandedChat extends BindingChat {
     return this.session.getPathIds();
   }
 
-  /** Asks twice more; returns how many signatures the last request has. */
+  /** Sends two more requests; returns the number of signatures in the last one. */
   end(): number {
     this.say("And now?");
     this.ask();
@@ -53,7 +53,7 @@ function start(): CommandedChat {
   return new CommandedChat(SessionManager.create(temporaryFolder(), temporaryFolder()));
 }
 
-describe("no request after a command holds void thinking, or lacks valid thinking", () => {
+describe("no request after a command contains void thinking or lacks valid thinking", () => {
   it("/new", async () => {
     const chat = start();
     chat.begin();
@@ -99,7 +99,7 @@ describe("no request after a command holds void thinking, or lacks valid thinkin
     }
   });
 
-  it("/tree while a tool runs, whose result then does not land elsewhere", async () => {
+  it("/tree while a tool runs, whose result does not land elsewhere", async () => {
     const chat = start();
     const [prompt = ""] = chat.begin();
     chat.say("Run it.");

@@ -9,7 +9,7 @@ const model = "claude-opus-5-5";
 
 type Request = ReturnType<typeof toAnthropic>;
 
-/** A chat whose host tells what it sent, with a system text and tools of its own. */
+/** A chat whose host reports what it sent, with a system text and tools of its own. */
 class TellingChat extends BindingChat {
   system = "Be brief.";
   tools = [{ name: "bash" }];
@@ -55,8 +55,8 @@ function start(): TellingChat {
   return chat;
 }
 
-describe("what was sent is kept with the answer", () => {
-  it("as hashes, without a word of it", () => {
+describe("the request stored with the answer", () => {
+  it("is kept as hashes, without any of its text", () => {
     const chat = start();
     const answers = chat.session.buildSessionContext().messages.filter(({ role }) => role === "assistant");
     const kept = JSON.stringify(answers.map((answer) => "details" in answer && answer.details));
@@ -70,7 +70,7 @@ describe("what was sent is kept with the answer", () => {
     expect(chat.sentVoid).toEqual([]);
   });
 
-  it("drops thinking once the host sends another system text, or other tools", () => {
+  it("drops thinking once the host sends another system text or other tools", () => {
     for (const change of [{ system: "Be long." }, { tools: [{ name: "read" }] }]) {
       const chat = start();
       Object.assign(chat, change);
@@ -86,7 +86,7 @@ describe("what was sent is kept with the answer", () => {
     }
   });
 
-  it("drops what is in front of an answer whose request held no thinking", () => {
+  it("drops thinking before an answer whose request contained none", () => {
     const chat = start();
     const answer = chat.ask(undefined, { dropThinking: true });
     chat.say("And?");
@@ -95,7 +95,7 @@ describe("what was sent is kept with the answer", () => {
     expect(chat.last?.issues.map(({ causedBy }) => causedBy)).toEqual([answer, answer]);
   });
 
-  it("drops thinking whose request had something that the session has not", () => {
+  it("drops thinking whose request contained something that the session does not", () => {
     const chat = start();
     const request = chat.request();
     const sent = { ...request, ...chat.own, messages: [...request.messages, user("<reminder>")] };
@@ -110,7 +110,7 @@ describe("what was sent is kept with the answer", () => {
     expect(chat.sentVoid).toEqual([]);
   });
 
-  it("behaves as if nothing was kept if what was kept is damaged", () => {
+  it("is ignored if its data is damaged", () => {
     const chat = start();
     const [entry] = chat.session
       .getEntries()
@@ -126,7 +126,7 @@ describe("what was sent is kept with the answer", () => {
     expect(signaturesIn(toAnthropic(copy, { model }))).toBe(2);
   });
 
-  it("refuses what is no request", () => {
+  it("is refused if it is not a request", () => {
     const response = {
       id: "m",
       model,
@@ -141,7 +141,7 @@ describe("what was sent is kept with the answer", () => {
 });
 
 describe("a session at another leaf", () => {
-  it("is asked there", () => {
+  it("is requested there", () => {
     const chat = start();
     const leafId = chat.session.getPathIds()[1];
     const { messages } = toAnthropic(chat.session, { model, ...(leafId !== undefined && { leafId }) });
@@ -150,8 +150,8 @@ describe("a session at another leaf", () => {
   });
 });
 
-describe("names of models", () => {
-  it("count by family and version", () => {
+describe("model names", () => {
+  it("are compared by family and version", () => {
     const chat = start();
     for (const [name, count] of [
       ["claude-opus-5-5-20260901", 2],
@@ -163,7 +163,7 @@ describe("names of models", () => {
       expect(signaturesIn(toAnthropic(chat.session, { ...chat.own, model: name })), name).toBe(count);
   });
 
-  it("below 5.1 change nothing", () => {
+  it("have no effect below 5.1", () => {
     const session = SessionManager.inMemory();
     const old = new BindingChat(session, { model: "claude-sonnet-4-5" });
     old.say("Hi.");
@@ -180,7 +180,7 @@ describe("names of models", () => {
 });
 
 describe("imported thinking", () => {
-  it("never counts, and what is made afterwards does", () => {
+  it("is never sent, but thinking generated after it is", () => {
     const session = SessionManager.inMemory();
     session.appendCustomEntry("sessiontree.import", { source: "claude-code", sourceId: "1" });
     const imported = new BindingChat(session, { api: new BindingCheck("claude.ai") });
@@ -196,7 +196,7 @@ describe("imported thinking", () => {
 });
 
 describe("blockBinding", () => {
-  it("adds what the API needs, for models that bind their thinking", () => {
+  it("adds what the API needs for models that bind their thinking", () => {
     const request = toAnthropic([user("Hi.")], { model, blockBinding: "drop_block" });
     expect(request.thinking).toEqual({
       type: "adaptive",
@@ -207,7 +207,7 @@ describe("blockBinding", () => {
     expect(Object.keys(old)).toEqual(["messages", "issues"]);
   });
 
-  it("keeps what the provider reports, names its entry, and drops that thinking from then on", () => {
+  it("keeps the provider's report, names its entry, and drops that thinking from then on", () => {
     const chat = new BindingChat(SessionManager.inMemory());
     chat.say("Hi.");
     const first = chat.ask();
@@ -243,7 +243,7 @@ describe("instructions and tools in place", () => {
   const tool = { name: "read", description: "Reads.", parameters: { type: "object" } };
   const inline = { systemMessages: "inline" as const };
 
-  it("follow the user's next turn, and void nothing", () => {
+  it("follow the user's next turn and void nothing", () => {
     const chat = new BindingChat(SessionManager.inMemory());
     chat.session.appendMessage({ role: "system", content: "Help.", timestamp: 1 });
     chat.say("Look.");

@@ -2,7 +2,7 @@ import { SessionManager } from "sessiontree";
 import { describe, expect, it } from "vitest";
 import { BindingChat, thinkingCall } from "../../support/thinking-binding/binding-chat.ts";
 
-/** Asks one more time, and expects that nothing void was sent and nothing valid was left out. */
+/** Sends one more request and expects it to contain all valid and no void thinking. */
 function expectExact(chat: BindingChat): void {
   chat.say("And now?");
   chat.ask();
@@ -16,7 +16,7 @@ function causes(chat: BindingChat): (string | undefined)[] {
   return issues.flatMap((issue) => (issue.code === "THINKING_DROPPED" ? [issue.causedBy] : []));
 }
 
-/** Two turns, of which the first calls a tool. */
+/** Appends two turns, the first with a tool call. */
 function begin(chat: BindingChat): {
   readonly prompt: string;
   readonly result: string;
@@ -30,7 +30,7 @@ function begin(chat: BindingChat): {
   return { prompt, result, end: chat.ask() };
 }
 
-describe("a request of a session sends no void thinking and all that is valid", () => {
+describe("a session's request sends all valid and no void thinking", () => {
   const start = () => new BindingChat(SessionManager.inMemory());
 
   it("in plain turns", () => {
@@ -77,7 +77,7 @@ describe("a request of a session sends no void thinking and all that is valid", 
     expectExact(chat);
   });
 
-  it("after a result that came late", () => {
+  it("after a late result", () => {
     const chat = start();
     chat.say("Run it.");
     chat.ask(thinkingCall("toolu_1"));
@@ -103,7 +103,7 @@ describe("a request of a session sends no void thinking and all that is valid", 
     expect(causes(chat)).toEqual([]);
   });
 
-  it("after a redaction, although the tree then shows the same to both", () => {
+  it("after a redaction, although the tree then shows the same in both", () => {
     const chat = start();
     const { result } = begin(chat);
     const redaction = chat.session.redactEntry(result);

@@ -28,14 +28,14 @@ const files = {
   additionalProperties: false,
 };
 
-/** Asks a real client with a context of ours, and gives its answer as a message of ours. */
+/** Sends our context through a real client and returns its answer as our message. */
 type Ask = (origin: string, messages: readonly AgentMessage[]) => Promise<AssistantMessage>;
 
-/** A client of a provider, as a host uses it. */
+/** A provider's client, as a host uses it. */
 interface RealClient {
   readonly name: string;
   readonly packages: readonly string[];
-  /** Whether answers hold what was thought, and requests give it back. */
+  /** Whether answers contain thinking and requests send it back. */
   readonly thinks: boolean;
   readonly ask: Ask;
   readonly stream: Ask;
@@ -126,7 +126,7 @@ function callIds({ content }: AssistantMessage): string[] {
   return content.flatMap((block) => (block.type === "toolCall" ? [block.id] : []));
 }
 
-/** Plays a whole conversation: parallel calls, failed results with images, a branch, a compaction and a crash. */
+/** Plays a whole conversation: parallel calls, failed results with images, a branch, a compaction, and a crash. */
 async function play(ask: Ask, server: ProviderServer): Promise<SessionManager> {
   const session = SessionManager.inMemory();
   const say = (content: string) => session.appendMessage({ role: "user", content, timestamp });
@@ -163,7 +163,7 @@ async function play(ask: Ask, server: ProviderServer): Promise<SessionManager> {
   say("And now?");
   server.script({ thinking: "One more.", calls: calls.slice(1) });
   await answer();
-  // The process dies before the tool is done.
+  // The process dies before the tool is finished.
   say("Are you there?");
   server.script({ thinking: "Yes.", text: "Yes." });
   await answer();
@@ -176,7 +176,7 @@ for (const { name, packages, thinks, ask, stream } of CLIENTS) {
       ["at once", ask],
       ["streaming", stream],
     ])(
-      "asks nothing that the provider refuses, through branches, a compaction and a crash: %s",
+      "sends nothing that the provider refuses, through branches, a compaction, and a crash: %s",
       async (_, one) => {
         await using server = await ProviderServer.start();
         const session = await play(one, server);
@@ -197,7 +197,7 @@ for (const { name, packages, thinks, ask, stream } of CLIENTS) {
 }
 
 describeWith(["openai", "@anthropic-ai/sdk"], "one session, several providers", () => {
-  test("each goes on with what the others said", async () => {
+  test("each continues from the others' answers", async () => {
     await using server = await ProviderServer.start();
     const session = SessionManager.inMemory();
     for (const { ask } of [...CLIENTS, ...CLIENTS]) {
@@ -217,7 +217,7 @@ describeWith(["openai", "@anthropic-ai/sdk"], "one session, several providers", 
     expect(server.requests).toHaveLength(12);
   });
 
-  test("Anthropic goes on with calls of another model, if it is asked without thinking until the user speaks", async () => {
+  test("Anthropic continues calls of another model if thinking stays off until the next user message", async () => {
     await using server = await ProviderServer.start();
     const session = SessionManager.inMemory();
     session.appendMessage({ role: "user", content: "Read a.", timestamp });
@@ -236,7 +236,7 @@ describeWith(["openai", "@anthropic-ai/sdk"], "one session, several providers", 
     expect(fromAnthropicResponse(response, { timestamp }).message.stopReason).toBe("stop");
   });
 
-  test("the server is no rubber stamp: it refuses what the providers refuse, in their words", async () => {
+  test("the server does not accept everything: it refuses what the providers refuse, in their words", async () => {
     await using server = await ProviderServer.start();
     const user = { role: "user" as const, content: "Read a." };
     const call = { type: "tool_use" as const, id: "toolu_1", name: "read", input: {} };

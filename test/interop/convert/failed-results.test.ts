@@ -6,7 +6,7 @@ import { assistant, call, toolResult, user } from "../../support/messages.ts";
 test.each([
   ["toOpenAIChat", toOpenAIChat],
   ["toOpenAIResponses", toOpenAIResponses],
-] as const)("%s reports once in a session that results cannot say that they failed", (_name, convert) => {
+] as const)("%s reports once in a session that results cannot be marked as failed", (_name, convert) => {
   const turns: AgentMessage[][] = [
     [user("Go."), assistant("", {}, call("1"))],
     [toolResult("1", "Fine."), assistant("", {}, call("2"), call("3"))],
@@ -22,7 +22,7 @@ test.each([
   const messages: AgentMessage[] = [];
   const reported: [turn: number, index: number][] = [];
   for (const [turn, [first = user(""), ...answered]] of turns.entries()) {
-    // The request stands before the answer of its turn, with all results of the one before.
+    // The request comes before the answer of its turn, with all results of the previous one.
     const results = answered.filter(({ role }) => role === "toolResult");
     messages.push(first, ...results);
     for (const { code, index } of convert(messages).issues)

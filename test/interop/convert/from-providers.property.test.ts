@@ -33,13 +33,13 @@ import {
 const timestamp = 0;
 const numRuns = scaleCount(150);
 
-/** What was said, with ids of calls left out: Gemini's may have none. */
+/** Returns a message's content without call ids: Gemini's calls may have none. */
 function withoutIds(contents: unknown): unknown {
   const text = JSON.stringify(contents, (key, value: unknown) => (key === "id" ? undefined : value));
   return JSON.parse(text);
 }
 
-/** A model message with its text as a part, and images as base64: there is more than one way to say the same. */
+/** Normalizes a model message, which has several spellings: text as a part, images as base64. */
 function spelled(message: { content: unknown }): object {
   const { content } = message;
   const parts = typeof content === "string" ? [{ type: "text", text: content }] : content;
@@ -49,7 +49,7 @@ function spelled(message: { content: unknown }): object {
 
 const HALF = "\ud83d";
 
-/** Fields that hold what somebody said, in one form or another. */
+/** Fields that hold message content, in one form or another. */
 const SAID = new Set(
   [
     "text",
@@ -65,7 +65,7 @@ const SAID = new Set(
   ].concat(["error", "code", "data", "filename", "name", "reasoning_content"]),
 );
 
-/** Messages whose texts, names and arguments were cut inside an emoji. */
+/** Messages whose texts, names, and arguments were cut inside an emoji. */
 function cut<T>(given: T, isCut: boolean): T {
   if (!isCut) return given;
   const text = JSON.stringify(given, (key, value: unknown) => {
@@ -78,7 +78,7 @@ function cut<T>(given: T, isCut: boolean): T {
   return JSON.parse(text);
 }
 
-/** Something that happens to a conversation: another model is asked, thinking is dropped, messages go or change. */
+/** Changes to a conversation: another model, dropped thinking, removed or edited messages. */
 const harm = fc.record({
   model: fc.constantFrom("m", "other"),
   dropThinking: fc.boolean(),
@@ -99,7 +99,7 @@ function harmed(messages: readonly Message[], { lost, edited }: { lost: number; 
   });
 }
 
-/** The outputs that a list of items came from: what stands between what the host put in. */
+/** Returns the model outputs in a list of items: those between the host's inputs. */
 function outputsOf(items: readonly { readonly [field: string]: unknown }[]): object[][] {
   const outputs: object[][] = [[]];
   for (const item of items) {
@@ -109,7 +109,7 @@ function outputsOf(items: readonly { readonly [field: string]: unknown }[]): obj
   return outputs;
 }
 
-describe("what providers say makes no invalid request, whatever happens to it in a session", () => {
+describe("providers' messages make no invalid request, whatever happens to them in a session", () => {
   it("Anthropic's messages", () => {
     fc.assert(
       fc.property(anthropicMessages(), harm, (said, what) => {
@@ -177,7 +177,7 @@ describe("what providers say makes no invalid request, whatever happens to it in
   });
 });
 
-describe("what providers say comes back from a session as it was, with nothing reported", () => {
+describe("providers' messages are restored from a session unchanged, with nothing reported", () => {
   it("Anthropic's messages", () => {
     fc.assert(
       fc.property(anthropicMessages(), (messages) => {
@@ -241,7 +241,7 @@ describe("what providers say comes back from a session as it was, with nothing r
     );
   });
 
-  it("UI messages, as the model messages that the SDK makes of them, both ways", async () => {
+  it("UI messages, as the model messages that the SDK makes from them, both ways", async () => {
     await fc.assert(
       fc.asyncProperty(uiMessages(), async (chat) => {
         const asked = JSON.parse(JSON.stringify(await convertToModelMessages(chat as SdkUIMessage[])));

@@ -63,13 +63,13 @@ const TRIP: RoundTrip<Omit<GeminiRequest, "issues">> = {
 };
 
 describe("toGemini and fromGemini", () => {
-  it("give back what Gemini's contents can say, without an issue", () => checkSaid(TRIP, form));
+  it("restore what Gemini's contents can express, without an issue", () => checkSaid(TRIP, form));
 
   describe.each(["gemini-3-pro", "gemini-2.5-flash"])("for %s", (model) => {
     const trip = { ...TRIP, identity: { ...identity, model }, options: fc.constant({ model }) };
 
-    it("never make an invalid request, and change nothing of what they are given", () => checkHostile(trip));
+    it("never make an invalid request, and do not change their input", () => checkHostile(trip));
 
-    it("make the same request again of what they read from a request", () => checkRepeated(trip));
+    it("make the same request again from what they read from a request", () => checkRepeated(trip));
   });
 });

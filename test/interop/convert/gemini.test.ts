@@ -23,7 +23,7 @@ describe("a response of a function", () => {
     expect(read({ output: "20", error }).at(-1)).toMatchObject({ isError: false, content: text("20") });
   });
 
-  it("that has only an error is a failure, also if the error says nothing", () => {
+  it("with only an error is a failure, even if the error is empty", () => {
     expect(read({ error: "No network." }).at(-1)).toMatchObject({
       isError: true,
       content: text("No network."),
@@ -46,7 +46,7 @@ describe("results of parallel calls", () => {
       ({ functionResponse }) => functionResponse ?? [],
     );
 
-  it("are in the order of the calls for models that get no ids, made ones as well", () => {
+  it("are in call order, generated ones included, for models that receive no ids", () => {
     expect(sent("gemini-2.5-flash")).toMatchObject([
       { response: { output: "a" } },
       { response: { error: expect.stringContaining("interrupted") } },
@@ -54,7 +54,7 @@ describe("results of parallel calls", () => {
     ]);
   });
 
-  it("name their calls for newer ones", () => {
+  it("name their calls for newer models", () => {
     expect(sent("gemini-3-pro").map(({ id }) => id)).toEqual(["c", "a", "b"]);
   });
 });

@@ -26,7 +26,7 @@ const edited = (message: AssistantMessage): AssistantMessage => ({
 
 describe("a compaction of Anthropic's", () => {
   it.each(["They said hello.", null])(
-    "comes back as it was, with content %j and its cache mark gone",
+    "is restored unchanged except for its cache mark, with content %j",
     (content) => {
       const compaction = { type: "compaction", content, encrypted_content: null, signature: "c2ln" };
       const marked = { ...compaction, cache_control: { type: "ephemeral" } };
@@ -71,18 +71,18 @@ describe("tools that Anthropic ran", () => {
     return { content: messages[1]?.content, issues: codes(issues) };
   };
 
-  it("come back beside a text that says nothing, which models write and the API refuses", () => {
+  it("are restored next to a blank text, which models write and the API refuses", () => {
     const { content: sent, issues } = said(answer(content));
     expect(sent).toEqual(content.filter(({ text }) => text !== "\n\n"));
     expect(issues).toEqual([["BLOCK_DROPPED", 1]]);
   });
 
-  it("come back from a paused turn, also when it thought before them", () => {
+  it("are restored from a paused turn, even when it thought before them", () => {
     const paused = [{ type: "text", text: "Let me see." }, ...content.slice(0, 1), ...content.slice(2, 3)];
     expect(said(answer(paused, "pause_turn"))).toEqual({ content: paused, issues: [] });
   });
 
-  it("are reported when they cannot go, and the thinking that stood between them goes, too", () => {
+  it("are reported when they cannot be sent, and the thinking between them is dropped, too", () => {
     const text = (said: string) => [{ type: "text", text: said }];
     expect(said(edited(answer(content.filter((_, at) => at !== 1))))).toEqual({
       content: text("Edited."),
@@ -111,7 +111,7 @@ describe("tools that OpenAI ran", () => {
   const read = (...items: { type: string }[]) =>
     fromOpenAIResponses([{ role: "user", content: "Go" }, ...items], { timestamp, model: "m" }).messages;
 
-  it("take the reasoning that belongs to them along when they cannot go", () => {
+  it("are dropped with the reasoning that belongs to them when they cannot be sent", () => {
     const [, message] = read(reasoning, search, answer);
     expect(toOpenAIResponses([message as AgentMessage], { model: "m" }).input).toEqual([
       reasoning,
@@ -130,7 +130,7 @@ describe("tools that OpenAI ran", () => {
     });
   });
 
-  it("get outputs of their own kind, also for custom calls without the id of their item", () => {
+  it("get outputs of their own kind, also for custom calls without their item's id", () => {
     const items = [
       { role: "user", content: "Go" },
       { type: "custom_tool_call", call_id: "call_1", name: "patch", input: "x" },
@@ -143,7 +143,7 @@ describe("tools that OpenAI ran", () => {
     });
   });
 
-  it("leave out references to items that are not stored", () => {
+  it("omit references to items that are not stored", () => {
     const messages = read({ type: "item_reference", id: "msg_0" } as { type: string });
     expect(toOpenAIResponses(messages, { model: "m" }).input).toHaveLength(2);
     const { input, issues } = toOpenAIResponses(messages, { model: "m", store: false });
@@ -152,7 +152,7 @@ describe("tools that OpenAI ran", () => {
   });
 });
 
-describe("tools of OpenAI's that are no functions", () => {
+describe("OpenAI tools that are not functions", () => {
   const call = { type: "computer_call", id: "cu_1", call_id: "call_1", action: { type: "click" } };
   const image_url = "data:image/png;base64,AAAA";
   const output = {
@@ -163,7 +163,7 @@ describe("tools of OpenAI's that are no functions", () => {
   const items = [{ role: "user", content: "Go" }, call, output, { role: "assistant", content: "Done." }];
   const { messages } = fromOpenAIResponses(items, { timestamp, model: "m" });
 
-  it("stand apart from what the host gave back, which other models see", () => {
+  it("are separate from the host's result, which other models see", () => {
     expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
     expect(toOpenAIResponses(messages).input).toEqual(items);
     expect(messages[2]?.content).toEqual([
@@ -172,7 +172,7 @@ describe("tools of OpenAI's that are no functions", () => {
     ]);
   });
 
-  it("go neither without what the host gave back, nor that without them", () => {
+  it("are sent only together with the host's result", () => {
     const sent = (list: AgentMessage[]) => {
       const { input, issues } = toOpenAIResponses(list, { model: "m" });
       return { types: input.map((item) => ("type" in item ? item.type : item.role)), issues: codes(issues) };
@@ -207,12 +207,12 @@ describe("Gemini's calls without ids", () => {
   const idOf = ({ content }: AssistantMessage) =>
     content.flatMap((block) => (block.type === "toolCall" ? [block.id] : []));
 
-  it("get ids that differ from response to response, and are the same for the same one", () => {
+  it("get ids that differ between responses and are stable for one response", () => {
     expect(idOf(answer("a"))).toEqual(idOf(answer("a")));
     expect(idOf(answer("a"))).not.toEqual(idOf(answer("b")));
   });
 
-  it("come back with the code that the provider ran; older models get no ids", () => {
+  it("are restored with the code that the provider ran; older models get no ids", () => {
     const sent = (model: string) =>
       toGemini([question, { ...answer("a"), model }], { model }).contents[1]?.parts;
     const [id] = idOf(answer("a"));
@@ -224,10 +224,10 @@ describe("Gemini's calls without ids", () => {
   });
 });
 
-describe("what a model of OpenAI's spoke", () => {
+describe("spoken output of OpenAI's models", () => {
   const audio = { id: "audio_1", data: "AAAA", transcript: "Hello there.", expires_at: 1 };
 
-  it("is a text for others, and goes back by its id alone", () => {
+  it("is text for other models, and goes back by its id alone", () => {
     const choices = [
       { finish_reason: "stop", message: { role: "assistant" as const, content: null, audio } },
     ];
@@ -297,7 +297,7 @@ describe("UI messages of the AI SDK", () => {
     expect(JSON.stringify(asked)).not.toContain("Rome");
   });
 
-  it("report to other forms what these cannot say", () => {
+  it("report what other forms cannot express", () => {
     const { input, issues } = toOpenAIResponses(messages, { model: "m" });
     expect(JSON.stringify(input)).not.toContain("rs_1");
     expect(codes(issues).filter(([code]) => code === "DETAILS_DROPPED")).toEqual([
@@ -306,14 +306,14 @@ describe("UI messages of the AI SDK", () => {
     ]);
   });
 
-  it("of the time before there were parts are refused with a word about it", () => {
+  it("from before parts existed are refused with a message", () => {
     const old = JSON.parse('[{"id":"1","role":"user","content":"Hi"}]');
     expect(() => fromUIMessages(old, { timestamp })).toThrow("Message 0 has no parts");
   });
 });
 
 describe("an answer without state", () => {
-  it("is taken for one of the model that gave the rest of the turn, and does not hide who is asked", () => {
+  it("is attributed to the model of the turn's other answers, and does not hide the target model", () => {
     const signed = { type: "reasoning", text: "Hm.", providerOptions: { anthropic: { signature: "c2ln" } } };
     const given = [
       { role: "user" as const, content: "Go" },

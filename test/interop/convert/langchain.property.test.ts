@@ -29,7 +29,7 @@ const ROLES = new Map([
   ["system", "system"],
 ]);
 
-/** What LangChain's client for OpenAI sends: the instances, with reasoning left out. */
+/** Messages that LangChain's client for OpenAI sends: the instances, without reasoning. */
 function chatRequest({ messages }: Pick<LangChainRequest, "messages">) {
   return {
     messages: mapStoredMessagesToChatMessages(messages).map((message) => {
@@ -63,9 +63,9 @@ const TRIP: RoundTrip<Omit<LangChainRequest, "issues">> = {
 };
 
 describe("toLangChain and fromLangChain", () => {
-  it("give back what LangChain's messages can say, without an issue", () => checkSaid(TRIP, form));
+  it("restore what LangChain's messages can express, without an issue", () => checkSaid(TRIP, form));
 
-  it("never make an invalid request, and change nothing of what they are given", () => checkHostile(TRIP));
+  it("never make an invalid request, and do not change their input", () => checkHostile(TRIP));
 
-  it("make the same request again of what they read from a request", () => checkRepeated(TRIP));
+  it("make the same request again from what they read from a request", () => checkRepeated(TRIP));
 });

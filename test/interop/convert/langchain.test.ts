@@ -59,7 +59,7 @@ describe("LangChain's messages", () => {
     ["instances", CONVERSATION],
     ["their stored form", plain(CONVERSATION)],
     ["what a checkpointer serializes", JSON.parse(JSON.stringify(CONVERSATION))],
-  ])("come through a session as they were: %s", (_, given) => {
+  ])("pass through a session unchanged: %s", (_, given) => {
     const session = SessionManager.inMemory();
     const { messages, issues } = fromLangChain(given, { timestamp });
     expect(codes(issues)).toEqual([
@@ -86,13 +86,14 @@ describe("LangChain's messages", () => {
     const again = toLangChain(said, { model: "claude-x", provider: "anthropic" });
     expect(again.issues).toEqual([]);
     expect(plain(mapStoredMessagesToChatMessages(again.messages))).toEqual(plain(CONVERSATION));
-    // LangChain changes what it makes instances of; the session stays. The thinking is Anthropic's own, so that its request takes it as well.
+    // LangChain mutates its input while making instances; the session stays unchanged. The thinking is Anthropic's own, so its
+    // request accepts it as well.
     expect(toAnthropic(said, { model: "claude-x" }).messages[1]?.content[0]).toMatchObject({
       type: "thinking",
     });
   });
 
-  it("have images in each of the forms that its providers take, and as bytes", () => {
+  it("have images in each form that its providers accept, and as bytes", () => {
     const bytes = new Uint8Array(Buffer.from(PNG, "base64"));
     const url = `data:image/png;base64,${PNG}`;
     const content = [
@@ -116,7 +117,7 @@ describe("LangChain's messages", () => {
     expect(toLangChain(messages).messages[0]?.data.content[3]).toMatchObject({ type: "image", data: PNG });
   });
 
-  it("keep calls whose arguments are invalid, older calls, chunks, and what others than the user say", () => {
+  it("keep calls with invalid arguments, older calls, chunks, and messages of other roles than the user", () => {
     const invalid = {
       id: "i1",
       name: "read",
@@ -156,7 +157,7 @@ describe("LangChain's messages", () => {
     expect(again[1]?.data).toMatchObject({ invalid_tool_calls: [invalid] });
   });
 
-  it("of an unknown type, without a call, or that are none are refused by their index", () => {
+  it("are refused by index if the type is unknown, the call is missing, or the value is invalid", () => {
     const read = (...given: unknown[]) => fromLangChain(JSON.parse(JSON.stringify(given)), { timestamp });
     expect(() => read({ type: "robot", content: "x" })).toThrow('Message 0 has the role "robot"');
     expect(() => read({ type: "human", content: "x" }, { type: "tool", content: "x" })).toThrow(
@@ -167,7 +168,7 @@ describe("LangChain's messages", () => {
     expect(() => read({ type: "human", content: [null] })).toThrow("Part 0 of message 0 is null");
   });
 
-  it("are recognized when they are appended as they are", () => {
+  it("are recognized when they are appended unchanged", () => {
     const session = SessionManager.inMemory();
     const append = () =>
       session.appendMessage(Object.assign(JSON.parse("{}"), new HumanMessage("Hi"), { type: "human" }));

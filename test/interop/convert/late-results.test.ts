@@ -14,7 +14,7 @@ import { assistant, call, toolResult, user } from "../../support/messages.ts";
 
 const BOUND = "claude-opus-5-5";
 
-/** A conversation in which the user continues while a tool runs, and a model answers without its result. */
+/** A conversation in which the user continues while a tool runs and a model answers without its result. */
 function whileToolRuns(model: string): (UserMessage | AssistantMessage)[] {
   const identity = { api: "anthropic-messages", provider: "anthropic", model };
   const thought = { type: "thinking" as const, thinking: "Hm", thinkingSignature: "c2ln" };
@@ -29,7 +29,7 @@ function whileToolRuns(model: string): (UserMessage | AssistantMessage)[] {
 const late = toolResult("toolu_1", "All green.");
 const rest = [late, user("And now?")];
 
-describe("a result that comes after the model has answered without it", () => {
+describe("a result that arrives after the model has answered without it", () => {
   it.each([
     ["claude-opus-5-5", true],
     ["claude-haiku-5-5-20260901", true],
@@ -41,7 +41,7 @@ describe("a result that comes after the model has answered without it", () => {
     ["claude-sonnet-4-6", false],
     ["claude-3-5-sonnet-20241022", false],
     ["gpt-5.5", false],
-  ])("leaves the request to %s as it was: %s", (model, isBound) => {
+  ])("leaves the request to %s unchanged: %s", (model, isBound) => {
     const before = whileToolRuns(model);
     const earlier = toAnthropic(before, { model }).messages;
     const request = toAnthropic([...before, ...rest], { model });
@@ -72,7 +72,7 @@ describe("a result that comes after the model has answered without it", () => {
       );
   });
 
-  it("is shown with its call to people", () => {
+  it("is shown to people with its call", () => {
     const shown = toUIMessages([...whileToolRuns(BOUND), ...rest]).messages;
     const parts = shown.flatMap((message) => message.parts);
     expect(parts).toContainEqual(

@@ -23,7 +23,7 @@ const shared = {
   repeatsRoles: true,
 };
 
-/** What model messages can say of each provider. Something of it has to be there, for it to be known whose it is. */
+/** Provider data that model messages can carry. At least one is present, to identify the provider. */
 const forms: readonly (readonly [string, Sayable])[] = [
   [
     "Anthropic",
@@ -128,13 +128,13 @@ const TRIP: RoundTrip<Omit<ModelMessagesRequest, "issues">> = {
 };
 
 describe("toModelMessages and fromModelMessages", () => {
-  it.each(forms)("give back what model messages can say of %s, without an issue", (_, form) =>
+  it.each(forms)("restore what model messages can express for %s, without an issue", (_, form) =>
     checkSaid(TRIP, form, 150),
   );
 
-  it("never make an invalid request, and change nothing of what they are given", () => checkHostile(TRIP));
+  it("never make an invalid request, and do not change their input", () => checkHostile(TRIP));
 
-  it.each(forms)("make the same messages for %s again of what they read from some", (_, { identity }) =>
+  it.each(forms)("make the same messages for %s again from what they read from some", (_, { identity }) =>
     checkRepeated({ ...TRIP, identity }, 300),
   );
 });

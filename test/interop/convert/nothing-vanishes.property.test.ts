@@ -22,7 +22,7 @@ import {
 
 const options = { timestamp: 0, model: "m" };
 
-/** Lists the objects in a value: messages, parts, and what they hold. */
+/** Lists the objects in a value: messages, parts, and their contents. */
 function objectsIn(value: unknown): object[] {
   if (typeof value !== "object" || value === null) return [];
   const inner = Object.values(value).flatMap(objectsIn);
@@ -34,9 +34,9 @@ function isSpoken(value: object): boolean {
 }
 
 /**
- * Puts a field that no converter knows on one of the messages in a list, or on what it holds, and returns a copy of the list.
+ * Adds a field that no converter recognizes to a message in a list, or to its contents, and returns a copy of the list.
  *
- * Not on spoken output, which goes back by its id alone.
+ * Skips spoken output, which goes back by its id alone.
  */
 function marked<T>(list: T, at: number): T {
   const copy: T = JSON.parse(JSON.stringify(list));
@@ -46,7 +46,7 @@ function marked<T>(list: T, at: number): T {
   return copy;
 }
 
-/** A round trip: what comes back, and the codes of its issues. */
+/** A round trip: the restored messages and the codes of the issues. */
 type Trip<T> = (list: T) => [unknown, readonly { readonly code: string }[]];
 
 function check<T>(lists: fc.Arbitrary<T>, trip: Trip<T>) {
@@ -60,7 +60,7 @@ function check<T>(lists: fc.Arbitrary<T>, trip: Trip<T>) {
   );
 }
 
-test("a field that nobody knows comes back or is named: Anthropic", () => {
+test("restores or reports an unknown field: Anthropic", () => {
   check(anthropicMessages(), (list) => {
     const read = fromAnthropic(list, options);
     const { messages, issues } = toAnthropic(read.messages, options);
@@ -68,7 +68,7 @@ test("a field that nobody knows comes back or is named: Anthropic", () => {
   });
 });
 
-test("a field that nobody knows comes back or is named: OpenAI's responses", () => {
+test("restores or reports an unknown field: OpenAI's responses", () => {
   check(openAIResponsesItems(), (list) => {
     const read = fromOpenAIResponses(JSON.parse(JSON.stringify(list)), options);
     const { input, issues } = toOpenAIResponses(read.messages, options);
@@ -76,7 +76,7 @@ test("a field that nobody knows comes back or is named: OpenAI's responses", () 
   });
 });
 
-test("a field that nobody knows comes back or is named: OpenAI's chat", () => {
+test("restores or reports an unknown field: OpenAI's chat", () => {
   check(openAIChatMessages(), (list) => {
     const read = fromOpenAIChat(JSON.parse(JSON.stringify(list)), options);
     const { messages, issues } = toOpenAIChat(read.messages, options);
@@ -84,7 +84,7 @@ test("a field that nobody knows comes back or is named: OpenAI's chat", () => {
   });
 });
 
-test("a field that nobody knows comes back or is named: Gemini", () => {
+test("restores or reports an unknown field: Gemini", () => {
   check(geminiContents(), (list) => {
     const read = fromGemini(list, { ...options, model: "gemini-3-pro" });
     const { contents, issues } = toGemini(read.messages, { model: "gemini-3-pro" });
@@ -92,7 +92,7 @@ test("a field that nobody knows comes back or is named: Gemini", () => {
   });
 });
 
-test("a field that nobody knows comes back or is named: UI messages", () => {
+test("restores or reports an unknown field: UI messages", () => {
   check(uiMessages(), (list) => {
     const read = fromUIMessages(list, options);
     const { messages, issues } = toUIMessages(read.messages);

@@ -45,9 +45,9 @@ const TRIP: RoundTrip<Omit<OpenAIChatRequest, "issues">> = {
 };
 
 describe("toOpenAIChat and fromOpenAIChat", () => {
-  it("give back what OpenAI's messages can say, without an issue", () => checkSaid(TRIP, form));
+  it("restore what OpenAI's messages can express, without an issue", () => checkSaid(TRIP, form));
 
-  it("never make an invalid request, and change nothing of what they are given", () => checkHostile(TRIP));
+  it("never make an invalid request, and do not change their input", () => checkHostile(TRIP));
 
-  it("make the same request again of what they read from a request", () => checkRepeated(TRIP));
+  it("make the same request again from what they read from a request", () => checkRepeated(TRIP));
 });

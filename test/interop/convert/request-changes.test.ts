@@ -17,7 +17,7 @@ function begin() {
   return { session, append, u1, a1, r1, a2, u2, a3 };
 }
 
-it("finds nothing where a request continues the one before", () => {
+it("finds nothing where a request continues the previous one", () => {
   const { session, a1, a2, a3, append } = begin();
   append(user("u3"));
   expect(requestChanges(session, a1, a2)).toBeUndefined();
@@ -26,7 +26,7 @@ it("finds nothing where a request continues the one before", () => {
   expect(listRequestChanges(session)).toEqual([]);
 });
 
-it("names the message that differs and the entry that did it", () => {
+it("returns the message that differs and the entry that caused it", () => {
   const { session, a3, r1, append } = begin();
   const edit = session.appendContextEdit(r1, { content: "less" });
   append(user("u3"));
@@ -41,7 +41,7 @@ it("names the message that differs and the entry that did it", () => {
   expect(listRequestChanges(session)).toEqual([{ ...change, fromId: a3, toId: a4 }]);
 });
 
-it("names a compaction, new instructions, a late result and a redaction", () => {
+it("returns a compaction, new instructions, a late result, and a redaction", () => {
   const causes = [
     ({ session, u2 }: ReturnType<typeof begin>) => session.appendCompaction("Notes.", u2, 10),
     ({ append }: ReturnType<typeof begin>) => append({ role: "system", content: "Be brief.", timestamp: 1 }),
@@ -65,7 +65,7 @@ it("names a compaction, new instructions, a late result and a redaction", () => 
   expect(requestChanges(session, a2)).toMatchObject({ entryId: a1, causedBy: late });
 });
 
-it("names where branches part, and a model that was changed", () => {
+it("returns where branches diverge, and a changed model", () => {
   const { session, append, a2, a3 } = begin();
   session.branch(a2);
   const other = append(user("Another way."));

@@ -38,7 +38,7 @@ describe("fromOpenAIChatResponse", () => {
     tool_calls: [{ id: "call_1", type: "function", function: { name: "read", arguments: json } }],
   });
 
-  it("makes the assistant message, with reasoning and with tokens of the cache taken out of the input", () => {
+  it("makes the assistant message, with reasoning and with cache tokens subtracted from the input", () => {
     const given = response({ ...call('{"path": "a"}'), reasoning_content: "Hm." }, "tool_calls");
     const { message, issues } = fromOpenAIChatResponse(given, options);
     expect(issues).toEqual([]);
@@ -56,7 +56,7 @@ describe("fromOpenAIChatResponse", () => {
     });
   });
 
-  it("takes an empty reasoning, which some servers always send, for none", () => {
+  it("treats an empty reasoning, which some servers always send, as none", () => {
     const { message, issues } = fromOpenAIChatResponse(
       response({ content: "Hi", reasoning_content: "" }, "stop"),
       options,
@@ -64,7 +64,7 @@ describe("fromOpenAIChatResponse", () => {
     expect([message.content, issues]).toEqual([[{ type: "text", text: "Hi" }], []]);
   });
 
-  it("keeps arguments that are no JSON, and gives them back to the same API", () => {
+  it("keeps arguments that are not JSON, and sends them back to the same API", () => {
     const { message, issues } = fromOpenAIChatResponse(response(call('{"path":'), "tool_calls"), options);
     expect(issues.map(({ code }) => code)).toEqual(["KEPT_IN_DETAILS"]);
     expect(message.content).toEqual([{ type: "toolCall", id: "call_1", name: "read", arguments: {} }]);
@@ -72,7 +72,7 @@ describe("fromOpenAIChatResponse", () => {
   });
 
   it.each(["12345678901234567890", "-9007199254740993", "1e999"])(
-    "reports the number %s, which parsing changes, and gives it back to the same API",
+    "reports the number %s, which parsing changes, and sends it back to the same API",
     (number) => {
       const json = `{"id":${number},"text":"12345678901234567890"}`;
       const { message, issues } = fromOpenAIChatResponse(response(call(json), "tool_calls"), options);
@@ -84,14 +84,14 @@ describe("fromOpenAIChatResponse", () => {
   );
 
   it.each(["9007199254740991", "12345678901234567000", "0.1", "1.50", "1e21"])(
-    "takes the number %s as it is",
+    "accepts the number %s unchanged",
     (number) => {
       const json = `{"id":${number},"text":"12345678901234567890 \\" 9007199254740993"}`;
       expect(fromOpenAIChatResponse(response(call(json), "tool_calls"), options).issues).toEqual([]);
     },
   );
 
-  it("says that nothing was answered where there is no choice, and what the filter withheld", () => {
+  it("reports a missing choice as no answer, and what the filter withheld", () => {
     const failed = { ...response({}, null), choices: [], error: { message: "overloaded" } };
     expect(fromOpenAIChatResponse(failed, options).message).toMatchObject({
       stopReason: "error",
@@ -102,7 +102,7 @@ describe("fromOpenAIChatResponse", () => {
 });
 
 describe("fromOpenAIChat", () => {
-  it("pairs calls of the time without ids by name and order", () => {
+  it("pairs calls from before ids existed by name and order", () => {
     const { messages } = fromOpenAIChat(
       [
         { role: "user", content: "Go" },
@@ -138,13 +138,13 @@ describe("ids of calls", () => {
     },
   );
 
-  it("stay for the model that made them over the AI SDK, too, and change for others", () => {
+  it("stay for the model that made them through the AI SDK, too, and change for others", () => {
     const idIn = (model: string) =>
       JSON.stringify(toModelMessages(called(kimi), { model })).match(/functions[^"]+/)?.[0];
     expect([idIn("kimi-k2"), idIn("other")]).toEqual([kimi, "functions_read_0"]);
   });
 
-  it("that do not fit change, and never to one that another call has", () => {
+  it("change if they do not fit, and never to one that another call has", () => {
     const ids = ["x".repeat(41), "x".repeat(42), "x".repeat(40), "", `${"y".repeat(39)}😀`];
     const { messages } = toOpenAIChat([
       user("Go"),
@@ -186,7 +186,7 @@ describe("reasoning items with opaque ids", () => {
 });
 
 describe("fromOpenAIResponsesResponse", () => {
-  it("reports integers that parsing rounds, and gives them back to the same API", () => {
+  it("reports integers that parsing rounds, and sends them back to the same API", () => {
     const json = '{"id":12345678901234567890}';
     const output = [{ type: "function_call", id: "fc_1", call_id: "c1", name: "read", arguments: json }];
     const { message, issues } = fromOpenAIResponsesResponse({ id: "r", model: "m", output }, options);
@@ -228,7 +228,7 @@ describe("fromOpenAIResponsesResponse", () => {
     ...facts,
   });
 
-  it("keeps reasoning whole, and gives it back with its item", () => {
+  it("keeps reasoning whole, and sends it back with its item", () => {
     const { message, issues } = fromOpenAIResponsesResponse(response([reasoning, answer]), {
       ...options,
       model: "gpt-5",
@@ -249,14 +249,14 @@ describe("fromOpenAIResponsesResponse", () => {
     expect(input[1]).toMatchObject({ id: "msg_1", phase: "final_answer" });
   });
 
-  it("sends items of another model, and of reasoning that is left out, without their ids", () => {
+  it("sends items of another model, and of dropped reasoning, without their ids", () => {
     const { message } = fromOpenAIResponsesResponse(response([reasoning, answer]), options);
     for (const asked of [{ model: "gpt-6" }, { dropThinking: true }]) {
       expect(JSON.stringify(toOpenAIResponses([message], asked).input)).not.toContain("msg_1");
     }
   });
 
-  it("keeps items that have no counterpart in their place", () => {
+  it("keeps items without a counterpart in their place", () => {
     const { message, issues } = fromOpenAIResponsesResponse(response([search, answer]), options);
     expect(issues.map(({ code }) => code)).toEqual(["KEPT_IN_DETAILS"]);
     expect(toOpenAIResponses([message]).input).toEqual([search, answer]);
@@ -268,7 +268,7 @@ describe("fromOpenAIResponsesResponse", () => {
     [{ status: "failed", error: { message: "broken" } }, "error"],
     [{ status: "cancelled" }, "aborted"],
     [{ status: "queued" }, "deferred"],
-  ])("takes %j as %s", (facts, expected) => {
+  ])("maps %j to %s", (facts, expected) => {
     expect(fromOpenAIResponsesResponse(response([answer], facts), options).message.stopReason).toBe(expected);
   });
 
@@ -326,7 +326,7 @@ describe("fromGeminiResponse", () => {
     expect(parts[1]?.thoughtSignature).toBe("c2ln");
   });
 
-  it("gives calls of other models what newer models accept in place of a signature", () => {
+  it("gives other models' calls what newer models accept in place of a signature", () => {
     const other: AgentMessage = assistantMessage(
       [{ type: "toolCall", id: "toolu_1", name: "read", arguments: {} }],
       { ...options, api: "anthropic-messages", provider: "anthropic", model: "claude" },
@@ -335,7 +335,7 @@ describe("fromGeminiResponse", () => {
     expect(parts[0]?.thoughtSignature).toBe("skip_thought_signature_validator");
   });
 
-  it("says why a prompt was blocked", () => {
+  it("reports why a prompt was blocked", () => {
     const { message } = fromGeminiResponse({ promptFeedback: { blockReason: "SAFETY" } }, options);
     expect(message).toMatchObject({ stopReason: "error", content: [] });
     expect(message.errorMessage).toContain("SAFETY");
@@ -351,7 +351,7 @@ describe("fromModelMessagesResponse", () => {
     );
   });
 
-  it("gives each answer the usage of its step, and knows whose it is", () => {
+  it("gives each answer the usage and the model of its step", () => {
     const step = (finishReason: string, inputTokens: number) => ({
       finishReason,
       usage: { inputTokens, outputTokens: 1 },
@@ -401,7 +401,7 @@ describe("fromModelMessagesResponse", () => {
 });
 
 describe("assistantMessage", () => {
-  it("fills in what is there for bookkeeping", () => {
+  it("fills in the given bookkeeping fields", () => {
     expect(assistantMessage("Hi", options)).toEqual({
       role: "assistant",
       content: [{ type: "text", text: "Hi" }],
@@ -414,7 +414,7 @@ describe("assistantMessage", () => {
     });
   });
 
-  it("wants a time", () => {
+  it("requires a time", () => {
     expect(() => assistantMessage("Hi", JSON.parse("{}"))).toThrow("pass { timestamp: Date.now() }");
   });
 });

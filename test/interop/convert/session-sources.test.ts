@@ -25,7 +25,7 @@ const CONVERTERS = {
 };
 
 describe.each(Object.entries(CONVERTERS))("%s", (_, convert) => {
-  it("makes the same of a session as of its messages, and names the entries of issues", () => {
+  it("converts a session like its messages, and names the entries of issues", () => {
     const session = SessionManager.inMemory();
     session.appendMessage(user("Look."));
     const thought = { type: "thinking" as const, thinking: "Hm." };
@@ -46,7 +46,7 @@ describe.each(Object.entries(CONVERTERS))("%s", (_, convert) => {
 it.each([
   ["toModelMessages", toModelMessages],
   ["toLangChain", toLangChain],
-] as const)("%s leaves out void thinking of Claude, and that alone", (_, convert) => {
+] as const)("%s omits Claude's void thinking, and nothing else", (_, convert) => {
   const chat = new BindingChat(SessionManager.inMemory());
   chat.say("One.");
   chat.ask();

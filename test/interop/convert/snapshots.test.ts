@@ -16,7 +16,7 @@ import { describeWith } from "../../support/sdk.ts";
 
 const options = { timestamp: 5, stopReason: "aborted" } as const;
 
-/** A fetch that sends some events and then nothing more, until it is aborted. */
+/** A fetch that sends some events and then nothing more until it is aborted. */
 function sending(events: readonly object[]): typeof fetch {
   return async (_url, init) => {
     const lines = events.map((event) => {
@@ -34,7 +34,7 @@ function sending(events: readonly object[]): typeof fetch {
 }
 
 describeWith(["@anthropic-ai/sdk"], "a stream of Anthropic's client", () => {
-  test("that was stopped in the middle of a call is an aborted answer", async () => {
+  test("stopped in the middle of a call is an aborted answer", async () => {
     const usage = { input_tokens: 12, output_tokens: 1 };
     const started = {
       id: "msg_1",
@@ -85,7 +85,7 @@ describeWith(["@anthropic-ai/sdk"], "a stream of Anthropic's client", () => {
 });
 
 describeWith(["openai"], "a stream of OpenAI's client", () => {
-  test("that was stopped in the middle of a call is an aborted answer", async () => {
+  test("stopped in the middle of a call is an aborted answer", async () => {
     const chunk = (delta: object) => ({
       id: "c1",
       object: "chat.completion.chunk",
@@ -172,7 +172,7 @@ describe("a snapshot of any other stream", () => {
           options,
         ).messages.flatMap((one) => (one.role === "assistant" ? one : [])),
     ],
-  ])("of %s is an aborted answer, and no failure", (_name, convert) => {
+  ])("of %s is an aborted answer, not a failure", (_name, convert) => {
     const [message] = convert();
     expect(message).toMatchObject({ stopReason: "aborted" });
     expect(message).not.toHaveProperty("errorMessage");

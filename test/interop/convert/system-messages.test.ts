@@ -29,13 +29,13 @@ describe("system messages of OpenAI's responses", () => {
     ["images and files", [question, { role: "developer", content: shown }, question]],
     ["images in front, where instructions have none", [{ role: "system", content: shown }, rule, question]],
     ["tools", [question, tools, question]],
-  ])("come back with %s", (_, input) => {
+  ])("are restored with %s", (_, input) => {
     const { messages, issues } = fromOpenAIResponses(input, { timestamp });
     expect(issues.map(({ code }) => code)).toEqual(["KEPT_IN_DETAILS"]);
     expect(toOpenAIResponses(messages)).toEqual({ input, issues: [] });
   });
 
-  it("say what other requests cannot hold, and what a change of the text makes of it", () => {
+  it("report what other requests cannot express and what a change of the text affects", () => {
     const { messages } = fromOpenAIResponses([question, { role: "developer", content: shown }], {
       timestamp,
     });
@@ -56,7 +56,7 @@ describe("system messages of OpenAI's responses", () => {
 });
 
 describe("system messages of others", () => {
-  it("of OpenAI's chat come back with their name, in the role that is asked for", () => {
+  it("of OpenAI's chat are restored with their name, in the requested role", () => {
     const { messages, issues } = fromOpenAIChat(
       [
         { role: "system", name: "host", content: "Be brief." },
@@ -74,7 +74,7 @@ describe("system messages of others", () => {
     });
   });
 
-  it("report what is no text", () => {
+  it("report non-text content", () => {
     const image = { type: "image", source: { type: "url", url: "https://example.com/a" } };
     const text = { type: "text", text: "Be brief." };
     const go = { role: "user" as const, content: "Go" };
@@ -94,7 +94,7 @@ describe("system messages of others", () => {
     expect(fromModelMessages([cached], { timestamp }).issues).toEqual([]);
   });
 
-  it("of UI messages report data, files and metadata", () => {
+  it("of UI messages report data, files, and metadata", () => {
     const parts = [
       { type: "text", text: "Be brief.", providerMetadata: { acme: { a: 1 } } },
       { type: "data-theme", data: "dark" },
@@ -113,7 +113,7 @@ describe("system messages of others", () => {
   });
 });
 
-it("the name of an old chat function's result is that of its tool, also without its call", () => {
+it("take the name of an old chat function's result from its tool, even without its call", () => {
   const result = { role: "function" as const, name: "lookup", content: "42" };
   const { messages } = fromOpenAIChat([{ role: "user", content: "Go" }, result], { timestamp });
   expect(messages[1]).toMatchObject({ role: "toolResult", toolName: "lookup" });

@@ -44,7 +44,7 @@ const form: Sayable = {
 };
 
 describe("toUIMessages and fromUIMessages", () => {
-  it("give back what UI messages can say, without an issue", () => {
+  it("restore what UI messages can express, without an issue", () => {
     fc.assert(
       fc.property(sayable(form), (messages) => {
         const { issues, messages: shown } = toUIMessages(messages);
@@ -56,7 +56,7 @@ describe("toUIMessages and fromUIMessages", () => {
     );
   });
 
-  it("make what the SDK validates, and converts to the messages that toModelMessages makes", async () => {
+  it("make messages that the SDK validates and converts as toModelMessages does", async () => {
     await fc.assert(
       fc.asyncProperty(sayable(form), async (messages) => {
         const shown = toUIMessages(messages).messages;
@@ -73,7 +73,7 @@ describe("toUIMessages and fromUIMessages", () => {
     );
   });
 
-  it("make of anything what the SDK validates and converts", async () => {
+  it("make messages that the SDK validates and converts, from any input", async () => {
     await fc.assert(
       fc.asyncProperty(hostile(identity), async (messages) => {
         const before = structuredClone(messages);
@@ -89,7 +89,7 @@ describe("toUIMessages and fromUIMessages", () => {
     );
   });
 
-  it("make the same UI messages again of what they read from some", () => {
+  it("make the same UI messages again from what they read from some", () => {
     fc.assert(
       fc.property(hostile(identity), (messages) => {
         const shown = toUIMessages(messages).messages;

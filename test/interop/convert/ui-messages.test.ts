@@ -69,7 +69,7 @@ describe("UI messages", () => {
     });
   });
 
-  it("stay two if each was saved as one", async () => {
+  it("remain two if each was saved as one", async () => {
     const said = (id: string) => ({ id, role: "assistant" as const, parts: [{ type: "text", text: id }] });
     const chat = [
       question,

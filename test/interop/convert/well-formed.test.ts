@@ -50,7 +50,7 @@ const messages: AgentMessage[] = [
   { role: "branchSummary", summary: HALF, fromId: "a", timestamp: 1 },
 ];
 
-describe("halves of surrogate pairs", () => {
+describe("lone surrogates", () => {
   it.each(Object.entries(REQUESTS))("never reach %s, and stay in the session", (_name, convert) => {
     const before = structuredClone(messages);
     const { issues, ...request } = convert(messages);
@@ -61,7 +61,7 @@ describe("halves of surrogate pairs", () => {
     expect(replaced).toEqual([0, 1, 2, 3, 4, 5, 6]);
   });
 
-  it("leave whole emoji, and messages without any, as they are", () => {
+  it("are only lone ones: whole emoji and messages without any stay unchanged", () => {
     const whole = [user("\ud83d\ude00"), assistant([call("c1", "read", { "\ud83d\ude00": "\ufffd" })])];
     expect(toAnthropic(whole).messages[0]).toEqual({ role: "user", content: "\ud83d\ude00" });
     expect(toAnthropic(whole).issues.map(({ code }) => code)).toEqual(["PAIR_REPAIRED"]);
@@ -75,7 +75,7 @@ describe("halves of surrogate pairs", () => {
     expect(issues.filter(({ code }) => code === "PAIR_REPAIRED")).toEqual([]);
   });
 
-  it("are replaced in the JSON of kept arguments, but not in texts that only speak of them", () => {
+  it("are replaced in the JSON of kept arguments, but not in texts that only mention them", () => {
     const given = (json: string) => ({
       role: "assistant" as const,
       content: "Let me see: \\ud83d.",
@@ -90,7 +90,7 @@ describe("halves of surrogate pairs", () => {
     expect(toOpenAIChat(read).messages[1]).toEqual(given('{"\ufffd":"\ufffd","a":"\\\\ud83d"}'));
   });
 
-  it("take the signature of thinking with them, and the thinking where it needs one", () => {
+  it("remove the signature of thinking, and the thinking where it needs one", () => {
     const thinking = { type: "thinking" as const, thinking: HALF, thinkingSignature: "c2ln" };
     const text = { type: "text" as const, text: HALF, textSignature: "c2ln" };
     const asked = (api: string, provider: string) => [
@@ -113,7 +113,7 @@ describe("halves of surrogate pairs", () => {
     ]);
   });
 
-  it("leave reasoning of Chat in its field", () => {
+  it("leave Chat's reasoning in its field", () => {
     const thinking = { type: "thinking" as const, thinking: HALF, thinkingSignature: "reasoning_content" };
     const answer = makeAnswer([thinking, { type: "text", text: "So." }], { api: "openai-completions" });
     expect(toOpenAIChat([user("Go"), answer]).messages[1]).toMatchObject({ reasoning_content: WHOLE });
@@ -123,7 +123,7 @@ describe("halves of surrogate pairs", () => {
     ["Anthropic", (given) => fromAnthropic(toAnthropic(given), { timestamp: 1 }).messages],
     ["Gemini", (given) => fromGemini(toGemini(given), { timestamp: 1 }).messages],
     ["OpenAI", (given) => fromOpenAIChat(toOpenAIChat(given).messages, { timestamp: 1 }).messages],
-  ])("are no change in an array made of a request to %s", (_name, again) => {
+  ])("are not a change in an array made of a request to %s", (_name, again) => {
     const session = SessionManager.inMemory();
     const calls = makeAnswer([call("c1", "read", { [HALF]: HALF })], { timestamp: 1 });
     for (const message of [user(HALF), calls, toolResult("c1", HALF)]) session.appendMessage(message);

@@ -28,7 +28,7 @@ import type { AgentMessage, AssistantMessage } from "../../../src/core/format/me
 
 const timestamp = 1;
 
-/** The parts of the SDKs' own types that a host would hand over, with fields that requests must not have. */
+/** Parts of the SDKs' own types that a host would pass, with fields that requests must not have. */
 const ANTHROPIC = {
   id: "msg_1",
   type: "message",
@@ -116,11 +116,11 @@ const RESULT = {
 
 interface Case {
   readonly name: string;
-  /** Converts a question, an answer and another question, as whole response or as its message. */
+  /** Converts a question, an answer, and another question, with the answer as a whole response or as its message. */
   readonly convert: (isWhole: boolean, options?: Partial<MessageImportOptions>) => ConvertedMessages;
   readonly single: () => AgentMessage | undefined;
   readonly request: (messages: readonly AgentMessage[]) => { issues: readonly unknown[] };
-  /** A usage as the SDK counts it. */
+  /** Usage as the SDK counts it. */
   readonly usage: object;
 }
 
@@ -186,7 +186,7 @@ function answersIn(messages: readonly AgentMessage[]): AssistantMessage[] {
 }
 
 describe.each(CASES)("$name", ({ convert, single, request, usage }) => {
-  test("a whole response among the messages is its answer, with model and usage", () => {
+  test("converts a whole response among the messages to its answer, with model and usage", () => {
     const { messages, issues } = convert(true);
     expect(issues.filter(({ index }) => index !== 1)).toEqual([]);
     expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
@@ -196,7 +196,7 @@ describe.each(CASES)("$name", ({ convert, single, request, usage }) => {
     expect(answer?.usage.cacheRead).toBe(100);
   });
 
-  test("a request made of it is that of the message alone, without usage", () => {
+  test("makes the same request from it as from the message alone, without usage", () => {
     const made = request(convert(true).messages);
     const plain = request(
       convert(false, { model: answersIn(convert(true).messages)[0]?.model ?? "" }).messages,
@@ -205,7 +205,7 @@ describe.each(CASES)("$name", ({ convert, single, request, usage }) => {
     expect(JSON.stringify(made)).not.toContain('sage":{');
   });
 
-  test("an array with it continues one without", () => {
+  test("continues an array without it from an array with it", () => {
     const session = SessionManager.inMemory();
     appendConversation(session, convert(false).messages);
     expect(appendConversation(session, convert(true).messages)).toMatchObject({
@@ -215,7 +215,7 @@ describe.each(CASES)("$name", ({ convert, single, request, usage }) => {
     expect(appendConversation(session, convert(false).messages)).toMatchObject({ entryIds: [] });
   });
 
-  test("an option tells the usage of the last answer, or of each one by its index", () => {
+  test("takes the usage of the last answer, or of each one by index, from an option", () => {
     const [whole] = answersIn(convert(true).messages);
     const [last] = answersIn(convert(false, { usage, model: "m" }).messages);
     expect([last?.model, last?.usage]).toEqual(["m", whole?.usage]);
@@ -235,12 +235,12 @@ describe.each(CASES)("$name", ({ convert, single, request, usage }) => {
   });
 });
 
-test("a usage that is neither an object nor a function is refused", () => {
+test("refuses a usage that is neither an object nor a function", () => {
   const usage = JSON.parse("7");
   expect(() => fromAnthropic([], { timestamp, usage })).toThrow(TypeError);
 });
 
-test("of the steps of a UI message, the last one has the usage of an option", () => {
+test("gives the usage in an option to the last step of a UI message", () => {
   const parts = ["One.", "Two."].flatMap((text) => [{ type: "step-start" }, { type: "text", text }]);
   const chat = [
     { id: "u", role: "user" as const, parts: [{ type: "text", text: "Hi" }] },

@@ -14,7 +14,7 @@ beforeEach(() => {
   vi.stubEnv("XDG_DATA_HOME", temporaryFolder());
 });
 
-/** Writes a session as one of this version into the folder of sessions, under a name by which it is found. */
+/** Writes a session as one of this version to the sessions folder, under a name by which it is found. */
 function keep(places: Places, session: SessionManager): string {
   mkdirSync(places.sessions, { recursive: true });
   const path = join(places.sessions, `2026_${session.getSessionId()}.jsonl`);
@@ -26,7 +26,7 @@ function keep(places: Places, session: SessionManager): string {
 describe.skipIf(NO_CORPUS !== undefined)(
   `sessions of the corpora${NO_CORPUS ? ` (${NO_CORPUS})` : ""}`,
   () => {
-    test.each(PROGRAMS)("come back from %s unchanged, and with what was added", async (program) => {
+    test.each(PROGRAMS)("are unchanged on return from %s, with what was added", async (program) => {
       for (const session of takeSample(await openCorpusSessions())) {
         const places = new Places();
         const path = keep(places, session);
@@ -37,7 +37,7 @@ describe.skipIf(NO_CORPUS !== undefined)(
           const before = readFileSync(path, "utf8");
           const continuation = exportTo(places, program, kept, { compacted });
           const all = await importAll(places);
-          // An export may have nothing to say.
+          // An export may have nothing to report.
           for (const { status } of all.slice(-1)) expect(["unchanged", "empty"], name).toContain(status);
           expect(readFileSync(path, "utf8")).toBe(before);
           continuation.addTurn("Go on.");

@@ -38,7 +38,7 @@ function saidAt(path: string): string[] {
   return saidOn(open(path));
 }
 
-/** Returns what is said on the path to the entry that says something. */
+/** Returns the texts on the path to the entry that contains a text. */
 function saidUntil(path: string, text: string): string[] {
   const session = open(path);
   const entry = session.getEntries().find((one) => getTexts(getMessageFields(one).content).join("") === text);
@@ -52,12 +52,12 @@ function readRecords({ path }: Pick<Continuation, "path">): { [field: string]: u
     .map((line) => JSON.parse(line));
 }
 
-/** Writes a file next to that of a continuation, as a program does that forks it. */
+/** Writes a file next to a continuation's, as a program does when it forks the session. */
 function putBeside(places: Places, { path }: Continuation, name: string, records: readonly object[]): void {
   places.put(`${dirname(path).slice(places.home.length + 1)}/${name}`, joinLines(records));
 }
 
-test("a fork of Claude Code, which copies no record of the original, joins as another branch", async () => {
+test("joins a Claude Code fork, which copies no record of the original, as another branch", async () => {
   const places = new Places();
   const path = await makeOriginal(places);
   const continuation = exportFrom(places, "claude-code", path);
@@ -85,7 +85,7 @@ test("a fork of Claude Code, which copies no record of the original, joins as an
   expect((await importAll(places)).map(({ status }) => status)).toEqual(["unchanged", "unchanged"]);
 });
 
-test("an answer of Claude Code joins once all its parts are there", async () => {
+test("joins a Claude Code answer once all its parts exist", async () => {
   const places = new Places();
   const path = await makeOriginal(places);
   const continuation = exportFrom(places, "claude-code", path);
@@ -110,7 +110,7 @@ test("an answer of Claude Code joins once all its parts are there", async () => 
   expect(said).toHaveLength(ORIGINAL.length + 3);
 });
 
-test("a subagent of a continuation belongs to the session that is continued", async () => {
+test("assigns a continuation's subagent to the original session", async () => {
   const places = new Places();
   const path = await makeOriginal(places);
   const continuation = exportFrom(places, "claude-code", path);
@@ -126,7 +126,7 @@ test("a subagent of a continuation belongs to the session that is continued", as
   expect((await importAll(places)).map(({ status }) => status)).toEqual(["deleted", "deleted"]);
 });
 
-test("prompts of a continuation whose transcript was deleted are not lost", async () => {
+test("keeps prompts of a continuation whose transcript was deleted", async () => {
   const places = new Places();
   const path = await makeOriginal(places);
   const continuation = exportFrom(places, "claude-code", path);
@@ -145,7 +145,7 @@ test("prompts of a continuation whose transcript was deleted are not lost", asyn
   expect(await findLost(options)).toHaveLength(1);
 });
 
-test("a fork of Codex, which copies all lines with new times, joins as another branch", async () => {
+test("joins a Codex fork, which copies all lines with new times, as another branch", async () => {
   const places = new Places();
   const path = await makeOriginal(places);
   const continuation = exportFrom(places, "codex", path);
@@ -175,7 +175,7 @@ test("a fork of Codex, which copies all lines with new times, joins as another b
   expect((await importAll(places)).map(({ status }) => status)).toEqual(["unchanged", "unchanged"]);
 });
 
-test("what follows a rollback of copied turns is a branch from before them", async () => {
+test("stores what follows a rollback of copied turns as a branch from before them", async () => {
   const places = new Places();
   const path = await makeOriginal(places);
   const session = SessionManager.open(path);
@@ -189,7 +189,7 @@ test("what follows a rollback of copied turns is a branch from before them", asy
   expect(saidAt(path)).toEqual([...ORIGINAL, "There.", "done: There."]);
 });
 
-test("tokens that Codex tells when it resumes are not those of a copied answer", async () => {
+test("does not attribute tokens that Codex reports on resume to a copied answer", async () => {
   const places = new Places();
   const continuation = exportFrom(places, "codex", await makeOriginal(new Places()));
   const totals = { total_tokens: 30, input_tokens: 20, output_tokens: 10 };
@@ -202,7 +202,7 @@ test("tokens that Codex tells when it resumes are not those of a copied answer",
   expect(entries.filter(({ type }) => type === "usage")).toMatchObject([{ usage: { totalTokens: 30 } }]);
 });
 
-test("a compaction in the program does not bring back what was redacted in what it keeps", async () => {
+test("does not restore redacted content through a compaction in the program", async () => {
   const places = new Places();
   const path = await makeOriginal(places);
   const continuation = exportFrom(places, "codex", path);
@@ -221,11 +221,11 @@ test("a compaction in the program does not bring back what was redacted in what 
   expect(JSON.stringify(open(path).getEntries().at(-1))).toContain("There.");
 });
 
-describe("a compaction of Codex does not bring back a redacted prompt", () => {
+describe("a compaction of Codex does not restore a redacted prompt", () => {
   const LONG = `hello hunter2pw ${"and so on ".repeat(20)}`;
   const SHORT_SECRET = "pw1";
 
-  /** Redacts a prompt of some parts after it was exported, and returns the last entry after a compaction kept texts. */
+  /** Redacts a prompt of some parts after its export, and returns the last entry after a compaction kept texts. */
   async function compactAfterRedaction(
     parts: readonly string[],
     kept: readonly string[],
@@ -272,7 +272,7 @@ describe("a compaction of Codex does not bring back a redacted prompt", () => {
     ["with its parts joined", ["hello hunter2pw", "second part"], "hello hunter2pw\nsecond part"],
     ["inside of another text", ["hello hunter2pw", "second part"], "Before: hello hunter2pw; after"],
     ["that was shortened", [LONG], `${LONG.slice(0, 100)}…25 tokens truncated…${LONG.slice(-20)}`],
-  ])("of which a word was redacted, %s", async (_name, parts, kept) => {
+  ])("with a redacted word, %s", async (_name, parts, kept) => {
     const text = await compactAfterRedaction(parts, [kept, "There."], (session) =>
       session.redactText("hunter2pw"),
     );
@@ -280,7 +280,7 @@ describe("a compaction of Codex does not bring back a redacted prompt", () => {
     expect(text).toContain("There.");
   });
 
-  test("and keeps what contains it only by chance, or was not redacted", async () => {
+  test("but keeps text that contains it only by chance or was not redacted", async () => {
     const text = await compactAfterRedaction(["hello"], ["and hello again", "hello there"]);
     expect(text).toContain("and hello again");
     expect(text).toContain("hello there");
@@ -288,7 +288,7 @@ describe("a compaction of Codex does not bring back a redacted prompt", () => {
   });
 });
 
-describe("Gemini CLI, which lists the history again when it resumes,", () => {
+describe("Gemini CLI, which lists the history again on resume,", () => {
   /** Resumes a session as the program does: it lists its own context, and then all messages. */
   function resume(continuation: Continuation, context: string): void {
     const timestamp = "2026-11-23T12:00:30.000Z";
@@ -304,7 +304,7 @@ describe("Gemini CLI, which lists the history again when it resumes,", () => {
     ]);
   }
 
-  test("adds only what is new, whether the original is here or not", async () => {
+  test("adds only what is new, whether or not the original is here", async () => {
     for (const isHere of [true, false]) {
       const places = new Places();
       const path = await makeOriginal(isHere ? places : new Places());
@@ -327,7 +327,7 @@ describe("Gemini CLI, which lists the history again when it resumes,", () => {
 });
 
 describe.skipIf(!canReadDatabases())("OpenCode's database (skipped without node:sqlite)", () => {
-  test("says what is continued, and joins what is new", async () => {
+  test("names what is continued, and joins what is new", async () => {
     const places = new Places();
     const path = await makeOriginal(places);
     const continuation = exportFrom(places, "opencode", path);
@@ -361,7 +361,7 @@ describe.skipIf(!canReadDatabases())("OpenCode's database (skipped without node:
   });
 });
 
-test("a session in pi's folder is found, and what joins it stays there", async () => {
+test("finds a session in pi's folder, and keeps what joins it there", async () => {
   vi.stubEnv("PI_CODING_AGENT_DIR", temporaryFolder());
   const places = new Places();
   const session = SessionManager.create("/code/project");
@@ -377,7 +377,7 @@ test("a session in pi's folder is found, and what joins it stays there", async (
   expect(saidAt(path)).toEqual(["Hello.", "There.", "done: There."]);
 });
 
-test("a session without an intact record of what it continues is a session of its own", async () => {
+test("keeps a session without an intact continuation record as a session of its own", async () => {
   const places = new Places();
   const path = await makeOriginal(places);
   for (const program of ["claude-code", "codex", "gemini"] as const) {

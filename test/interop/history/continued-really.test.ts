@@ -19,7 +19,7 @@ import { makeOriginal } from "./support/continuations.ts";
 import { Places } from "./support/places.ts";
 import { forget } from "./support/transcript.ts";
 
-/** Some seconds for each run of a program. */
+/** Timeout in milliseconds: some seconds for each run of a program. */
 const TIMEOUT_MS = 180_000;
 
 beforeEach(() => {
@@ -32,7 +32,7 @@ const PROGRAMS = [REAL_CODEX, REAL_CLAUDE_CODE, REAL_GEMINI_CLI, REAL_OPENCODE].
   return { program, whyNot, name: `${program.agent}${whyNot === undefined ? "" : ` (${whyNot})`}` };
 });
 
-/** Returns what is said on the path to the leaf, without spaces around it. */
+/** Returns the trimmed texts on the path to the leaf. */
 function saidAt(path: string): string[] {
   const session = SessionManager.open(path, { mode: "read-only" });
   expect(session.issues).toEqual([]);
@@ -44,14 +44,14 @@ function saidAt(path: string): string[] {
 
 describe.each(PROGRAMS)("$name", ({ program, whyNot }) => {
   test.skipIf(whyNot !== undefined)(
-    "continues a session, and what it adds joins, each time",
+    "continues a session repeatedly, and each addition joins",
     async () => expectToJoin(program),
     TIMEOUT_MS,
   );
 });
 
 test.skipIf(findWhyNot([REAL_CLAUDE_CODE]) !== undefined)(
-  `a fork that Claude Code makes of a continuation joins, too${findWhyNot([REAL_CLAUDE_CODE]) ? " (needs it)" : ""}`,
+  `joins a fork of a continuation by Claude Code, too${findWhyNot([REAL_CLAUDE_CODE]) ? " (needs it)" : ""}`,
   async () => {
     const places = new Places();
     const path = await makeOriginal(places);

@@ -14,7 +14,7 @@ beforeEach(() => {
   vi.stubEnv("XDG_DATA_HOME", temporaryFolder());
 });
 
-/** Texts that programs take for their own, that repeat, or that say nothing. */
+/** Texts that programs mistake for their own, repeated texts, and blank texts. */
 const said = fc.oneof(
   fc.constantFrom("ok", "go on", "", " ", "/help", "<session_context>", "# AGENTS.md instructions", "é\n{}"),
   fc.string({ maxLength: 8 }),
@@ -34,7 +34,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 
-/** Makes a session that says something; returns its path. */
+/** Creates a session with messages; returns its path. */
 async function makeSession(places: Places, steps: readonly Step[]): Promise<string> {
   const session = SessionManager.create(CWD, places.sessions);
   let timestamp = Date.UTC(2026, 10, 22, 5);
@@ -66,41 +66,38 @@ async function makeSession(places: Places, steps: readonly Step[]): Promise<stri
   return path;
 }
 
-test.each(PROGRAMS)(
-  "any session comes back from %s unchanged, and with exactly what was added",
-  async (program) => {
-    const whole = fc.boolean();
-    const property = fc.asyncProperty(fc.array(step, { maxLength: 12 }), whole, async (steps, isWhole) => {
-      const places = new Places();
-      const path = await makeSession(places, steps);
-      const before = readFileSync(path, "utf8");
-      const original = SessionManager.open(path, { mode: "read-only" });
-      const leafId = original.getLeafId() ?? "";
-      const continuation = exportTo(places, program, original, { compacted: isWhole ? "whole" : "context" });
-      const all = await importAll(places);
-      expect(all.map(({ status }) => status)).toEqual(["unchanged"]);
-      expect(readFileSync(path, "utf8")).toBe(before);
-      for (const turn of ["one more", "and one"]) {
-        continuation.addTurn(turn);
-        expect(await importAll(places)).toMatchObject([{ status: "grown" }]);
-        const now = readFileSync(path, "utf8");
-        forget(places);
-        expect(await importAll(places)).toMatchObject([{ status: "unchanged" }]);
-        expect(readFileSync(path, "utf8")).toBe(now);
-      }
-      expect(readFileSync(path, "utf8").startsWith(before)).toBe(true);
-      const after = SessionManager.open(path, { mode: "read-only" });
-      expect(after.issues).toEqual([]);
-      const added = after.getEntries().slice(original.getEntries().length);
-      const texts = added
-        .filter(({ type }) => type === "message")
-        .map((entry) => getTexts(getMessageFields(entry).content).join(""));
-      expect(texts).toEqual(["one more", "done: one more", "and one", "done: and one"]);
-      const branch = after.getBranch().map(({ id }) => id);
-      expect(branch.slice(0, branch.indexOf(leafId) + 1)).toEqual(original.getBranch().map(({ id }) => id));
-      expect(added.some(({ id }) => id === branch.at(-1))).toBe(true);
-      expect(places.files().size).toBe(1);
-    });
-    await fc.assert(property, { numRuns: 60 });
-  },
-);
+test.each(PROGRAMS)("any session returns from %s unchanged, with exactly what was added", async (program) => {
+  const whole = fc.boolean();
+  const property = fc.asyncProperty(fc.array(step, { maxLength: 12 }), whole, async (steps, isWhole) => {
+    const places = new Places();
+    const path = await makeSession(places, steps);
+    const before = readFileSync(path, "utf8");
+    const original = SessionManager.open(path, { mode: "read-only" });
+    const leafId = original.getLeafId() ?? "";
+    const continuation = exportTo(places, program, original, { compacted: isWhole ? "whole" : "context" });
+    const all = await importAll(places);
+    expect(all.map(({ status }) => status)).toEqual(["unchanged"]);
+    expect(readFileSync(path, "utf8")).toBe(before);
+    for (const turn of ["one more", "and one"]) {
+      continuation.addTurn(turn);
+      expect(await importAll(places)).toMatchObject([{ status: "grown" }]);
+      const now = readFileSync(path, "utf8");
+      forget(places);
+      expect(await importAll(places)).toMatchObject([{ status: "unchanged" }]);
+      expect(readFileSync(path, "utf8")).toBe(now);
+    }
+    expect(readFileSync(path, "utf8").startsWith(before)).toBe(true);
+    const after = SessionManager.open(path, { mode: "read-only" });
+    expect(after.issues).toEqual([]);
+    const added = after.getEntries().slice(original.getEntries().length);
+    const texts = added
+      .filter(({ type }) => type === "message")
+      .map((entry) => getTexts(getMessageFields(entry).content).join(""));
+    expect(texts).toEqual(["one more", "done: one more", "and one", "done: and one"]);
+    const branch = after.getBranch().map(({ id }) => id);
+    expect(branch.slice(0, branch.indexOf(leafId) + 1)).toEqual(original.getBranch().map(({ id }) => id));
+    expect(added.some(({ id }) => id === branch.at(-1))).toBe(true);
+    expect(places.files().size).toBe(1);
+  });
+  await fc.assert(property, { numRuns: 60 });
+});

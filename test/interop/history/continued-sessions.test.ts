@@ -46,7 +46,7 @@ async function countTokens(places: Places): Promise<number> {
 }
 
 describe.each(PROGRAMS)("a session that continues in %s", (program) => {
-  test("is unchanged as long as nothing is added there, and is not offered", async () => {
+  test("is unchanged and not listed as long as nothing is added there", async () => {
     const places = new Places();
     const path = await makeOriginal(places);
     const before = readFileSync(path, "utf8");
@@ -102,12 +102,12 @@ describe.each(PROGRAMS)("a session that continues in %s", (program) => {
       "And the bath?",
       "done: And the bath?",
     ]);
-    // The two calls of the original and those of two turns.
+    // The original's two calls and those of two turns.
     expect(await countTokens(places)).toBe(100 + 200 + 50 + 50);
     expect(await importAll(places, { fresh: true })).toMatchObject([{ status: "unchanged", id }]);
   });
 
-  test("stays where it was continued here, and gets the rest beside", async () => {
+  test("keeps its leaf where it was continued here, and gets the rest as another branch", async () => {
     const places = new Places();
     const path = await makeOriginal(places);
     const continuation = exportFrom(places, program, path);
@@ -131,7 +131,7 @@ describe.each(PROGRAMS)("a session that continues in %s", (program) => {
     ]);
   });
 
-  test("does not come back after it was deleted here, unless it is asked for", async () => {
+  test("is not restored after deletion here, unless explicitly imported", async () => {
     for (const isJoined of [true, false]) {
       const places = new Places();
       const path = await makeOriginal(places);
@@ -159,7 +159,7 @@ describe.each(PROGRAMS)("a session that continues in %s", (program) => {
     }
   });
 
-  test("is a session of its own where the original never was, without the calls of copies", async () => {
+  test("is a session of its own where the original never existed, without the calls of copies", async () => {
     const places = new Places();
     const path = await makeOriginal(places);
     const continuation = exportFrom(places, program, path);
@@ -187,7 +187,7 @@ describe.each(PROGRAMS)("a session that continues in %s", (program) => {
     expect(readFileSync(path)).toEqual(bytes);
   });
 
-  test("joins it in a store that is none of files", async () => {
+  test("joins the original in a store without files", async () => {
     const places = new Places();
     const path = await makeOriginal(places);
     const store = memoryStore();
@@ -210,7 +210,7 @@ describe.each(PROGRAMS)("a session that continues in %s", (program) => {
     await store.close();
   });
 
-  test("does not bring back what was redacted in it", async () => {
+  test("does not restore what was redacted in the original", async () => {
     const places = new Places();
     const path = await makeOriginal(places);
     const continuation = exportFrom(places, program, path);
@@ -226,7 +226,7 @@ describe.each(PROGRAMS)("a session that continues in %s", (program) => {
     expect(text).not.toContain("Where is the leak?");
     expect(text).not.toContain("It is the tap.");
     expect(saidAt(path).slice(-2)).toEqual(["More.", "done: More."]);
-    // What joined can be redacted, too.
+    // Joined entries can be redacted, too.
     const again = SessionManager.open(path);
     again.redactEntry(again.getEntries().find((entry) => getSaid(entry)[0] === "More.")?.id ?? "");
     await again.close();
@@ -237,7 +237,7 @@ describe.each(PROGRAMS)("a session that continues in %s", (program) => {
     expect(saidAt(path).slice(-2)).toEqual(["Last.", "done: Last."]);
   });
 
-  test("joins when a hook says so", async () => {
+  test("joins when a hook reports it", async () => {
     if (program === "opencode") return;
     const places = new Places();
     const path = await makeOriginal(places);
@@ -271,7 +271,7 @@ describe.each(PROGRAMS)("a session that continues in %s", (program) => {
 });
 
 describe("several continuations of a session", () => {
-  test("are branches of it, and the leaf stays in the first one", async () => {
+  test("become its branches, and the leaf stays in the first one", async () => {
     const places = new Places();
     const path = await makeOriginal(places);
     const all = PROGRAMS.map((program) => exportFrom(places, program, path));
@@ -292,7 +292,7 @@ describe("several continuations of a session", () => {
     expect((await importAll(places)).every(({ status }) => status === "unchanged")).toBe(true);
   });
 
-  test("in the same program, from the same entry, keep apart", async () => {
+  test("in the same program, from the same entry, stay separate", async () => {
     const places = new Places();
     const path = await makeOriginal(places);
     for (const _ of [1, 2]) exportFrom(places, "codex", path).addTurn("Go on.");
@@ -306,7 +306,7 @@ describe("several continuations of a session", () => {
   });
 });
 
-test("a session that was imported, and continues in its own program, takes both files", async () => {
+test("merge both files of an imported session that continues in its own program", async () => {
   const places = new Places();
   const elsewhere = new Places();
   const older = exportFrom(places, "codex", await makeOriginal(elsewhere));
@@ -325,7 +325,7 @@ test("a session that was imported, and continues in its own program, takes both 
 });
 
 test.each(["../outside", "..", "x/../../y", "\0", ""])(
-  "an original of the id %j is none",
+  "ignore an original with the id %j",
   async (sessionId) => {
     const places = new Places();
     const continuation = exportFrom(places, "codex", await makeOriginal(new Places()));
@@ -335,7 +335,7 @@ test.each(["../outside", "..", "x/../../y", "\0", ""])(
   },
 );
 
-test("an original without the entry that was exported is another session", async () => {
+test("become another session if the original lacks the exported entry", async () => {
   const places = new Places();
   const path = await makeOriginal(places);
   const session = SessionManager.open(path);

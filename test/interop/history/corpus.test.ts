@@ -19,7 +19,7 @@ const isThere = existsSync(CORPUS);
 if (!isThere)
   console.warn("skipped: imports of what other programs wrote: ../shared/corpus-other-agents is missing");
 
-/** Where the files of a program lie below the home folder. */
+/** Folders of the programs' files below the home folder. */
 const HOMES: { readonly [program: string]: string } = {
   "claude-code": ".claude/projects/-home-ada-project",
   cline: ".cline",
@@ -38,19 +38,19 @@ function casesOf(): (readonly [program: string, name: string])[] {
   );
 }
 
-/** The files of a case by their place below the home folder. */
+/** The files of a case by their path below the home folder. */
 function filesOf(program: string, name: string): Map<string, Buffer> {
   const folder = join(CORPUS, "generated", program, name);
   const { files } = readTruth(join(folder, "truth.json"));
   return new Map(files.map((file) => [join(HOMES[program] ?? "", file), readFileSync(join(folder, file))]));
 }
 
-/** A session's lines without what only the first import knew. */
+/** Returns a session's lines without what only the first import recorded. */
 function withoutCounts(text: string): string {
   return text.replace(/"counts":\{[^}]*\}/, "");
 }
 
-describe.skipIf(!isThere)("what other programs wrote", () => {
+describe.skipIf(!isThere)("sessions of other programs", () => {
   test.each(casesOf())(
     "%s %s in three steps is the same as at once, and passes verify",
     async (program, name) => {

@@ -33,14 +33,14 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** Makes the folder of the marks one that no user can read. */
+/** Makes the marks folder one that no user can read. */
 function breakMarks(): () => void {
   mkdirSync(join(marks, ".."), { recursive: true });
   symlinkSync(marks, marks);
   return () => unlinkSync(marks);
 }
 
-/** Places with a session that is here, and one that is not. */
+/** Creates places with one session that was imported and one that was not. */
 async function twoSources(): Promise<Places> {
   const places = new Places();
   put(places, 4);
@@ -52,8 +52,8 @@ async function twoSources(): Promise<Places> {
   return places;
 }
 
-describe.skipIf(process.platform === "win32")("marks that cannot be read", () => {
-  test("are reported once, keep back what is not here, and nothing else", async () => {
+describe.skipIf(process.platform === "win32")("unreadable marks", () => {
+  test("are reported once, and keep back only what is not here", async () => {
     const places = await twoSources();
     const mend = breakMarks();
     for (const count of [4, 6, 6]) {
@@ -68,7 +68,7 @@ describe.skipIf(process.platform === "win32")("marks that cannot be read", () =>
     expect((await places.import()).map(({ status }) => status).sort()).toEqual(["new", "unchanged"]);
   });
 
-  test("do not end an import with known sessions that are gone, nor its preview", async () => {
+  test("do not end an import of known sessions whose sources were removed, nor its preview", async () => {
     const places = await twoSources();
     const [one] = (await places.import()).filter(({ sourceId }) => sourceId === SESSION_ID);
     await deleteSession(one?.path ?? "", { permanent: true });
@@ -90,13 +90,13 @@ describe.skipIf(process.platform === "win32")("marks that cannot be read", () =>
     expect(skipped).toEqual([marks]);
   });
 
-  test("end an import that nobody asked to report to", async () => {
+  test("end an import without a report callback", async () => {
     const places = await twoSources();
     breakMarks();
     await expect(places.import()).rejects.toMatchObject({ code: "READ_FAILED", details: { path: marks } });
   });
 
-  test("keep nobody from deleting, restoring or importing again", async () => {
+  test("do not prevent deleting, restoring, or importing again", async () => {
     const places = await twoSources();
     const warnings = vi.spyOn(process, "emitWarning").mockReturnValue();
     breakMarks();
@@ -115,7 +115,7 @@ describe.skipIf(process.platform === "win32")("marks that cannot be read", () =>
 });
 
 test.skipIf(process.platform === "win32")(
-  "a mark that cannot be written is told once for each deletion",
+  "reports a mark that cannot be written once for each deletion",
   async () => {
     const warnings = vi.spyOn(process, "emitWarning").mockReturnValue();
     breakMarks();
@@ -125,7 +125,7 @@ test.skipIf(process.platform === "win32")(
   },
 );
 
-test("a session file that cannot be read is reported, and the rest is imported", async () => {
+test("reports an unreadable session file and imports the rest", async () => {
   const places = await twoSources();
   const [one] = (await places.import()).filter(({ sourceId }) => sourceId === SESSION_ID);
   const refused = Object.assign(new Error("EACCES: permission denied"), { code: "EACCES" });
@@ -140,7 +140,7 @@ test("a session file that cannot be read is reported, and the rest is imported",
   expect(skipped).toEqual([expect.stringContaining(SESSION_ID)]);
 });
 
-test("a folder of sessions that cannot be read ends an import, which would make what is in there once more", async () => {
+test("ends an import if a sessions folder is unreadable, because its sessions would be duplicated", async () => {
   const places = await twoSources();
   const refused = Object.assign(new Error("EACCES: permission denied"), { code: "EACCES" });
   forget(places);
@@ -157,7 +157,7 @@ test("a folder of sessions that cannot be read ends an import, which would make 
   expect(places.files()).toEqual(before);
 });
 
-test("a store whose list fails in the middle is asked again, and what is in it is not imported twice", async () => {
+test("retries a store whose list fails midway, and does not import its sessions twice", async () => {
   const places = await twoSources();
   const store = memoryStore();
   const into = { store, storeName: "memory" };
@@ -176,12 +176,12 @@ test("a store whose list fails in the middle is asked again, and what is in it i
   const skipped: string[] = [];
   const all = await places.import({ ...into, onSkipped: (path) => skipped.push(path) });
   expect(skipped).toHaveLength(1);
-  // The newest version of each session is the one that is kept up to date.
+  // The newest version of each session is kept up to date.
   for (const { id } of all) expect(id).toMatch(/\.m\d+$/);
   await store.close();
 });
 
-test("two imports of one source into one store at once make each session once and double nothing", async () => {
+test("two concurrent imports of one source into one store create each session once and duplicate nothing", async () => {
   const places = await twoSources();
   const store = memoryStore();
   const into = (name: string) => ({ store, storeName: "memory", cacheDir: join(places.root, name) });
@@ -201,7 +201,7 @@ test("two imports of one source into one store at once make each session once an
   expect(readFileSync(join(places.home, CLAUDE_PATH), "utf8")).toContain("done");
 });
 
-describe("a mark stays", () => {
+describe("a mark remains", () => {
   test("if another process has deleted the session at the same time", async () => {
     const gone = new SessionError("SESSION_NOT_FOUND", "gone");
     const deleted = deleteMarked([ORIGIN], () => {
@@ -211,7 +211,7 @@ describe("a mark stays", () => {
     expect(isDeletedImport(ORIGIN)).toBe(true);
   });
 
-  test("if a restoration removes it before the session is deleted once more", async () => {
+  test("if a restoration removes it before the session is deleted again", async () => {
     await deleteMarked([ORIGIN], () => unmarkDeletedImport(ORIGIN));
     expect(isDeletedImport(ORIGIN)).toBe(true);
   });

@@ -19,7 +19,7 @@ function totals(costUSD: number) {
 const ONE = [user("q", null, "hello"), part("a", "q", "msg_1", text("hi"))];
 const TWO = [user("q2", "a", "and now?"), part("a2", "q2", "msg_2", text("this"))];
 
-/** The original: it went on after it was copied. */
+/** The original, which continued after it was copied. */
 const ORIGINAL = [
   ...ONE,
   totals(0.1),
@@ -30,7 +30,7 @@ const ORIGINAL = [
   totals(0.5),
 ];
 
-/** A copy of the first two turns, begun later; its totals begin at those of the original. */
+/** A copy of the first two turns, started later; its totals start at those of the original. */
 function copyWith(...more: readonly object[]): string {
   const begun = { type: "queue-operation", timestamp: "2026-11-22T09:00:00.000Z" };
   const copied = [...ONE, ...TWO].map((one) => ({ ...one, sessionId: FORK_ID }));
@@ -50,7 +50,7 @@ function forget({ cacheDir }: Places): void {
   rmSync(cacheDir, { recursive: true, force: true });
 }
 
-test("dollars that a copy's totals begin with count in the original only, and its entries have ids of their own", async () => {
+test("counts the dollars that a copy's totals start with only in the original, and gives its entries their own ids", async () => {
   const places = new Places();
   places.put(PARENT_PATH, joinLines(ORIGINAL));
   places.put(FORK_PATH, copyWith(...OWN, totals(0.4), user("f2", "g", "more"), totals(0.45)));
@@ -61,7 +61,7 @@ test("dollars that a copy's totals begin with count in the original only, and it
   expect(fork?.ids.filter((id) => parent?.ids.includes(id))).toEqual([]);
 });
 
-test("what the original had spent is known after its file is gone, even if the copy had spent nothing yet", async () => {
+test("subtracts the original's cost after its file is removed, even if the copy had no cost yet", async () => {
   const places = new Places();
   const original = places.put(PARENT_PATH, joinLines(ORIGINAL));
   places.put(FORK_PATH, copyWith(totals(0.3)));
@@ -81,7 +81,7 @@ test("what the original had spent is known after its file is gone, even if the c
   }
 });
 
-test("what was imported before the original was known stays as it is", async () => {
+test("leaves earlier imports unchanged when the original becomes known later", async () => {
   const places = new Places();
   const copy = places.put(FORK_PATH, copyWith(...OWN, totals(0.4)));
   const [fork] = await places.import({ paths: [copy] });
@@ -95,7 +95,7 @@ test("what was imported before the original was known stays as it is", async () 
   expect(costsIn(fork?.path).dollars).toBeCloseTo(0.45, 9);
 });
 
-test("a copy whose totals come after its first import is told what the original had spent, in a store, too", async () => {
+test("subtracts the original's cost from totals that come after a copy's first import, in a store, too", async () => {
   const places = new Places();
   const store = memoryStore();
   const into: Partial<ImportSessionsOptions> = { store, storeName: "memory" };
@@ -126,6 +126,6 @@ test.skipIf(!existsSync(CORPUS))("a real fork and its original cost what their c
     places.put(`.claude/projects/-home-ada/${name}`, readFileSync(join(CORPUS, name)));
   }
   const dollars = (await places.import()).map(({ path }) => costsIn(path).dollars);
-  // The last totals of both, less what the fork's began with.
+  // The last totals of both, minus the fork's initial totals.
   expect(dollars.reduce((sum, one) => sum + one, 0)).toBeCloseTo(0.1552296 + 0.2342916 - 0.11528055, 9);
 });

@@ -27,7 +27,7 @@ interface Run {
   readonly skipped: string[];
 }
 
-/** Imports a database and a good session, on the process that reads or without. */
+/** Imports a database and a good session, with or without the reader process. */
 async function run(places: Places, more: Partial<ImportSessionsOptions> = {}, by = program): Promise<Run> {
   places.put(`.claude/projects/-code/${SESSION_ID}.jsonl`, GOOD);
   const skipped: string[] = [];
@@ -47,7 +47,7 @@ async function run(places: Places, more: Partial<ImportSessionsOptions> = {}, by
 const NOWHERE = new URL("file:///nowhere.js");
 const idsIn = ({ found }: Run) => found.map(({ sourceId }) => sourceId).sort();
 
-/** Each is a change of the schema, and what is imported of the two sessions. */
+/** Schema changes, each with the imported ones of the two sessions. */
 const COLUMNS: readonly (readonly [what: string, change: string, isKnown: boolean])[] = [
   ["of 500 MB in sessions", "ALTER TABLE session ADD COLUMN x text AS (hex(zeroblob(250000000)))", true],
   ["of 540 MB in parts", "ALTER TABLE part ADD COLUMN x text AS (hex(zeroblob(270000000)))", true],
@@ -66,17 +66,17 @@ const COLUMNS: readonly (readonly [what: string, change: string, isKnown: boolea
   ],
 ];
 
-/** Sessions that are used before all others, and so are not of the last month. */
+/** Sessions that are used before all others and so are not in the last month. */
 const SIXTY_SESSIONS = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 60)
   INSERT INTO session SELECT i, 'p', null, '/code', 't', '1', 'build', null, i, i FROM n;
   INSERT INTO message SELECT 'old_' || id, id, 1, 1, '{}' FROM session WHERE id NOT LIKE 'ses%';`;
 
-/** Rows of which a page can have many. */
+/** Rows that a page can have in large numbers. */
 const MANY_ROWS = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 2000)
   INSERT INTO message SELECT i, 'ses_one', i, i, '{"role":"user","text":"' || hex(zeroblob(40)) || '"}' FROM n;
   PRAGMA wal_checkpoint(TRUNCATE);`;
 
-/** Makes the pages of the messages lead to each other again and again, so that reading all of them takes years. */
+/** Links the message pages in cycles, so that reading all of them takes years. */
 function makeEndless(database: ProgramsDatabase): void {
   database.exec(MANY_ROWS);
   const bytes = readFileSync(database.path);
@@ -119,14 +119,14 @@ describe.skipIf(!canReadDatabases())("another program's database (skipped withou
     30_000,
   );
 
-  test("with 40,000 sessions and no index is read in one go", async () => {
+  test("with 40,000 sessions and no index is read in one pass", async () => {
     const places = new Places();
     const database = new ProgramsDatabase(places, SCHEMA.replaceAll(" PRIMARY KEY", ""));
     database.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 40000)
       INSERT INTO session SELECT 'ses_' || i, 'p', null, '/code', 't', '1', 'build', null, i, i FROM n;
       INSERT INTO message SELECT 'msg_' || id, id, time_created, time_updated, '{"role":"user"}' FROM session;
       INSERT INTO event_sequence SELECT id, time_created FROM session;`);
-    // Of the last month only one, since so many files would take the test too long.
+    // Only one is in the last month, since so many files would slow down the test.
     database.exec(`UPDATE session SET time_updated = ${Date.now()} WHERE id = 'ses_39999'`);
     expect((await run(places, { sinceMs: Date.now() - 60_000 })).skipped).toEqual([]);
   });
@@ -134,7 +134,7 @@ describe.skipIf(!canReadDatabases())("another program's database (skipped withou
   test.each([
     ["session", "time_created = 1152921504606846976", []],
     ["message", "time_created = -1152921504606846976", []],
-  ])("with a number beyond 2^53 in the table %s loses only that session", async (table, change) => {
+  ])("with a number above 2^53 in the table %s loses only that session", async (table, change) => {
     const places = new Places();
     const database = new ProgramsDatabase(places);
     for (const document of [HELLO, OTHER]) database.put(document);
@@ -144,7 +144,7 @@ describe.skipIf(!canReadDatabases())("another program's database (skipped withou
     expect(result.skipped).toEqual([expect.stringMatching(/ses_two.*2\^53.*opencode export/)]);
   });
 
-  test("with a text of more than 64 MB leaves out that one, with an issue", async () => {
+  test("with a text of more than 64 MB drops that one, with an issue", async () => {
     const places = new Places();
     const database = new ProgramsDatabase(places);
     database.put(HELLO);
@@ -156,7 +156,7 @@ describe.skipIf(!canReadDatabases())("another program's database (skipped withou
     ]);
   });
 
-  test("whose pages lead to each other again and again is reported", async () => {
+  test("whose pages link in cycles is reported", async () => {
     const places = new Places();
     makeEndless(new ProgramsDatabase(places));
     const result = await run(places);

@@ -14,7 +14,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** Sessions of OpenCode, and of Kimi Code's agents, that started each other, some with ids like paths. */
+/** Sessions of OpenCode and of Kimi Code's agents that started each other, some with ids like paths. */
 function circles(): Places {
   const places = new Places();
   const parents = { ses_a: "ses_b", ses_b: "ses_a", "../../up": "..", "..": "../../up" };
@@ -39,7 +39,7 @@ function circles(): Places {
   return places;
 }
 
-test("sessions that are each other's parents, or have ids like paths, are imported once, and can be deleted", async () => {
+test("imports sessions that are each other's parents or have ids like paths once, and can delete them", async () => {
   const places = circles();
   const made = await places.import();
   expect(made.map(({ status }) => status)).toEqual(Array(7).fill("new"));

@@ -13,7 +13,7 @@ import { Places } from "./support/places.ts";
 const PROJECTS = ".claude/projects/-code-project";
 const MEGABYTE = 1024 * 1024;
 
-/** A session of Claude Code that must be imported whatever lies before it; no record names its folder. */
+/** A session of Claude Code that must be imported whatever precedes it; no record names its folder. */
 const GOOD = [user("q", null, "hello"), part("a", "q", "msg_1", text("hi"))].map(({ cwd: _, ...one }) => one);
 
 const idOf = (number: number) => `00000000-2222-4333-8444-${String(number).padStart(12, "0")}`;
@@ -26,9 +26,9 @@ function mine(number: number, fields: object = {}) {
   ]);
 }
 
-/** A home folder full of what no program should write; it sorts before the good sessions. */
+/** A home folder of files that no program should write; they sort before the good sessions. */
 class HostileHome extends Places {
-  /** What is left out, each with one line. */
+  /** Skipped files, each with one line. */
   readonly odd: string[] = [];
 
   /** @param levels - Depth of a record that is too deep. */
@@ -67,7 +67,7 @@ class HostileHome extends Places {
     symlinkSync("loop.jsonl", this.#odd(`${PROJECTS}/loop.jsonl`));
     symlinkSync("..", this.#odd(`${PROJECTS}/up`));
     symlinkSync(".", this.#odd(`${PROJECTS}/self`));
-    // Seen once, under its own name, and nothing to report.
+    // Seen once, under its own name, with nothing to report.
     symlinkSync("-code-project", join(this.home, ".claude/projects/-code-alias"));
   }
 
@@ -124,7 +124,7 @@ class HostileHome extends Places {
 
 const GOOD_IDS = [idOf(1), SESSION_ID, "g1", THREAD_ID].sort();
 
-/** Imports several times without the cache; each odd file must be reported once, and everything else imported. */
+/** Imports several times without the cache; each odd file must be reported once and everything else imported. */
 async function importTwice(levels: number): Promise<void> {
   const home = new HostileHome(levels);
   for (const status of ["new", "unchanged"]) {
@@ -162,7 +162,7 @@ async function importFromCommandLine(): Promise<void> {
   expect((await run(join(home.home, PROJECTS, "pipe.jsonl"))).told).toHaveLength(1);
 }
 
-/** Seconds each, because of what the odd files hold: a short run tries one. */
+/** Tests that take seconds each, because of the odd files' contents: a short run tries one. */
 const WAYS: ReadonlyMap<string, () => Promise<void>> = new Map([
   ["twice", () => importTwice(2_000_000)],
   ["from the command line", importFromCommandLine],

@@ -28,7 +28,7 @@ beforeEach(() => {
   vi.stubEnv("XDG_DATA_HOME", temporaryFolder());
 });
 
-/** What is said on the path to the leaf. */
+/** Returns the messages on the path to the leaf. */
 function saidAt(path: string): string[] {
   const session = SessionManager.open(path, { mode: "read-only" });
   expect(session.issues).toEqual([]);
@@ -39,38 +39,35 @@ function entryHolding(session: SessionManager, words: string): string {
   return session.getEntries().find((entry) => JSON.stringify(entry).includes(words))?.id ?? "";
 }
 
-describe("what was redacted here", () => {
-  test.each([[true], [false]])(
-    "does not come back when the source grows (cache: %s)",
-    async (isRemembered) => {
-      const places = new Places();
-      put(places, 4);
-      const [one] = await places.import();
-      const path = one?.path ?? "";
-      const session = SessionManager.open(path);
-      session.redactEntry(entryHolding(session, SECRET));
-      await session.close();
-      for (const count of [4, 5, 6, 6]) {
-        put(places, count);
-        if (!isRemembered) forget(places);
-        const before = readFileSync(path, "utf8");
-        const [now] = await places.import();
-        const after = readFileSync(path, "utf8");
-        expect(after).not.toContain(SECRET);
-        expect(now?.status === "unchanged").toBe(after === before);
-        expect(after.startsWith(before)).toBe(true);
-      }
-      // The leaf is where the source is, although the record of the redaction stood at the end.
-      expect(saidAt(path).at(-1)).toContain("done");
-      expect(saidAt(path)).toHaveLength(6);
-      // A new record with the same text is new.
-      put(places, 6, [user("q9", "a3", `again ${SECRET}`)]);
-      await places.import();
-      expect(readFileSync(path, "utf8")).toContain(SECRET);
-    },
-  );
+describe("content redacted here", () => {
+  test.each([[true], [false]])("is not restored when the source grows (cache: %s)", async (isRemembered) => {
+    const places = new Places();
+    put(places, 4);
+    const [one] = await places.import();
+    const path = one?.path ?? "";
+    const session = SessionManager.open(path);
+    session.redactEntry(entryHolding(session, SECRET));
+    await session.close();
+    for (const count of [4, 5, 6, 6]) {
+      put(places, count);
+      if (!isRemembered) forget(places);
+      const before = readFileSync(path, "utf8");
+      const [now] = await places.import();
+      const after = readFileSync(path, "utf8");
+      expect(after).not.toContain(SECRET);
+      expect(now?.status === "unchanged").toBe(after === before);
+      expect(after.startsWith(before)).toBe(true);
+    }
+    // The leaf is the source's, although the redaction record was last in the file.
+    expect(saidAt(path).at(-1)).toContain("done");
+    expect(saidAt(path)).toHaveLength(6);
+    // A new record with the same text is new.
+    put(places, 6, [user("q9", "a3", `again ${SECRET}`)]);
+    await places.import();
+    expect(readFileSync(path, "utf8")).toContain(SECRET);
+  });
 
-  test("in part does not come back either, nor in a store", async () => {
+  test("is not restored after a partial redaction, nor in a store", async () => {
     const places = new Places();
     put(places, 4);
     const [one] = await places.import();
@@ -101,7 +98,7 @@ describe("what was redacted here", () => {
     await store.close();
   });
 
-  test("stays away when its message grows, whichever of its versions was redacted", async () => {
+  test("stays removed when its message grows, whichever of its versions was redacted", async () => {
     const places = new Places();
     const grow = (count: number) =>
       places.put(
@@ -139,7 +136,7 @@ describe("what was redacted here", () => {
     }
   });
 
-  test("is redacted in what is imported anew beside it", async () => {
+  test("is redacted in a session re-imported alongside the existing one", async () => {
     const places = new Places();
     put(places, 4);
     const [one] = await places.import();
@@ -158,15 +155,15 @@ describe("what was redacted here", () => {
   });
 });
 
-describe("what was deleted here", () => {
-  test("stays deleted, also without the cache and when it grows, until it is asked for again", async () => {
+describe("a session deleted here", () => {
+  test("stays deleted, also without the cache and when it grows, until explicitly imported", async () => {
     const places = new Places();
     put(places, 4);
     const agent = { isSidechain: true, agentId: "abc" };
     const agentPath = CLAUDE_PATH.replace(".jsonl", "/subagents/agent-abc.jsonl");
     const [one] = await places.import();
     await deleteSession(one?.path ?? "", { permanent: true });
-    // A subagent of it that is new belongs to it.
+    // A new subagent of it belongs to it.
     places.put(
       agentPath,
       joinLines([user("u", null, "look", agent), part("v", "u", "msg_s", text("seen"), agent)]),
@@ -194,7 +191,7 @@ describe("what was deleted here", () => {
     expect(places.files().size).toBe(2);
   });
 
-  test("and is somewhere else is kept up to date there", async () => {
+  test("is kept up to date in another folder that has it", async () => {
     const places = new Places();
     put(places, 4);
     const [one] = await places.import();
@@ -207,7 +204,7 @@ describe("what was deleted here", () => {
     await store.close();
   });
 
-  test("is not marked if it could not be deleted", async () => {
+  test("is not marked if deletion failed", async () => {
     const places = new Places();
     put(places, 4);
     const [one] = await places.import();
@@ -220,7 +217,7 @@ describe("what was deleted here", () => {
   });
 });
 
-/** The session that the records make. */
+/** Returns the session that the records make. */
 function imported(count: number) {
   const main = readSourceText(joinLines(RECORDS.slice(0, count)));
   const [one] = importClaudeCode({ main, sessionId: SESSION_ID, importedAt: "2026-11-23T00:00:00.000Z" });
@@ -229,7 +226,7 @@ function imported(count: number) {
 }
 
 describe("a session file", () => {
-  test("that another writer appends to at the same moment keeps that one's leaf", async () => {
+  test("keeps the leaf of another writer that appends at the same moment", async () => {
     const path = join(temporaryFolder(), "s.jsonl");
     await syncFile(path, imported(3));
     const mine = SessionManager.open(path);
@@ -237,7 +234,7 @@ describe("a session file", () => {
     const fs = {
       ...nodeFs,
       writeSync: ((...given: Parameters<typeof nodeFs.writeSync>) => {
-        // Between the look and the write of the import.
+        // Between the import's read and its write.
         if (calls++ === 0) mine.appendMessage({ role: "user", content: "mine", timestamp: 0 });
         return nodeFs.writeSync(...given);
       }) as typeof nodeFs.writeSync,
@@ -253,7 +250,7 @@ describe("a session file", () => {
     await mine.close();
   });
 
-  test("that another import makes at the same moment is no failure", async () => {
+  test("may be created by another import at the same moment", async () => {
     const path = join(temporaryFolder(), "s.jsonl");
     const one = imported(4);
     const fs = {
@@ -268,7 +265,7 @@ describe("a session file", () => {
   });
 
   test.skipIf(IS_WINDOWS)(
-    "that is a link, a folder or a pipe is refused, and what it leads to is left alone",
+    "that is a link, a folder, or a pipe is refused, and a link's target is unchanged",
     async () => {
       const folder = temporaryFolder();
       const one = imported(6);
@@ -298,7 +295,7 @@ describe("a session file", () => {
       "all but the last line",
       (whole: string) => whole.slice(0, whole.lastIndexOf("\n", whole.length - 2) + 1),
     ],
-  ])("that a power cut left %s is completed, although the source is unchanged", async (_, damage) => {
+  ])("that a power loss left %s is completed, although the source is unchanged", async (_, damage) => {
     const places = new Places();
     put(places);
     const [one] = await places.import();
@@ -311,7 +308,7 @@ describe("a session file", () => {
     expect(await places.import()).toMatchObject([{ status: "unchanged" }]);
   });
 
-  test("that is no session is left alone", async () => {
+  test("is left alone if it is not a session", async () => {
     const places = new Places();
     put(places);
     const [one] = await places.import();
@@ -331,7 +328,7 @@ describe("the version of the mapping", () => {
     part("z", "q", "msg_1", text("ready"), { stop: "end_turn" }),
   ];
 
-  /** Makes a session as an older mapping would have made it. */
+  /** Creates a session as an older mapping would have. */
   function age(path: string): void {
     const older = readFileSync(path, "utf8")
       .replace(/"mapping":\d+,/, "")
@@ -358,7 +355,7 @@ describe("the version of the mapping", () => {
     expect(saidAt(path)).toHaveLength(6);
   });
 
-  test("that gave entries other parents stays, too, and what is new is added once", async () => {
+  test("with other parents for entries is kept, too, and what is new is added once", async () => {
     const records = [
       user("q", null, "begin"),
       part("a1", "q", "msg_1", call("t1"), { stop: "tool_use" }),
@@ -398,7 +395,7 @@ describe("the version of the mapping", () => {
     expect(saidAt(path).at(-1)).toContain("done");
   });
 
-  test("keeps the program's own texts as an older one made them, and makes new ones its own way", async () => {
+  test("keeps the program's own texts as an older one made them, and maps new ones its own way", async () => {
     const records = [
       user("m", null, "old rules", { isMeta: true }),
       ...CONVERSATION_BEHIND_RULES,
@@ -436,7 +433,7 @@ describe("the version of the mapping", () => {
     expect(context(fresh?.path ?? "")).toContain("go on");
   });
 
-  test("keeps results as an older one named their calls, once, and names those of new ones whole", async () => {
+  test("keeps results as an older one named their calls, once, and names new ones in full", async () => {
     const metadata = { openai: { itemId: "fc_1" } };
     const turnOf = (n: number) => [
       openCodePrompt(`q${n}`, n * 10, `prompt ${n}`),
@@ -465,7 +462,7 @@ describe("the version of the mapping", () => {
     expect(anew.match(/"toolCallId":"[^"]*"/g)).toEqual(['"toolCallId":"c1|fc_1"', '"toolCallId":"c2|fc_1"']);
   });
 
-  test("decides what is imported anew beside it, once", async () => {
+  test("determines what is re-imported alongside the existing session, once", async () => {
     const places = new Places();
     put(places);
     const [one] = await places.import();
@@ -480,7 +477,7 @@ describe("the version of the mapping", () => {
   });
 });
 
-test("imports go to a folder of their own, and sessions imported earlier stay where they are", async () => {
+test("writes imports to their own folder, and leaves earlier ones in place", async () => {
   const places = new Places();
   put(places, 4);
   const agentDir = join(places.root, "agent");
@@ -511,7 +508,7 @@ describe("a name given here", () => {
   const renamed = { type: "custom-title", customTitle: "Renamed there", sessionId: SESSION_ID };
   const nameAt = (path: string) => SessionManager.open(path, { mode: "read-only" }).getSessionName();
 
-  test("outranks later names that the program makes, until the user renames the session there", async () => {
+  test("takes precedence over later names that the program generates, until the user renames the session there", async () => {
     const places = new Places();
     put(places, 2);
     const [one] = await places.import();
@@ -532,7 +529,7 @@ describe("a name given here", () => {
     expect(nameAt(path)).toBe("Renamed there");
   });
 
-  test("that was cleared leaves the program's", async () => {
+  test("yields to the program's name when cleared", async () => {
     const places = new Places();
     put(places, 2);
     const [one] = await places.import();

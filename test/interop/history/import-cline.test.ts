@@ -57,7 +57,7 @@ test("a session of the command line grows, and a second run changes nothing", as
   expect([header?.cwd, entries.filter(({ type }) => type === "message").length]).toEqual(["/code", 4]);
 });
 
-test("an undo in a session of its own is a fork of the one that it begins like", async () => {
+test("an undo in a separate session is a fork of the one it starts like", async () => {
   const places = new Places();
   put(places, "17_ab", [...TURN, ...NEXT]);
   put(places, "18_cd", [...TURN, user(9, "three", "u3")], { started_at: new Date(START + 8).toISOString() });
@@ -67,7 +67,7 @@ test("an undo in a session of its own is a fork of the one that it begins like",
   expect(readSession(original).header?.parentSession).toBeUndefined();
 });
 
-test("a file that was cut off gives its whole messages, and loses none that were imported", async () => {
+test("a truncated file yields its whole messages, and loses none that were imported", async () => {
   const places = new Places();
   const path = put(places, "17_ab", [...TURN, ...NEXT]);
   const whole = JSON.stringify(
@@ -96,7 +96,7 @@ test.each([
     "Library/Application Support/VSCodium/User/globalStorage/kilocode.kilo-code",
     "tasks/1795406259471/history_item.json",
   ],
-])("tasks of an editor in %s are found, with their tokens and folders", async (folder, facts) => {
+])("finds an editor's tasks in %s, with their tokens and folders", async (folder, facts) => {
   const places = new Places();
   const item = { id: "1795406259471", workspace: "/code", cwdOnTaskInitialization: "/code" };
   const rows = [{ ts: START + 2, say: "api_req_started", text: '{"tokensIn":7,"tokensOut":3,"cost":0.5}' }];
@@ -113,12 +113,12 @@ test.each([
   const [text = ""] = places.files().values();
   expect(readSession(text).header).toMatchObject({ cwd: "/code", id: "1795406259471" });
   expect(text).toContain('"input":7,"output":3');
-  // Tokens that are told later belong to the session, too.
+  // Tokens reported later belong to the session, too.
   places.put(`${task}/ui_messages.json`, JSON.stringify(rows).replace('tokensIn\\":7', 'tokensIn\\":17'));
   expect((await places.import()).map(brief)).toEqual(["grown 1795406259471"]);
 });
 
-test("variables say where the command line and Kimi Code keep their sessions", async () => {
+test("reads the folders of the command line and Kimi Code from variables", async () => {
   const places = new Places();
   const at = (path: string, text: string) => {
     const file = join(places.root, path);
@@ -154,7 +154,7 @@ test("variables say where the command line and Kimi Code keep their sessions", a
 
 const TASKS = ".config/Code/User/globalStorage/saoudrizwan.claude-dev/tasks";
 
-/** What an editor shows of a task. */
+/** Rows that an editor shows for a task. */
 const ROWS = [
   { ts: START + 1, type: "say", say: "task", text: "build it" },
   { ts: START + 2, type: "say", say: "api_req_started", text: '{"tokensIn":7,"tokensOut":3,"cost":0.5}' },
@@ -167,7 +167,7 @@ const ROWS = [
   { ts: START + 9, type: "say", say: "completion_result", text: "Built." },
 ];
 
-test("a task of which only what the editor shows is left is imported as that, and says so", async () => {
+test("imports a task from the editor's rows, with an issue, if only these are left", async () => {
   const places = new Places();
   places.put(`${TASKS}/1795406259471/ui_messages.json`, JSON.stringify(ROWS));
   const [made] = await places.import();
@@ -201,7 +201,7 @@ test("a task of which only what the editor shows is left is imported as that, an
   expect((await places.import()).map(brief)).toEqual(["unchanged 1795406259471"]);
 });
 
-test("what the editor shows is no session of its own beside the messages of its task", async () => {
+test("does not import the editor's rows as a separate session if the task has messages", async () => {
   const places = new Places();
   const folder = `${TASKS}/1795406259471`;
   const rows = places.put(`${folder}/ui_messages.json`, JSON.stringify(ROWS));
@@ -221,7 +221,7 @@ test.each([
     [{ role: "user", content: [{ type: "text", text: "<task>\nbuild\n</task>" }] }, answer(2, "Built.")],
   ],
   ["ui_messages.json", ROWS],
-])("%s that was cut off gives what is whole in it", async (name, list) => {
+])("imports the whole items of %s that was truncated", async (name, list) => {
   const places = new Places();
   const whole = JSON.stringify(list);
   places.put(`${TASKS}/1795406259471/${name}`, whole.slice(0, -40));

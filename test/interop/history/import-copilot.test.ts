@@ -28,7 +28,7 @@ function onlyFile(places: Places) {
   return readSession(texts[0] ?? "");
 }
 
-test("turns that are rewound between two imports stay, and the session goes on before them", async () => {
+test("keeps turns that are rewound between two imports, and continues before them", async () => {
   const places = new Places();
   places.put(`${FOLDER}/events.jsonl`, joinLines(numbered([...FIRST, ...SECOND])));
   await places.import();
@@ -58,7 +58,7 @@ const SCHEMA = `
 describe.skipIf(!canReadDatabases())("the program's database (skipped without node:sqlite)", () => {
   const rewind = numbered([event("session.info", { infoType: "rewind", message: "Rewound." })], 20);
 
-  test("tells turns that were rewound before the first import, from its log, and stays as it was", async () => {
+  test("yields turns that were rewound before the first import, from its log, and is not modified", async () => {
     const places = new Places();
     places.put(`${FOLDER}/events.jsonl`, joinLines([...numbered(FIRST), ...rewind]));
     const path = places.put(".copilot/session-store.db", "");
@@ -84,7 +84,7 @@ describe.skipIf(!canReadDatabases())("the program's database (skipped without no
     expect(onlyFile(places).entries.slice(0, entries.length)).toEqual(entries);
   });
 
-  test("tells a turn whose row was written after the rewind, with the same prompt said again", async () => {
+  test("yields a turn whose row was written after the rewind, with the same prompt repeated", async () => {
     const places = new Places();
     const again = numbered([prompt("two"), tokens("r3"), answer("r3", "third")], 21);
     places.put(`${FOLDER}/events.jsonl`, joinLines([...numbered(FIRST), ...rewind, ...again]));
@@ -109,7 +109,7 @@ describe.skipIf(!canReadDatabases())("the program's database (skipped without no
     expect(JSON.stringify(answers[1])).toContain("second");
   });
 
-  test("brings back nothing that was redacted here", async () => {
+  test("restores nothing that was redacted here", async () => {
     const places = new Places();
     const path = places.put(".copilot/session-store.db", "");
     const turn = writableDatabase(path, SCHEMA).prepare("INSERT INTO turns VALUES (?, ?, ?, ?, ?)");
@@ -137,7 +137,7 @@ describe.skipIf(!canReadDatabases())("the program's database (skipped without no
     }
   });
 
-  test("is named where it cannot be read, and the events are imported", async () => {
+  test("is named if it cannot be read, and the events are imported", async () => {
     const places = new Places();
     places.put(`${FOLDER}/events.jsonl`, joinLines([...numbered(FIRST), ...rewind]));
     places.put(".copilot/session-store.db", "no database");
@@ -147,7 +147,7 @@ describe.skipIf(!canReadDatabases())("the program's database (skipped without no
   });
 });
 
-test("the folder of the environment, files of older versions, names beside events, and hostile ids are found", async () => {
+test("finds the environment's folder, files of older versions, names next to events, and hostile ids", async () => {
   const places = new Places();
   const own = join(places.root, "own");
   const agent = "../../etc/agent";
@@ -177,7 +177,7 @@ test("the folder of the environment, files of older versions, names beside event
   places.put("../own/session-state/up/workspace.yaml", 'name: "Ours"\nuser_named: true\n');
   const again = await places.import({ env });
   expect(again.map(({ status }) => status)).toEqual(["grown", "unchanged", "unchanged"]);
-  // A folder of the user's may have any name.
+  // A user's folder may have any name.
   const chat = numbered([start({ sessionId: "elsewhere" }), prompt("found")]);
   places.put("../checkpoints/rewind-file-snapshots/chat.jsonl", joinLines(chat));
   expect(await places.import({ paths: [join(places.root, "checkpoints")] })).toMatchObject([

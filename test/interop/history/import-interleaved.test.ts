@@ -31,7 +31,7 @@ beforeEach(() => {
   vi.stubEnv("XDG_DATA_HOME", temporaryFolder());
 });
 
-/** A folder of files in which others act once, when a session was read, as other processes can. */
+/** A folder of files in which others act once after a session was read, as other processes can. */
 class Beside extends FileTarget {
   #act: (() => Promise<unknown>) | undefined;
 
@@ -49,7 +49,7 @@ class Beside extends FileTarget {
   }
 }
 
-/** Imports records into a file; others act once when that was read. */
+/** Imports records into a file; others act once after it was read. */
 async function sync(
   path: string,
   records: readonly ClaudeRecord[],
@@ -60,7 +60,7 @@ async function sync(
   return syncSession(new Beside(path, act), path, imported.header, imported, () => true);
 }
 
-/** Goes on with a session, and returns the id of what was said. */
+/** Appends a message to a session, and returns its id. */
 async function say(path: string): Promise<string> {
   const session = SessionManager.open(path);
   const id = session.appendMessage({ role: "user", content: "mine", timestamp: 0 });
@@ -76,7 +76,7 @@ async function redact(path: string): Promise<void> {
 }
 
 describe("an import that has read a session", () => {
-  test("brings nothing back that is redacted then", async () => {
+  test("restores nothing that is redacted then", async () => {
     const path = join(temporaryFolder(), "s.jsonl");
     const answer = (...words: string[]) =>
       words.map((word, at) =>
@@ -89,7 +89,7 @@ describe("an import that has read a session", () => {
     expect(readFileSync(path, "utf8")).not.toContain(SECRET);
   });
 
-  test("leaves the leaf with whoever went on, although another import knows more", async () => {
+  test("leaves the leaf with a concurrent writer, although another import has read more", async () => {
     const path = join(temporaryFolder(), "s.jsonl");
     await sync(path, RECORDS.slice(0, 4));
     const mine = await say(path);
@@ -101,7 +101,7 @@ describe("an import that has read a session", () => {
     expect(session.getEntry(mine)).toBeDefined();
   });
 
-  test("in a store leaves the leaf with whoever went on, although another import knows more", async () => {
+  test("in a store leaves the leaf with a concurrent writer, although another import has read more", async () => {
     const store = memoryStore();
     const into = (kept: SessionStore, records: readonly ClaudeRecord[]) => {
       const [imported] = importAll(records);
@@ -130,7 +130,7 @@ describe("an import that has read a session", () => {
     await store.close();
   });
 
-  test("takes one in a store as deleted if it is deleted then", async () => {
+  test("treats one in a store as deleted if it is deleted then", async () => {
     const places = new Places();
     const store = memoryStore();
     put(places, 4);
@@ -156,14 +156,14 @@ describe("an import that has read a session", () => {
   });
 });
 
-test("a session whose file has only its hidden name is not imported once more", async () => {
+test("does not import a session again if only its hidden file exists", async () => {
   const places = new Places();
   put(places, 4);
   const [one] = await places.import();
   const path = one?.path ?? "";
   await redact(path);
   await say(path);
-  // As a process leaves it that is killed between two renames.
+  // State of the folder after a process was killed between two renames.
   renameSync(path, join(dirname(path), `.${basename(path)}.old`));
   put(places);
   forget(places);
@@ -173,13 +173,13 @@ test("a session whose file has only its hidden name is not imported once more", 
   expect(readFileSync(path, "utf8")).toContain("mine");
 });
 
-test("a session that is asked for again and deleted meanwhile stays deleted", async () => {
+test("keeps a session deleted that was explicitly imported and then deleted concurrently", async () => {
   const places = new Places();
   put(places);
   const [one] = await places.import();
   const path = one?.path ?? "";
   await deleteSession(path, { permanent: true });
-  // Whoever deletes it finds its mark.
+  // The deleting process finds its mark.
   beforeCall(
     "unlinkSync",
     (file) => String(file).includes("deleted-imports"),
@@ -189,7 +189,7 @@ test("a session that is asked for again and deleted meanwhile stays deleted", as
   expect(existsSync(path) || isDeletedImport(ORIGIN)).toBe(true);
 });
 
-test("prompts of a lost session that is deleted since they were found are not kept", async () => {
+test("keeps no prompts of a lost session that was deleted after they were found", async () => {
   const places = new Places();
   const prompt = { display: "hello", timestamp: 1, project: "/code/project", sessionId: SESSION_ID };
   places.put(".claude/history.jsonl", joinLines([prompt]));
@@ -205,7 +205,7 @@ describe("the cache of imports", () => {
   const facts = (title: string) => [{ source: "claude-code", sessionId: title } as const];
   const file = (path: string) => ({ path, size: 1, mtimeMs: 1, ctimeMs: 1 });
 
-  test("keeps what several imports have found at once", async () => {
+  test("keeps what concurrent imports have found", async () => {
     const folder = temporaryFolder();
     const [one, other] = [new ImportCache("there", folder), new ImportCache("there", folder)];
     one.putFacts(file("/a"), facts("a"));
@@ -216,7 +216,7 @@ describe("the cache of imports", () => {
     expect([after.getFacts(file("/a")), after.getFacts(file("/b"))]).toEqual([facts("a"), facts("b")]);
   });
 
-  test("does not bring back what a redaction has removed from it", async () => {
+  test("does not restore what a redaction has removed from it", async () => {
     const folder = temporaryFolder();
     const before = new ImportCache("there", folder);
     before.putFacts(file("/a"), facts(SECRET));
@@ -232,7 +232,7 @@ describe("the cache of imports", () => {
   });
 });
 
-test("a source that its program removes once it was found is not reported", async () => {
+test("does not report a source that its program removes after it was found", async () => {
   const places = new Places();
   put(places);
   const path = join(places.home, CLAUDE_PATH);

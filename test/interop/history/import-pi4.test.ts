@@ -47,7 +47,7 @@ test.each([
   ["lanes", LINES_OF_A],
   ["branches", LINES_OF_B],
 ])(
-  "a file with %s that grows line by line becomes what it becomes at once, and a second import adds nothing",
+  "imports a file with %s that grows line by line as one import does, and a second import adds nothing",
   async (_, lines) => {
     const atOnce = new Places();
     const path = "old/session.jsonl";
@@ -68,7 +68,7 @@ test.each([
   },
 );
 
-test("what was added here stays the leaf, and only what is new is added beside it", async () => {
+test("keeps an entry added here as the leaf, and adds only what is new as another branch", async () => {
   const places = new Places();
   const path = "old/session.jsonl";
   const [one] = await places.import({ paths: [places.put(path, joinLines(...LINES_OF_B.slice(0, 4)))] });
@@ -92,7 +92,7 @@ test("what was added here stays the leaf, and only what is new is added beside i
   }
 });
 
-test("in a store, where nothing is written anew, the last entry of a branch's name counts", async () => {
+test("uses the last entry of a branch's name in a store, where nothing is rewritten", async () => {
   const places = new Places();
   const store = memoryStore();
   const path = "old/session.jsonl";
@@ -114,7 +114,7 @@ test("in a store, where nothing is written anew, the last entry of a branch's na
   expect(context.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
 });
 
-test("of two files with one id the larger is imported, and a fork is linked to its parent", async () => {
+test("imports the larger of two files with one id, and links a fork to its parent", async () => {
   const places = new Places();
   const paths = [
     places.put("one/x.jsonl", joinLines(...LINES_OF_B)),

@@ -17,10 +17,10 @@ function idOf(number: number): string {
   return `${SESSION_ID.slice(0, -2)}${String(number).padStart(2, "0")}`;
 }
 
-/** Writes transcripts of so many turns. */
+/** Writes transcripts with a number of turns. */
 function write(home: string, turns: number): void {
   for (let number = 0; number < SESSIONS; number++) {
-    // Names of four characters, since the support makes ids of no more.
+    // Names have four characters, because the support makes ids from no more.
     const nameOf = (role: string, turn: number) =>
       `${role}${String.fromCharCode(97 + number)}${String(turn).padStart(2, "0")}`;
     const records = Array.from({ length: turns }, (_, turn) => {
@@ -72,7 +72,7 @@ function check(root: string, turns: number): void {
   }
 }
 
-test("three imports at once all succeed, make each session once and double nothing", async () => {
+test("three concurrent imports all succeed, create each session once, and duplicate nothing", async () => {
   const root = temporaryFolder();
   for (const turns of [TURNS, TURNS + 5]) {
     write(root, turns);
@@ -85,7 +85,7 @@ test("three imports at once all succeed, make each session once and double nothi
   }
 });
 
-test("an import that is killed at any moment is completed by the next one", async () => {
+test("the next import completes one that was killed at any moment", async () => {
   const root = temporaryFolder();
   let turns = 5;
   for (let round = 0; round < 6; round++, turns += 5) {

@@ -18,7 +18,7 @@ async function totalOf({ sessions, cacheDir }: Places) {
   return (await collectUsage({ sessionDir: sessions, cacheDir })).total;
 }
 
-test("calls of the program and its subagents count once, also in a copy", async () => {
+test("counts calls of the program and its subagents once, also in a copy", async () => {
   const places = new Places();
   const forkedFrom = { sessionId: QWEN_ID };
   const copy = CHAT.map((one) => ({ ...one, sessionId: "copy", forkedFrom }));
@@ -32,7 +32,7 @@ test("calls of the program and its subagents count once, also in a copy", async 
   expect(await places.import()).toMatchObject([{ status: "unchanged" }, { status: "unchanged" }]);
 });
 
-test("a subagent's transcript in a file of its own belongs to its session, and tells its calls", async () => {
+test("assigns a subagent's transcript in a file of its own to its session, with its calls", async () => {
   const places = new Places();
   const lane = { isSidechain: true, agentId: "explore-1" };
   const said = chat([asked("s1", "where?"), answered("s2", [{ text: "there" }])]);

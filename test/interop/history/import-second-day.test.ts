@@ -47,7 +47,7 @@ async function begin(): Promise<{ places: Places; path: string }> {
   return { places, path: one?.path ?? "" };
 }
 
-/** The session that the records make. */
+/** Returns the session that the records make. */
 function imported(count: number) {
   const main = readSourceText(joinLines(RECORDS.slice(0, count)));
   const [one] = importClaudeCode({ main, sessionId: SESSION_ID, importedAt: "2026-11-23T00:00:00.000Z" });
@@ -55,7 +55,7 @@ function imported(count: number) {
   return one;
 }
 
-/** What somebody does who does not go on. */
+/** Changes by a user who does not continue the conversation. */
 const NOTES: readonly [string, (session: SessionManager) => unknown][] = [
   ["named", (session) => session.appendSessionInfo("leak")],
   ["labeled", (session) => session.appendLabelChange(entryHolding(session, "tap"), "here")],
@@ -109,7 +109,7 @@ describe("a session that was only annotated here", () => {
     await store.close();
   });
 
-  test("at the same moment gets it, too", async () => {
+  test("gets it if it is annotated during the import, too", async () => {
     const path = join(temporaryFolder(), "s.jsonl");
     await syncFile(path, imported(4));
     const mine = SessionManager.open(path);
@@ -127,7 +127,7 @@ describe("a session that was only annotated here", () => {
     await mine.close();
   });
 
-  test("and then continued keeps what was said here as its leaf", async () => {
+  test("keeps what was then added here as its leaf", async () => {
     const { places, path } = await begin();
     const session = SessionManager.open(path);
     session.appendMessage({ role: "user", content: "mine", timestamp: 0 });
@@ -141,8 +141,8 @@ describe("a session that was only annotated here", () => {
   });
 });
 
-describe("what was redacted here", () => {
-  test("in a later version of an entry stays away when the session is imported anew", async () => {
+describe("content redacted here", () => {
+  test("stays redacted in a later version of an entry when the session is re-imported", async () => {
     const places = new Places();
     const grow = (words: readonly string[]) =>
       places.put(
@@ -166,7 +166,7 @@ describe("what was redacted here", () => {
     expect(readFileSync(fresh?.path ?? "", "utf8")).not.toContain(SECRET);
   });
 
-  test("stays away though the records of the import and of the redaction were redacted, too", async () => {
+  test("stays redacted after the import and redaction records are redacted, too", async () => {
     const { places, path } = await begin();
     const session = SessionManager.open(path);
     const recordId = session.redactEntry(entryHolding(session, SECRET));
@@ -183,7 +183,7 @@ describe("what was redacted here", () => {
     expect(isDeletedImport(ORIGIN)).toBe(true);
   });
 
-  test("does not come back through a fork of its source that is imported later", async () => {
+  test("is not restored through a fork of its source that is imported later", async () => {
     const { places, path } = await begin();
     const session = SessionManager.open(path);
     session.redactEntry(entryHolding(session, SECRET));
@@ -209,7 +209,7 @@ describe("what was redacted here", () => {
 });
 
 describe("a fork or clone made here", () => {
-  test("never gets what is new in the source, and deleting it does not delete the imported session", async () => {
+  test("never gets new records of the source, and its deletion leaves the imported session in place", async () => {
     const { places, path } = await begin();
     const session = SessionManager.open(path);
     const clone = SessionManager.forkFrom(path, "/code/project", { sessionDir: places.sessions });
@@ -228,8 +228,8 @@ describe("a fork or clone made here", () => {
   });
 });
 
-describe("what is deleted here", () => {
-  test("while it is imported stays deleted", async () => {
+describe("a session deleted here", () => {
+  test("stays deleted if that happens during its import", async () => {
     const path = join(temporaryFolder(), "s.jsonl");
     await syncFile(path, imported(4));
     const remove = () => {
@@ -263,8 +263,8 @@ describe("what is deleted here", () => {
   });
 });
 
-describe("a power cut", () => {
-  test("that left a hole of zeros in the middle is noticed, although size and end are right", async () => {
+describe("a power loss", () => {
+  test("with a hole of zeros in the middle is detected, although size and end are correct", async () => {
     const places = new Places();
     put(places);
     const [one] = await places.import();
@@ -286,7 +286,7 @@ describe("a power cut", () => {
   });
 });
 
-test("what records no longer say does not stay in the caches of lists", async () => {
+test("text that records no longer contain is removed from list caches", async () => {
   vi.stubEnv("XDG_CACHE_HOME", temporaryFolder());
   const { places, path } = await begin();
   const sessionDir = dirname(path);

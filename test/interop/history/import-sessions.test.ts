@@ -40,7 +40,7 @@ import { Places } from "./support/places.ts";
 const CLAUDE_PATH = `.claude/projects/-code-project/${SESSION_ID}.jsonl`;
 const CODEX_PATH = `.codex/sessions/2026/11/22/rollout-2026-11-22T05-00-00-${THREAD_ID}.jsonl`;
 
-/** A conversation with all that changes what was before: parallel results, a rewind, a compaction, names, notes. */
+/** A conversation with everything that changes earlier records: parallel results, a rewind, a compaction, names, notes. */
 function conversation(): ClaudeRecord[] {
   return [
     { type: "mode", mode: "normal", sessionId: SESSION_ID },
@@ -83,12 +83,12 @@ function thread() {
   ]);
 }
 
-/** A session's lines without what only the first import knew: how much there was. */
+/** Returns a session's lines without the count that only the first import recorded. */
 function withoutCounts(file: string | undefined): string {
   return (file ?? "").replace(/"counts":\{[^}]*\}/, "");
 }
 
-test("a source without a message is told of, by every run, and of its first message a session is made", async () => {
+test("reports a source without a message on every run, and creates a session from its first message", async () => {
   const places = new Places();
   const notice = record("system", "n", null, { content: "Welcome back." });
   places.put(CLAUDE_PATH, joinLines([notice]));
@@ -105,7 +105,7 @@ test("a source without a message is told of, by every run, and of its first mess
 test.each([
   ["Claude Code", CLAUDE_PATH, joinLines(conversation())],
   ["Codex", CODEX_PATH, joinLines(thread())],
-])("three steps make the same bytes as one, wherever a file of %s is cut", async (_, path, whole) => {
+])("makes the same bytes in three steps as in one, wherever a file of %s is cut", async (_, path, whole) => {
   const atOnce = new Places();
   const source = atOnce.put(path, whole);
   await atOnce.import();
@@ -126,7 +126,7 @@ test.each([
   }
 });
 
-test("a session that grows by whole turns is only appended to", async () => {
+test("only appends to a session that grows by whole turns", async () => {
   const places = new Places();
   const records = conversation();
   let before = "";
@@ -140,7 +140,7 @@ test("a session that grows by whole turns is only appended to", async () => {
   }
 });
 
-test("a second run writes nothing and reads nothing, and without what is remembered it writes nothing", async () => {
+test("writes and reads nothing on a second run, and writes nothing without the cache", async () => {
   const places = new Places();
   places.put(CLAUDE_PATH, joinLines(conversation()));
   places.put(CODEX_PATH, joinLines(thread()));
@@ -157,7 +157,7 @@ test("a second run writes nothing and reads nothing, and without what is remembe
   expect(state()).toMatchObject(marks);
 });
 
-test("a source that was rewritten in place with the same size and a restored modification time is read again", async () => {
+test("re-reads a source that was rewritten in place with the same size and a restored modification time", async () => {
   const places = new Places();
   const path = places.put(CLAUDE_PATH, joinLines([user("q", null, "the key is hunter2")]));
   // A time that can be restored exactly.
@@ -168,7 +168,7 @@ test("a source that was rewritten in place with the same size and a restored mod
   expect([...places.files().values()].join("")).toContain("the key is _______");
 });
 
-test("a session that was continued here keeps what was added, as its leaf, and gets what is new beside it", async () => {
+test("keeps what was added here as the leaf of a continued session, and adds what is new as another branch", async () => {
   const places = new Places();
   const records = conversation();
   places.put(CLAUDE_PATH, joinLines(records.slice(0, 5)));
@@ -187,7 +187,7 @@ test("a session that was continued here keeps what was added, as its leaf, and g
   expect(after.issues).toEqual([]);
   expect(after.getBranch().map(({ id }) => id)).toContain(mine);
   const texts = after.getEntries().map((entry) => JSON.stringify(entry));
-  // The message had one call when it was continued, and has two since: both are there, with all that followed.
+  // The message had one call when it was continued and has two now: both exist, with all that followed.
   expect(texts.filter((line) => line.includes('"responseId":"msg_1"'))).toHaveLength(2);
   for (const id of ["msg_2", "msg_3", "msg_4", "msg_5"]) {
     expect(texts.filter((line) => line.includes(`"responseId":"${id}"`))).toHaveLength(1);
@@ -197,7 +197,7 @@ test("a session that was continued here keeps what was added, as its leaf, and g
   expect((await places.import())[0]?.status).toBe("unchanged");
 });
 
-test("a session whose file was moved or whose import was cut short is found and completed", async () => {
+test("finds and completes a session whose file was moved or whose import was interrupted", async () => {
   const places = new Places();
   places.put(CLAUDE_PATH, joinLines(conversation().slice(0, 10)));
   const [one] = await places.import();
@@ -213,7 +213,7 @@ test("a session whose file was moved or whose import was cut short is found and 
   expect((await places.import())[0]).toMatchObject({ status: "grown", path: moved });
 });
 
-test("a dry run says what would be done, and does nothing", async () => {
+test("reports what would be done, and does nothing, in a dry run", async () => {
   const places = new Places();
   places.put(CLAUDE_PATH, joinLines(conversation()));
   const [one] = await places.import({ dryRun: true });
@@ -236,7 +236,7 @@ test("a dry run says what would be done, and does nothing", async () => {
   expect(await previewImport(preview)).toEqual([{ ...row, changed: 0 }]);
 });
 
-test("sessions are chosen by program, project and time, and found where variables say", async () => {
+test("filters sessions by program, project, and time, and finds them in the folders of variables", async () => {
   const places = new Places();
   places.put(CLAUDE_PATH, joinLines(conversation()));
   places.put(CODEX_PATH, joinLines(thread()));
@@ -255,7 +255,7 @@ test("sessions are chosen by program, project and time, and found where variable
   expect(await sourcesOf({ paths: [join(places.home, CODEX_PATH)] })).toEqual(["codex"]);
 });
 
-test("a fork names its parent's file, and what it has from there counts there", async () => {
+test("names a fork's parent file, and counts there what the fork copied", async () => {
   const places = new Places();
   const records = conversation().slice(0, 10);
   const forkId = "99999999-2222-4333-8444-555555555555";
@@ -276,7 +276,7 @@ test("a fork names its parent's file, and what it has from there counts there", 
   expect(stats.inherited.usage.output).toBe(9 + 10);
 });
 
-test("a fork names its parent though it begins with a compaction, or nothing in front of it has a time", async () => {
+test("names a fork's parent even if it starts with a compaction or nothing before it has a time", async () => {
   const places = new Places();
   const [q, ...rest] = conversation().slice(1);
   const original = [q, ...rest].map(Object);
@@ -292,7 +292,7 @@ test("a fork names its parent though it begins with a compaction, or nothing in 
   const two = "99999999-2222-4333-8444-666666666666";
   put(one, [{ type: "mode" }, ...compacted, user("f1", "d1", "in one fork")]);
   put(two, [snapshot(uuid("f2")), ...original, user("f2", "d1", "in another")]);
-  // A fork of a fork, begun after it.
+  // A fork of a fork, started after it.
   const three = "99999999-2222-4333-8444-777777777777";
   const later = { timestamp: "2026-11-22T23:00:00.000Z" };
   const own = user("f2", "d1", "in another");
@@ -315,7 +315,7 @@ test("a fork names its parent though it begins with a compaction, or nothing in 
   expect(readFileSync(pathOf(SESSION_ID), "utf8")).not.toContain("parentSession");
 });
 
-test("subagents have files of their own, wherever the program keeps theirs", async () => {
+test("writes subagents to files of their own, wherever the program keeps theirs", async () => {
   const places = new Places();
   const side = { isSidechain: true, agentId: "abc" };
   const agent = joinLines([user("u1", null, "look", side), part("v1", "u1", "msg_s", text("seen"), side)]);
@@ -339,7 +339,7 @@ test("subagents have files of their own, wherever the program keeps theirs", asy
   });
 });
 
-test("a subagent of a subagent names that one's file as the one it descends from, at the first import, too", async () => {
+test("names the parent subagent's file as the parent of a nested subagent, at the first import, too", async () => {
   const places = new Places();
   const folder = `${CLAUDE_PATH.replace(/\.jsonl$/, "")}/subagents`;
   const records = (agentId: string, block: object) => {
@@ -361,7 +361,7 @@ test("a subagent of a subagent names that one's file as the one it descends from
   expect(parentOf(pathOf("agent-z."))).toBe(pathOf(SESSION_ID));
 });
 
-test("into a store, too: what is new is appended, and what was continued there stays", async () => {
+test("appends what is new to a store, too, and keeps what was continued there", async () => {
   const places = new Places();
   const store = memoryStore();
   const into = { store, storeName: "memory" };
@@ -383,7 +383,7 @@ test("into a store, too: what is new is appended, and what was continued there s
   await store.close();
 });
 
-test("Codex's list of names, its archive and packed files are read", async (context) => {
+test("reads Codex's list of names, its archive, and compressed files", async (context) => {
   const places = new Places();
   const archived = CODEX_PATH.replace("sessions/2026/11/22", "archived_sessions");
   places.put(archived, joinLines(thread()));
@@ -414,7 +414,7 @@ test("Codex's list of names, its archive and packed files are read", async (cont
   expect(await places.import()).toMatchObject([{ source: "codex", sourceId: THREAD_ID }]);
 });
 
-test("the one JSON object that the first versions of Codex wrote is read, however it is spelled", async () => {
+test("reads the single JSON object of the first Codex versions, in any spelling", async () => {
   const places = new Places();
   const items = thread().flatMap(({ type, payload }) => (type === "response_item" ? [payload] : []));
   const document = {
@@ -429,7 +429,7 @@ test("the one JSON object that the first versions of Codex wrote is read, howeve
   expect(await places.import()).toMatchObject([{ status: "unchanged" }]);
 });
 
-test("a file of messages is imported if it is named, grows, and keeps the time of its first import", async () => {
+test("imports a named file of messages as it grows, and keeps the time of its first import", async () => {
   const places = new Places();
   const messages = [
     { role: "user", content: "hello" },
@@ -452,7 +452,7 @@ test("a file of messages is imported if it is named, grows, and keeps the time o
   expect(isSessionError(skipped[0], "NOT_A_SESSION")).toBe(true);
 });
 
-/** What is said on the path to the leaf. */
+/** Returns the messages on the path to the leaf. */
 async function saidAt(store: SessionStore, one: SessionImport | undefined) {
   const session = await store.open(one?.id ?? "", { mode: "read-only" });
   expect(session.issues).toEqual([]);
@@ -463,7 +463,7 @@ async function saidAt(store: SessionStore, one: SessionImport | undefined) {
 }
 
 test.each(["files", "a store"])(
-  "an array of messages that was changed is where %s has the leaf, and what was before is kept",
+  "moves the leaf to the new end of a changed message array in %s, and keeps the old messages",
   async (kind) => {
     const places = new Places();
     const store = kind === "files" ? fileStore({ sessionDir: places.sessions }) : memoryStore();
@@ -484,7 +484,7 @@ test.each(["files", "a store"])(
       const path = places.put("chat.json", JSON.stringify({ id: "chat", messages }));
       const [one] = await places.import({ paths: [path], ...into });
       const found = await saidAt(store, one);
-      // What an assistant says is blocks, of which nothing is seen here but that they are there.
+      // An assistant's content is blocks, of which only the presence is checked here.
       expect(found.said.filter((_, i) => i % 2 === 0)).toEqual(said.filter((_, i) => i % 2 === 0));
       expect(found.said).toHaveLength(said.length);
       counts.push(found.count);
@@ -492,12 +492,12 @@ test.each(["files", "a store"])(
       const again = await places.import({ paths: [path], ...into });
       expect(again).toMatchObject([{ status: "unchanged" }]);
     }
-    // The entry of the import, then messages, and markers where a leaf goes back.
+    // The entry of the import, then messages, and markers where a leaf moves back.
     expect(counts).toEqual([7, 7 + 4, 12, 13, 14, 15, 16]);
   },
 );
 
-test("an array of messages that was changed leaves the leaf alone where somebody went on here", async () => {
+test("leaves the leaf unchanged where a session of a changed message array was continued here", async () => {
   const places = new Places();
   const put = (...said: string[]) =>
     places.put(
@@ -517,7 +517,7 @@ test("an array of messages that was changed leaves the leaf alone where somebody
   }
 });
 
-test("a working directory that no record names is that of the folder", async () => {
+test("uses the folder's working directory if no record names one", async () => {
   const places = new Places();
   const bare = conversation().map(({ cwd: _, ...one }) => one);
   places.put(CLAUDE_PATH, joinLines(bare));
@@ -528,7 +528,7 @@ test("a working directory that no record names is that of the folder", async () 
   expect(makeClaudeFolderName(`/${"x".repeat(250)}`)).toMatch(/^-x{199}-[0-9a-z]+$/);
 });
 
-test("an import that is ended throws, and the next one goes on", async () => {
+test("throws when aborted, and the next import continues", async () => {
   const places = new Places();
   places.put(CLAUDE_PATH, joinLines(conversation()));
   const controller = new AbortController();
@@ -544,7 +544,7 @@ const geminiMessage = (id: string, type = "user") => ({
   timestamp: `2026-11-22T05:00:0${id.slice(1)}.000Z`,
 });
 
-test("a session that Gemini CLI resumed in a file of its new format has what both files have, and keeps its ids", async () => {
+test("merges both files of a session that Gemini CLI resumed in its new format, and keeps its ids", async () => {
   const places = new Places();
   const head = { sessionId: "g1", projectHash: "hash", startTime: "2026-11-22T05:00:00.000Z" };
   const old = [geminiMessage("m1"), geminiMessage("m2", "gemini")];
@@ -571,7 +571,7 @@ test("a session that Gemini CLI resumed in a file of its new format has what bot
     const { records = 0, mapped, kept, dropped } = one?.counts ?? {};
     expect((mapped ?? 0) + (kept ?? 0) + (dropped ?? 0)).toBe(records);
   }
-  // What differs behind a shared message is a branch, and the newer end is the leaf.
+  // Differences after a shared message are branches, and the newer end is the leaf.
   places.put(`${chats}/session-x.json`, JSON.stringify({ ...head, messages: [...old, geminiMessage("m9")] }));
   places.put(`${chats}/session-x.jsonl`, joinLines([head, ...old, ...added]));
   rmSync(places.sessions, { recursive: true });
@@ -581,7 +581,7 @@ test("a session that Gemini CLI resumed in a file of its new format has what bot
   expect(one?.counts.userMessages).toBe(3);
 });
 
-test("of two files of one id in two project folders the larger is imported, and what the other has besides is reported", async () => {
+test("imports the larger of two files with one id in two project folders, and reports the other's extra content", async () => {
   const places = new Places();
   const records = conversation();
   const other = CLAUDE_PATH.replace("-code-project", "-code-other");
@@ -594,7 +594,7 @@ test("of two files of one id in two project folders the larger is imported, and 
   expect(one?.issues[0]?.message).toContain(`1 record of ${copy}`);
 });
 
-test("of two files of messages with one id the larger is imported, and the other is reported", async () => {
+test("imports the larger of two message files with one id, and reports the other", async () => {
   const places = new Places();
   const chat = (...said: string[]) =>
     JSON.stringify({ id: "chat", messages: said.map((content) => ({ role: "user", content })) });
@@ -605,7 +605,7 @@ test("of two files of messages with one id the larger is imported, and the other
   expect(one?.issues[0]?.message).toContain(paths[0]);
 });
 
-test("of several copies of a rollout the longest is imported, wherever it is", async () => {
+test("imports the longest of several copies of a rollout, wherever it is", async () => {
   const places = new Places();
   const records = thread();
   const longer = [...records, said("assistant", "only in the archive")];

@@ -26,10 +26,10 @@ import {
 import { Places } from "./support/places.ts";
 import { CLAUDE_PATH } from "./support/transcript.ts";
 
-/** More than is read once more, so that the beginning is not. */
+/** More bytes than an import re-reads, so the beginning is not re-read. */
 const TURNS = 60;
 
-/** A conversation of many turns with calls, answers in parts, parallel results and notes, each turn about 5 KB. */
+/** A conversation of many turns with calls, answers in parts, parallel results, and notes, each turn about 5 KB. */
 function turns(from: number, to: number): ClaudeRecord[] {
   const records: ClaudeRecord[] = [];
   let parent: string | null = from === 0 ? null : `c${from - 1}`;
@@ -59,14 +59,14 @@ function turns(from: number, to: number): ClaudeRecord[] {
   return records;
 }
 
-/** Writes over the beginning of a file, without changing its size: whoever reads it finds damage. */
+/** Overwrites the beginning of a file with the same size, so that a reader would find damage. */
 function spoilBeginning(path: string): void {
   const fd = openSync(path, "r+");
   writeSync(fd, "#".repeat(40), 0);
   closeSync(fd);
 }
 
-/** A session without its header and what says where it was imported from. */
+/** Returns a session without its header and its provenance. */
 function bodyOf(path: string | null | undefined): string {
   return readFileSync(path ?? "", "utf8")
     .split("\n")
@@ -74,7 +74,7 @@ function bodyOf(path: string | null | undefined): string {
     .join("\n");
 }
 
-/** What one import of everything makes. */
+/** Returns the result of one import of everything. */
 async function importedAtOnce(records: readonly ClaudeRecord[]) {
   const places = new Places();
   places.put(CLAUDE_PATH, joinLines(records));
@@ -82,7 +82,7 @@ async function importedAtOnce(records: readonly ClaudeRecord[]) {
   return { body: bodyOf(one?.path), counts: one?.counts, dropped: one?.dropped };
 }
 
-/** A long transcript that was imported, and whose beginning nobody can read any longer. */
+/** Imports a long transcript, then damages its beginning. */
 async function importedLong() {
   const places = new Places();
   const records = turns(0, TURNS);
@@ -97,7 +97,7 @@ async function importedLong() {
   return { places, source, records, importAfter };
 }
 
-test("what is appended is imported without the beginning, and is what an import of everything makes", async () => {
+test("imports appended records without re-reading the beginning, with the result of a full import", async () => {
   const { records, importAfter } = await importedLong();
   const more = turns(TURNS, TURNS + 3);
   const first = await importAfter(more.slice(0, 5));
@@ -129,13 +129,13 @@ test.each<[name: string, records: ClaudeRecord[]]>([
   ],
   ["a copy of an early record", [user("q1", last, "again")]],
   ["an early time", [user("n", last, "on", { timestamp: "2026-11-22T04:00:00.000Z" })]],
-])("%s makes the import read everything", async (_, more) => {
+])("reads everything if there is %s", async (_, more) => {
   const { importAfter } = await importedLong();
   const one = await importAfter(more);
   expect(one?.issues.map(({ code }) => code)).toContain("LINE_UNREADABLE");
 });
 
-test("what was changed here makes the import read everything, and stays", async () => {
+test("reads everything after changes made here, and keeps them", async () => {
   const { places, importAfter } = await importedLong();
   const session = SessionManager.open(
     [...places.files().keys()].map((name) => `${places.sessions}/${name}`)[0] ?? "",
@@ -148,7 +148,7 @@ test("what was changed here makes the import read everything, and stays", async 
   expect(bodyOf(one?.path)).toContain(id);
 });
 
-test("whoever goes on while the end is imported keeps the leaf", async () => {
+test("leaves the leaf with a writer that continues during the import of the end", async () => {
   const { importAfter } = await importedLong();
   const more = turns(TURNS, TURNS + 2);
   const path = (await importAfter(more.slice(0, 8)))?.path ?? "";
@@ -172,7 +172,7 @@ test("whoever goes on while the end is imported keeps the leaf", async () => {
 test.each([
   ["an entry has the id of a new one", (text: string) => text.replaceAll(idOf("q2"), idOf(`q${TURNS + 1}`))],
   ["a line begins otherwise", (text: string) => text.replace('{"type":"custom"', '{ "type":"custm"')],
-])("all is read if %s in the session", async (_, change) => {
+])("reads everything if %s in the session", async (_, change) => {
   const { importAfter } = await importedLong();
   const more = turns(TURNS, TURNS + 2);
   const path = (await importAfter(more.slice(0, 8)))?.path ?? "";
@@ -187,7 +187,7 @@ function idOf(name: string): string {
   return uuid(name).slice(0, 8);
 }
 
-test("a torn line is read once it is whole", async () => {
+test("reads a torn line once it is whole", async () => {
   const { places, source, importAfter } = await importedLong();
   const [first = "", ...rest] = turns(TURNS, TURNS + 1)
     .slice(1)
@@ -201,7 +201,7 @@ test("a torn line is read once it is whole", async () => {
   expect(bodyOf(whole?.path)).toContain(`done ${TURNS}`);
 });
 
-test("wherever a transcript is cut, reading on makes what reading everything makes", async () => {
+test("makes the same session incrementally as from a full import, wherever a transcript is cut", async () => {
   const records = turns(0, TURNS + 6);
   const { body } = await importedAtOnce(records);
   const lines = records.map((one) => joinLines([one]));

@@ -18,11 +18,11 @@ const { joinLines: linesOf } = claude;
 const SECRET = "hunter2";
 const SAID = `the key is ${SECRET}`;
 
-/** A session that a program has begun, and the same one later; most later ones repeat what was said in a compaction. */
+/** A session's text at its start and after growing, which in most cases repeats earlier messages in a compaction. */
 interface Growth {
   readonly path: string;
   readonly texts: readonly [begun: string, grown: string];
-  /** Whether only files that are named are its sessions. */
+  /** Whether its file is only imported by name. */
   readonly isNamed?: boolean;
 }
 
@@ -168,7 +168,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** The files of a home folder, with their contents and times. */
+/** Returns the files of a home folder, with their contents and times. */
 function stateOf({ home }: Places): unknown[] {
   const names = readdirSync(home, { recursive: true, encoding: "utf8" }).sort();
   return names.map((name) => {
@@ -180,7 +180,7 @@ function stateOf({ home }: Places): unknown[] {
 describe.each(IMPORTED_SOURCES)("a session of %s", (source) => {
   const { path, texts, isNamed = false } = GROWTHS[source];
 
-  /** Imports the session in a state of its file, and leaves that as it is. */
+  /** Imports the session in a state of its file, and checks that the file is not modified. */
   async function importAt(places: Places, text: string) {
     const file = places.put(path, text);
     const before = stateOf(places);
@@ -189,7 +189,7 @@ describe.each(IMPORTED_SOURCES)("a session of %s", (source) => {
     return found;
   }
 
-  test("keeps away what was redacted here, also where the program repeats it", async () => {
+  test("omits what was redacted here, even where the program repeats it", async () => {
     const places = new Places();
     const [made] = await importAt(places, texts[0]);
     expect(made).toMatchObject({ source, status: "new" });

@@ -42,7 +42,7 @@ const MORE = [prompt("msg_3", 3, "more"), answer("msg_4", 4, [text("no")])];
 const TASK = call("c1", "task", { metadata: { sessionId: "ses_child" } });
 const START = [prompt("msg_5", 5, "delegate"), answer("msg_6", 6, [TASK])];
 const CHILD = [prompt("msg_c1", 6, "do it"), answer("msg_c2", 7, [text("done")])];
-/** The first messages under other ids, in a session that began later. */
+/** The first messages under other ids, in a session that started later. */
 const COPIED = HELLO.map(({ info, parts }) => ({
   info: { ...info, id: `${info.id}f` },
   parts: parts.map((one) => ({ ...one, id: `${String(Object(one).id)}f` })),
@@ -59,7 +59,7 @@ const AGENT = makeDocument(CHILD, {
 });
 const FORKED = makeDocument(FORK, { id: "ses_two", title: "Side answer (fork #1)", time: LATER });
 
-/** Returns what each session says on the path to its leaf, by its id in the program. */
+/** Returns the messages on the path to each session's leaf, by its id in the program. */
 function saidIn(found: readonly SessionImport[]): Record<string, string[]> {
   return Object.fromEntries(
     found.map(({ sourceId, path }) => {
@@ -83,7 +83,7 @@ const ALL_SAID = {
   ses_two: ["user hello", "assistant hi", "user in the fork"],
 };
 
-describe("the files of before version 1.2", () => {
+describe("files from before version 1.2", () => {
   function putTree(places: Places, { info, messages }: Document): void {
     const { id, projectID } = info;
     places.put(`${DATA}/storage/session/${projectID}/${id}.json`, JSON.stringify(info));
@@ -101,7 +101,7 @@ describe("the files of before version 1.2", () => {
     }
   }
 
-  test("are sessions, linked to what they were forked from or started by; a second run changes nothing", async () => {
+  test("become sessions, linked to what they were forked from or started by; a second run changes nothing", async () => {
     const places = new Places();
     for (const document of [ORIGINAL, AGENT, FORKED]) putTree(places, document);
     const found = await places.import();
@@ -114,7 +114,7 @@ describe("the files of before version 1.2", () => {
     expect(places.files()).toEqual(before);
   });
 
-  test("are imported as far as they can be read, with an issue for each other one", async () => {
+  test("are imported as far as they are readable, with an issue for each other one", async () => {
     const places = new Places();
     putTree(places, ORIGINAL);
     const torn = `${DATA}/storage/message/ses_one/msg_6.json`;
@@ -126,7 +126,7 @@ describe("the files of before version 1.2", () => {
     expect(saidIn(made === undefined ? [] : [made])).toEqual({ ses_one: ALL_SAID.ses_one.slice(0, 3) });
   });
 
-  test("and an exported document are recognized wherever they are named", async () => {
+  test("are recognized by name, like an exported document, in any folder", async () => {
     const places = new Places();
     const path = places.put("session.json", JSON.stringify(ORIGINAL, null, 2));
     const [made] = await places.import({ paths: [path] });
@@ -139,7 +139,7 @@ function temporaryIn({ cacheDir }: Places): string[] {
 }
 
 describe.skipIf(!canReadDatabases())("the database (skipped without node:sqlite)", () => {
-  test("is read with its log, and nothing of it changes", async () => {
+  test("is read with its log, and is not modified", async () => {
     const places = new Places();
     const database = new ProgramsDatabase(places);
     for (const document of [ORIGINAL, AGENT, FORKED]) database.put(document);
@@ -155,7 +155,7 @@ describe.skipIf(!canReadDatabases())("the database (skipped without node:sqlite)
     expect(temporaryIn(places)).toEqual([]);
   });
 
-  test("tells which session has grown: only that one is read again, and only what is new is added", async () => {
+  test("identifies which session has grown: only that one is re-read, and only what is new is added", async () => {
     const places = new Places();
     const database = new ProgramsDatabase(places);
     for (const document of [ORIGINAL, AGENT]) database.put(document);
@@ -172,7 +172,7 @@ describe.skipIf(!canReadDatabases())("the database (skipped without node:sqlite)
     expect((await places.import()).map(({ status }) => status)).toEqual(["unchanged", "unchanged"]);
   });
 
-  test("has an answer that is being written: it is there once, whole in the end", async () => {
+  test("may contain an unfinished answer, which is imported once and completed in the end", async () => {
     const places = new Places();
     const database = new ProgramsDatabase(places);
     const begun = answer("msg_2", 2, [text("I think")], { finish: undefined, tokens: {}, cost: 0 });
@@ -190,7 +190,7 @@ describe.skipIf(!canReadDatabases())("the database (skipped without node:sqlite)
     expect(texts).toEqual(["user hello", "assistant I think so+c1", "result c1"]);
   });
 
-  test("still has what was reverted and then deleted: in its events", async () => {
+  test("still contains reverted and then deleted messages in its events", async () => {
     const places = new Places();
     const database = new ProgramsDatabase(places);
     database.put(makeDocument([...HELLO, ...MORE], { revert: { messageID: "msg_3" } }));
@@ -208,7 +208,7 @@ describe.skipIf(!canReadDatabases())("the database (skipped without node:sqlite)
     expect(texts).toEqual(["user hello", "assistant hi", "user more", "assistant no", "user instead"]);
   });
 
-  test("tells which session was deleted in it: it is kept here, and gone there", async () => {
+  test("identifies deleted sessions, which are kept here and absent from the source", async () => {
     const places = new Places();
     const database = new ProgramsDatabase(places);
     for (const document of [ORIGINAL, AGENT]) database.put(document);
@@ -224,7 +224,7 @@ describe.skipIf(!canReadDatabases())("the database (skipped without node:sqlite)
     expect(saidIn(made)).toEqual({ ses_one: ALL_SAID.ses_one, ses_child: ALL_SAID.ses_child });
   });
 
-  test("that cannot be read tells nothing about its sessions", async () => {
+  test("that cannot be read reports nothing about its sessions", async () => {
     const places = new Places();
     new ProgramsDatabase(places).put(ORIGINAL);
     await places.import();
@@ -235,7 +235,7 @@ describe.skipIf(!canReadDatabases())("the database (skipped without node:sqlite)
     expect(skipped).toHaveLength(1);
   });
 
-  test("of Kilo, which is made from the program, is read like its own", async () => {
+  test("of Kilo, a fork of the program, is read like its own", async () => {
     const places = new Places();
     const kilo = { ...ORIGINAL, info: { ...ORIGINAL.info, id: "ses_kilo" } };
     new ProgramsDatabase(places).put(ORIGINAL);
@@ -254,7 +254,7 @@ describe.skipIf(!canReadDatabases())("the database (skipped without node:sqlite)
     expect(more.filter(({ status }) => status === "new")).toMatchObject([{ sourceId: "ses_mine" }]);
   });
 
-  test("of which a killed import has left a copy: the next one removes it, and so does a redaction", async () => {
+  test("copies left by a killed import are removed by the next import and by a redaction", async () => {
     const places = new Places();
     new ProgramsDatabase(places).put(ORIGINAL);
     const { pid } = spawnSync(process.execPath, ["--version"]);
@@ -269,7 +269,7 @@ describe.skipIf(!canReadDatabases())("the database (skipped without node:sqlite)
     }
   });
 
-  test("that is written to while it is copied is copied again", async () => {
+  test("is copied again if it is written to during the copy", async () => {
     const places = new Places();
     const database = new ProgramsDatabase(places);
     database.put(makeDocument(HELLO));
@@ -290,7 +290,7 @@ describe.skipIf(!canReadDatabases())("the database (skipped without node:sqlite)
     syncBuiltinESMExports();
   });
 
-  test("and the files of before are one session where both have it", async () => {
+  test("and the older files are one session where both have it", async () => {
     const places = new Places();
     places.put(`${DATA}/storage/session/project/ses_one.json`, JSON.stringify(ORIGINAL.info));
     places.put(`${DATA}/storage/message/ses_one/msg_1.json`, JSON.stringify(HELLO[0]?.info));
@@ -361,7 +361,7 @@ describe.skipIf(!canReadDatabases())("the database (skipped without node:sqlite)
     expect(temporaryIn(places)).toEqual([]);
   });
 
-  test("counts with what is known of it where it is not looked at, so that older files do not take its place", async () => {
+  test("counts by its cached sessions where it is not read, so that older files do not replace it", async () => {
     const places = new Places();
     places.put(`${DATA}/storage/session/project/ses_one.json`, JSON.stringify(ORIGINAL.info));
     new ProgramsDatabase(places).put(ORIGINAL);
@@ -375,7 +375,7 @@ describe.skipIf(!canReadDatabases())("the database (skipped without node:sqlite)
     expect(others).toEqual(all);
   });
 
-  test("leaves no copy behind if looking for lost sessions fails", async () => {
+  test("leaves no copy if the search for lost sessions fails", async () => {
     const places = new Places();
     new ProgramsDatabase(places).put(ORIGINAL);
     const paths = [`${places.home}/${DATA}/opencode.db`, places.put("none.jsonl", "{}\n")];
@@ -384,7 +384,7 @@ describe.skipIf(!canReadDatabases())("the database (skipped without node:sqlite)
     expect(readdirSync(places.cacheDir)).toEqual([]);
   });
 
-  test("that another program has locked is read", async () => {
+  test("is read while another program has locked it", async () => {
     const places = new Places();
     const database = new ProgramsDatabase(places);
     database.put(makeDocument(HELLO));
@@ -393,7 +393,7 @@ describe.skipIf(!canReadDatabases())("the database (skipped without node:sqlite)
     database.run("ROLLBACK");
   });
 
-  test("has rows that are no JSON: each is left out with an issue", async () => {
+  test("may have rows that are not JSON: each is dropped with an issue", async () => {
     const places = new Places();
     const database = new ProgramsDatabase(places);
     database.put(makeDocument(HELLO));
@@ -405,7 +405,7 @@ describe.skipIf(!canReadDatabases())("the database (skipped without node:sqlite)
   });
 });
 
-test("an empty variable names no database, and not the folder of the databases", async () => {
+test("reads neither a database nor the folder of databases for an empty variable", async () => {
   const places = new Places();
   places.put(`${DATA}/exported.json`, JSON.stringify(ORIGINAL));
   const env = { HOME: places.home, OPENCODE_DB: "", KILO_DB: "" };
@@ -413,7 +413,7 @@ test("an empty variable names no database, and not the folder of the databases",
   expect(await places.import({ env: { ...env, OPENCODE_DB: "exported.json" } })).toHaveLength(1);
 });
 
-test("without node:sqlite, one line names the export, and everything else is imported", async () => {
+test("without node:sqlite, reports one line that names the export, and imports everything else", async () => {
   const modules = process.getBuiltinModule;
   vi.spyOn(process, "getBuiltinModule").mockImplementation((name: string) =>
     name === "node:sqlite" ? undefined : Reflect.apply(modules, process, [name]),

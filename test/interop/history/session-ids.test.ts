@@ -18,7 +18,7 @@ beforeEach(() => {
   vi.stubEnv("XDG_DATA_HOME", temporaryFolder());
 });
 
-/** Writes a session of Gemini CLI; its id may hold what no file name may. */
+/** Writes a session of Gemini CLI; its id may contain characters that a file name may not. */
 function gemini(
   places: Places,
   id: string,
@@ -39,7 +39,7 @@ function gemini(
   );
 }
 
-/** Ids of imported sessions by their ids in the source; each file must hold what its own source says, and no more. */
+/** Returns imported session ids by source id; each file must contain its own source's messages and no others. */
 function idsOf(found: readonly SessionImport[]): Map<string, string> {
   for (const { path, source, sourceId } of found) {
     const session = SessionManager.open(path ?? "", { mode: "read-only" });
@@ -52,7 +52,7 @@ function idsOf(found: readonly SessionImport[]): Map<string, string> {
   return new Map(found.map(({ source, sourceId, id }) => [`${source} ${sourceId}`, id]));
 }
 
-/** Chooses ids as a run does that knows no other session. */
+/** Chooses ids as in a run with no other sessions. */
 function idsFor(target: FileTarget): SessionIds {
   const flags = { isDryRun: false, isFresh: false, isAgain: false };
   return new SessionIds(target, { importedAt: "", cacheDir: "", beginnings: new Map(), ...flags });
@@ -63,7 +63,7 @@ function forget({ cacheDir }: Places): void {
 }
 
 describe("ids that are equal in a file name", () => {
-  test("become sessions of their own, the earliest under the plain id", async () => {
+  test("become separate sessions, the earliest under the plain id", async () => {
     const places = new Places();
     gemini(places, "x-y", 2);
     gemini(places, "x/y", 1);
@@ -82,7 +82,7 @@ describe("ids that are equal in a file name", () => {
     expect(idsOf(grown)).toEqual(ids);
   });
 
-  test("keep the ids of whichever was imported first, alone or not, even if its file is gone", async () => {
+  test("keep the ids of whichever was imported first, alone or not, even if its file was removed", async () => {
     const places = new Places();
     const later = gemini(places, "x-y", 2);
     const earlier = gemini(places, "x/y", 1);
@@ -102,7 +102,7 @@ describe("ids that are equal in a file name", () => {
     expect(idsOf(await places.import({ paths: [earlier] })).get("gemini x/y")).toBe(second?.id);
   });
 
-  test("are told by a dry run as by a run", async () => {
+  test("are reported by a dry run as by a run", async () => {
     const places = new Places();
     gemini(places, "x-y", 2);
     gemini(places, "x/y", 1);
@@ -128,7 +128,7 @@ describe("ids that are equal in a file name", () => {
     expect(new Set(first.map(({ id }) => id)).size).toBe(2);
   });
 
-  test("are kept apart after what says where one is from was redacted", async () => {
+  test("are kept apart after a session's provenance is redacted", async () => {
     const places = new Places();
     gemini(places, "x/y", 1);
     const [one] = await places.import();
@@ -145,7 +145,7 @@ describe("ids that are equal in a file name", () => {
   });
 });
 
-test("a session that another import made at the same moment under the same id is not written to", async () => {
+test("does not write to a session that another import created at the same moment under the same id", async () => {
   const path = join(temporaryFolder(), "one.jsonl");
   const [one, other] = ["one", "other"].flatMap((sessionId) =>
     importAll([user("q", null, `said in ${sessionId}`), part("a", "q", "m", text("hi"))], { sessionId }),
@@ -159,7 +159,7 @@ test("a session that another import made at the same moment under the same id is
   expect(readFileSync(path, "utf8")).toBe(before);
 });
 
-test("sessions of two programs with one id are two sessions", async () => {
+test("imports sessions of two programs with one id as two sessions", async () => {
   const places = new Places();
   const thread = numbered([meta(), ...turn("of Codex", said("assistant", "Three."))]);
   places.put(`.codex/sessions/2026/11/22/rollout-2026-11-22T05-00-00-${THREAD_ID}.jsonl`, joinLines(thread));
@@ -174,7 +174,7 @@ test("sessions of two programs with one id are two sessions", async () => {
   expect((await places.import()).map(({ status }) => status)).toEqual(["unchanged", "unchanged"]);
 });
 
-test("a session under a derived id links its subagents, and they link it", async () => {
+test("links a session under a derived id with its subagents both ways", async () => {
   const places = new Places();
   const put = (id: string, minute: number) => {
     const timestamp = `2026-11-22T0${minute}:00:00.000Z`;
@@ -209,8 +209,8 @@ test("a session under a derived id links its subagents, and they link it", async
   }
 });
 
-test.each([["is imported with it"], ["was imported before, and its file is gone"]])(
-  "a fork names its parent though that one's id was changed, if it %s",
+test.each([["is imported with it"], ["was imported before, and its file was removed"]])(
+  "names a fork's parent although the parent's id was changed, if it %s",
   async (when) => {
     const places = new Places();
     const parent = places.put(
@@ -238,7 +238,7 @@ test.each([["is imported with it"], ["was imported before, and its file is gone"
   },
 );
 
-test("a session that another import makes while its id is chosen keeps that id", async () => {
+test("keeps an id that another import uses while it is being chosen", async () => {
   const places = new Places();
   gemini(places, "x", 1);
   const origin = { source: "gemini", sourceId: "x" } as const;
@@ -265,7 +265,7 @@ test("a session that another import makes while its id is chosen keeps that id",
   expect(await ids.getBaseId({ ...origin, sourceId: "another" }, header)).toMatch(/^[0-9a-f]{8}\.x$/);
 });
 
-test("a session that got another id keeps it, although the one with the plain id is deleted while its id is chosen", async () => {
+test("keeps a derived id although the session with the plain id is deleted while it is being chosen", async () => {
   const places = new Places();
   gemini(places, "x-y", 1);
   gemini(places, "x/y", 2);

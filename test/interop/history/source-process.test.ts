@@ -33,7 +33,7 @@ beforeAll(async () => {
   program = await buildProgram("src/interop/history/source-worker.ts");
 });
 
-/** A home with a large session, which another process reads, and a small one. */
+/** Creates a home with a large session, which another process reads, and a small one. */
 function twoSessions(large = LARGE): Places {
   const places = new Places();
   const mine = { sessionId: LARGE_ID };
@@ -76,7 +76,7 @@ function digests(places: Places): string[] {
   );
 }
 
-/** Writes a program that runs code for each task before the one that reads does. */
+/** Writes a program that runs code for each task before the reader does. */
 function wrapped(code: string): { program: URL; folder: string } {
   const folder = mkdtempSync(join(tmpdir(), "sessiontree-wrapped-"));
   onTestFinished(() => removeFolder(folder));
@@ -108,7 +108,7 @@ function countProcesses(): { started: number } {
 }
 
 test.each(["readFileFacts", "readSourceSession"])(
-  "a file that ends the process in %s is reported on one line, and everything else is imported",
+  "reports a file that ends the process in %s on one line, and imports everything else",
   async (name) => {
     const places = twoSessions();
     const { found, skipped } = await run(places, wrapped(`if (name === "${name}") process.abort();`).program);
@@ -131,21 +131,21 @@ test("a signal ends a process that does not answer", async () => {
   expect(() => process.kill(pid, 0)).toThrow("ESRCH");
 });
 
-test("a process that takes too long is ended, and another one does the next task", async () => {
+test("ends a process that takes too long, and starts another one for the next task", async () => {
   const { program: slow } = wrapped('if (args[0].path === "slow") for (;;);');
   const reader = new SourceProcess(slow, undefined);
   onTestFinished(() => reader.close());
   const read = (path: string, bytes: number) =>
     reader.run({ name: "readFileFacts", args: [{ path, size: 0, mtimeMs: 0 }] }, path, bytes);
-  // So few bytes that no time is left.
+  // A byte count so low that no time is left.
   await expect(read("slow", -299_000_000)).rejects.toThrow(/slow took too long, and was ended/);
   await expect(read("/nowhere.jsonl", 0)).rejects.toMatchObject({ code: "ENOENT" });
 });
 
-describe("what the process reads", () => {
+describe("sources read by the process", () => {
   const NOWHERE = new URL("file:///nowhere/program.js");
 
-  test("becomes the same as without it, in files and in a store", async () => {
+  test("give the same sessions as without it, in files and in a store", async () => {
     const places = twoSessions();
     const seen = countProcesses();
     const alone = await run(places, NOWHERE);
@@ -164,21 +164,21 @@ describe("what the process reads", () => {
   test.each([
     ["ends at once", ""],
     ["fails", "throw new Error('no')"],
-  ])("is read without it where its program %s", async (_, code) => {
+  ])("are read without it if its program %s", async (_, code) => {
     const places = twoSessions();
     const path = places.put("program.mjs", code);
     const { found, skipped } = await run(places, pathToFileURL(path));
     expect([found.length, skipped]).toEqual([2, []]);
   });
 
-  test("is not a small file", async () => {
+  test("exclude small files", async () => {
     const seen = countProcesses();
     expect((await run(twoSessions("small"), program)).found).toHaveLength(2);
     expect(seen.started).toBe(0);
   });
 });
 
-test("a session that needs more memory than there is ends no import", async () => {
+test("do not end an import if a session needs more memory than available", async () => {
   const places = twoSessions();
   const deep = readFileSync(join(places.home, LARGE_PATH), "utf8").replace(
     `"${LARGE}"`,
@@ -211,7 +211,7 @@ test("a session that needs more memory than there is ends no import", async () =
   ]);
 });
 
-test.skipIf(!isDist)("the package has the program of the process (skipped but on the build)", async () => {
+test.skipIf(!isDist)("the package contains the process's program (skipped except on the build)", async () => {
   const places = twoSessions();
   const seen = countProcesses();
   const store = publicFileStore({ sessionDir: places.sessions });

@@ -14,7 +14,7 @@ const isThere = existsSync(CORPUS);
 if (!isThere)
   console.warn("skipped: sums over what other programs wrote: ../shared/corpus-other-agents is missing");
 
-/** Where the files of a program lie below the home folder. */
+/** Folders of the programs' files below the home folder. */
 const HOMES: { readonly [program: string]: string } = {
   "claude-code": ".claude/projects/-home-ada-project",
   cline: ".cline",
@@ -26,7 +26,7 @@ const HOMES: { readonly [program: string]: string } = {
   ...(canReadDatabases() && { opencode: ".local/share/opencode" }),
 };
 
-/** Torn files lack what was torn off. */
+/** Torn files lack the torn records. */
 function casesOf(): (readonly [program: string, name: string, home: string])[] {
   if (!isThere) return [];
   return Object.entries(HOMES).flatMap(([program, home]) =>
@@ -40,7 +40,7 @@ const NAMES = ["input", "output", "cacheRead", "cacheWrite"] as const;
 const NONE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 type Tokens = typeof NONE;
 
-/** Adds the tokens of calls up, by a key. */
+/** Sums the tokens of calls by a key. */
 function sumsBy<T>(
   items: readonly T[],
   keyOf: (item: T) => string,
@@ -55,7 +55,7 @@ function sumsBy<T>(
   return new Map([...sums].filter(([, sum]) => NAMES.some((name) => sum[name] > 0)).sort());
 }
 
-/** The calls whose tokens the program was told: those that its server completed. */
+/** Returns the calls whose tokens the program received: those that its server completed. */
 function callsOf(truth: Truth) {
   const main = truth.prompts[0]?.session ?? "";
   const bySubagents = truth.subagents.flatMap(({ calls }) =>
@@ -74,7 +74,7 @@ function tokensOfGroup({ input, output, cacheRead, cacheWrite }: UsageGroup): To
   return { input, output, cacheRead, cacheWrite };
 }
 
-describe.skipIf(!isThere)("sums over what other programs wrote", () => {
+describe.skipIf(!isThere)("sums over sessions of other programs", () => {
   test.each(casesOf())("%s %s", async (program, name, home) => {
     const folder = join(CORPUS, "generated", program, name);
     const truth = readTruth(join(folder, "truth.json"));

@@ -13,7 +13,7 @@ import { CLAUDE_PATH, RECORDS, SECRET } from "./support/transcript.ts";
 const OTHER_ID = "0199d8e6-ffff-4000-8000-00000000ffff";
 const OTHER_PATH = CLAUDE_PATH.replace(SESSION_ID, OTHER_ID);
 
-// What is deleted here is marked there.
+// Deletions here are marked in this folder.
 beforeEach(() => {
   vi.stubEnv("XDG_DATA_HOME", temporaryFolder());
 });
@@ -22,7 +22,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** A watch over the folders of a test. */
+/** Watches a test's folders. */
 function watch(places: Places, more: Partial<ImportSessionsOptions> = {}) {
   const end = new AbortController();
   const problems: string[] = [];
@@ -50,7 +50,7 @@ function watch(places: Places, more: Partial<ImportSessionsOptions> = {}) {
   return { next, rest, problems, end: () => end.abort() };
 }
 
-/** Writes the first records of the transcript, and half of the next one; returns what appends the rest of it. */
+/** Writes the first records of the transcript and half of the next one; returns a function that appends the rest of it. */
 function putTorn(places: Places, count: number): () => void {
   const whole = joinLines(RECORDS.slice(0, count));
   const next = joinLines(RECORDS.slice(count, count + 1));
@@ -58,7 +58,7 @@ function putTorn(places: Places, count: number): () => void {
   return () => appendFileSync(path, next.slice(40) + joinLines(RECORDS.slice(count + 1)));
 }
 
-/** What an import of the whole transcript into an empty folder makes. */
+/** Returns the result of importing the whole transcript into an empty folder. */
 async function importedAtOnce(): Promise<string> {
   const places = new Places();
   places.put(CLAUDE_PATH, joinLines(RECORDS));
@@ -66,12 +66,12 @@ async function importedAtOnce(): Promise<string> {
   return bodyOf([...places.files().values()][0] ?? "");
 }
 
-/** A session without what says where and when it was imported. */
+/** Returns a session without where and when it was imported. */
 function bodyOf(session: string): string {
   return session.split("\n").slice(2).join("\n");
 }
 
-test("a watch imports what is there and what is appended, beside another watch, and ends when it is told to", async () => {
+test("imports existing and appended records, next to another watch, and ends when aborted", async () => {
   const places = new Places();
   const finish = putTorn(places, 3);
   const [one, other] = [watch(places), watch(places, { cacheDir: `${places.cacheDir}2` })];
@@ -81,7 +81,7 @@ test("a watch imports what is there and what is appended, beside another watch, 
     issues: [{ code: "TAIL_TORN" }],
   });
   finish();
-  // Whichever sees it first; the other one finds nothing to do.
+  // Whichever sees it first imports it; the other one finds nothing to do.
   const { status, path } = await Promise.race([one.next(), other.next()]);
   expect(status).toBe("grown");
   expect(bodyOf(readFileSync(path ?? "", "utf8"))).toBe(await importedAtOnce());
@@ -91,7 +91,7 @@ test("a watch imports what is there and what is appended, beside another watch, 
   expect(places.files().size).toBe(1);
 });
 
-test("a watch keeps away what was redacted or deleted here", async () => {
+test("does not restore what was redacted or deleted here", async () => {
   const places = new Places();
   const path = places.put(CLAUDE_PATH, joinLines(RECORDS.slice(0, 4)));
   const watching = watch(places);
@@ -107,12 +107,12 @@ test("a watch keeps away what was redacted or deleted here", async () => {
   await deleteSession(grown.path ?? "", { permanent: true });
   appendFileSync(path, joinLines([user("q9", "a3", "and now?")]));
   places.put(OTHER_PATH, joinLines([{ ...user("o", null, "other"), sessionId: OTHER_ID }]));
-  // The deleted one is looked at before or with this one.
+  // The deleted one is checked before or with this one.
   expect(await watching.next()).toMatchObject({ status: "new", sourceId: OTHER_ID });
   expect(places.files().size).toBe(1);
 });
 
-test("what cannot be written is reported once, however often it is tried again", async () => {
+test("reports a write failure once, however often it is retried", async () => {
   const places = new Places();
   const failing = places.put(CLAUDE_PATH, joinLines(RECORDS.slice(0, 4)));
   const [{ path } = { path: null }] = await places.import();
@@ -126,7 +126,7 @@ test("what cannot be written is reported once, however often it is tried again",
     appendFileSync(good, joinLines([{ ...user(uuid, "o", "more"), sessionId: OTHER_ID }]));
     expect(await watching.next()).toMatchObject({ status: "grown", sourceId: OTHER_ID });
   };
-  // In this round the other one is not tried again.
+  // The other one is not retried in this round.
   await grow("o2");
   appendFileSync(failing, joinLines(RECORDS.slice(4)));
   await grow("o3");
@@ -134,7 +134,7 @@ test("what cannot be written is reported once, however often it is tried again",
   expect(watching.problems).toHaveLength(1);
 });
 
-test("a source that is deleted is told of once, its session stays, and it goes on when the source is back", async () => {
+test("reports a deleted source once, keeps its session, and continues when the source is back", async () => {
   const places = new Places();
   const path = places.put(CLAUDE_PATH, joinLines(RECORDS.slice(0, 4)));
   const watching = watch(places);

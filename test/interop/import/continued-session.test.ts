@@ -11,7 +11,7 @@ import { getImportProvenance } from "./support/session-view.ts";
 
 const CONTINUED = { sessionId: "wall", leafId: "0000000a" };
 
-describe("a record of what is continued", () => {
+describe("a continuation record", () => {
   test.each([
     [{ type: "sessiontree", payload: CONTINUED }],
     [{ type: "sessiontree", continued: CONTINUED, sessionId: "x" }],
@@ -51,7 +51,7 @@ function countTokens({ entries, continued }: ImportedSession): [copied: number[]
 }
 
 describe("calls of copies", () => {
-  test("do not count in Claude Code, and those after them do", () => {
+  test("are not counted in Claude Code, and calls after them are", () => {
     const [session] = importAll([
       user("q", null, "hello"),
       part("a", "q", "msg_1", text("hi"), { stop: "end_turn" }),
@@ -68,7 +68,7 @@ describe("calls of copies", () => {
     expect(getImportProvenance(session.entries)).toMatchObject({ continued: CONTINUED });
   });
 
-  test("do not count in Codex, also that of a summary", () => {
+  test("are not counted in Codex, including a summary's", () => {
     const tokens = { input_tokens: 40, output_tokens: 10, total_tokens: 50 };
     const session = importThread([
       [
@@ -86,7 +86,7 @@ describe("calls of copies", () => {
     expect(countTokens(session)).toEqual([[0], [50]]);
   });
 
-  test("are no reason for a subagent to join its agent's session", () => {
+  test("do not make a subagent join its agent's session", () => {
     const records = [
       ...turn("hello", said("assistant", "hi")),
       { timestamp: "2026-11-22T05:10:00.000Z", type: "sessiontree", payload: CONTINUED },
@@ -97,7 +97,7 @@ describe("calls of copies", () => {
     expect(getContinued({ parent_thread_id: "01a201b4-0000-7000-8000-00000000000a" })).toBeUndefined();
   });
 
-  test("of Codex stay apart if their records are equal", () => {
+  test("are separate in Codex if their records are equal", () => {
     const timestamp = "2026-11-22T05:10:00.000Z";
     const records = [meta(), said("user", "go on"), said("assistant", "done"), said("user", "go on")];
     const atOnce = records.map((one) => ({ ...one, timestamp }));

@@ -39,7 +39,7 @@ const CASES = PROGRAMS.flatMap(([program, importCase]) => {
 });
 
 describe.skipIf(!isThere)(
-  "what other programs wrote (skipped where ../shared/corpus-other-agents is missing)",
+  "sessions of other programs (skipped where ../shared/corpus-other-agents is missing)",
   () => {
     test.each(CASES)("%s %s", (_program, _name, folder, importCase) => {
       const truth = readTruth(join(folder, "truth.json"));
@@ -83,7 +83,7 @@ function importKimiCase(folder: string, truth: Truth): ImportedSession[] {
   return truth.sessions.flatMap(of);
 }
 
-/** Imports each file with an ending as a session. */
+/** Imports each file with an extension as a session. */
 function importFiles(
   ending: string,
   importText: (input: SourceText & { path: string; importedAt: string }) => ImportedSession[],

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { DistinctIds } from "../../../src/interop/import/distinct-ids.ts";
 
-test("repeated ids are numbered, also if an id looks like a number of another one", () => {
+test("numbers repeated ids, even if an id looks like a numbered one", () => {
   const ids = new DistinctIds();
   expect(["a", "a_2", "a", "a", "a_2", "b"].map((id) => ids.take(id))).toEqual([
     "a",

@@ -14,10 +14,10 @@ import { readView } from "./support/session-view.ts";
 
 const importedAt = "2027-01-01T00:00:00.000Z";
 
-/** What a program wrote by itself, each time another one. */
+/** Texts that a program generated itself, numbered to be distinct. */
 const own = (n: number, front = "", back = "") => `${front}RULES ${n}${back}`;
 
-/** The texts as Codex sends them; all but the last are in the user's name. */
+/** The texts as Codex sends them; all but the last are sent as user messages. */
 const CODEX_TEXTS = [
   "<environment_context>",
   "<user_instructions>",
@@ -35,7 +35,7 @@ function kimiMessage(n: number, content: string, kind: string) {
   return { type: "context.append_message", agentId: "main", message, time: n };
 }
 
-/** Sessions in which the user said "Count the taps", and the program said more. */
+/** Sessions in which the user sent "Count the taps" and the program sent more. */
 const SESSIONS: readonly (readonly [program: string, texts: number, sessions: () => ImportedSession[]])[] = [
   [
     "Codex",
@@ -123,7 +123,7 @@ const SESSIONS: readonly (readonly [program: string, texts: number, sessions: ()
 ];
 
 test.each(SESSIONS)(
-  "what %s writes by itself is kept in entries that no context has, and names no session",
+  "keeps texts that %s generates out of contexts and session names",
   (_, texts, sessions) => {
     const [view] = sessions().map(readView);
     if (view === undefined) throw new Error("no session was made");
@@ -140,7 +140,7 @@ test.each(SESSIONS)(
   },
 );
 
-test("a compaction of Codex or Cline does not bring the program's own texts back into the context", () => {
+test("does not restore the program's own texts to the context through a compaction of Codex or Cline", () => {
   const items = [...CODEX_TEXTS, codex.said("developer", own(9)), codex.said("user", "Count the taps")];
   const replacement = items.map(({ payload }) => Object(payload));
   const compacted = codex.compacted("so far", replacement);
@@ -158,7 +158,7 @@ test("a compaction of Codex or Cline does not bring the program's own texts back
   expect(cline?.messages.map(({ role }) => role)).toEqual(["compactionSummary", "user"]);
 });
 
-test("what Codex reports of commands of the user and of subagents stays in the context", () => {
+test("keeps Codex's reports of user commands and of subagents in the context", () => {
   const reports = [
     "<user_shell_command>ls</user_shell_command>",
     "<subagent_notification>done</subagent_notification>",

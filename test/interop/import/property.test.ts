@@ -55,11 +55,11 @@ const claudeTurn = fc.record({
   back: fc.nat({ max: 2 }),
   note: fc.boolean(),
   end: fc.constantFrom("answer", "answer", "interruption", "compaction"),
-  /** Of a compaction: whether the last answer is preserved. */
+  /** In a compaction: whether the last answer is preserved. */
   keeps: fc.boolean(),
 });
 
-/** A conversation of any length: turns with parallel calls, rewinds, notes, interruptions and compactions. */
+/** A conversation of any length: turns with parallel calls, rewinds, notes, interruptions, and compactions. */
 const claudeRecords: fc.Arbitrary<ClaudeRecord[]> = fc
   .array(claudeTurn, { minLength: 1, maxLength: 6 })
   .map((turns) => {
@@ -82,7 +82,7 @@ const claudeRecords: fc.Arbitrary<ClaudeRecord[]> = fc
         records.push(result(`r${n}${i}`, `c${n}${i}`, `t${n}${i}`, `out ${n} ${i}`));
       if (calls > 0) last = `r${n}${calls - 1}`;
       if (end === "interruption") {
-        // The program's own reader hangs it on the result of the last call, whose row it follows.
+        // The program's own reader makes it a child of the last call's result, whose row it follows.
         records.push(user(`a${n}`, last, `[Request interrupted by user] ${n}`));
         ends.push(`a${n}`);
         continue;
@@ -105,7 +105,7 @@ const claudeRecords: fc.Arbitrary<ClaudeRecord[]> = fc
     return records;
   });
 
-/** Each prompt, result, text and call in the records, in short. */
+/** Returns a short form of each prompt, result, text, and call in the records. */
 function healthyParts(records: readonly ClaudeRecord[]): string[] {
   const seen = new Map(records.map((one) => [one["uuid"], one]));
   return Array.from(seen.values())
@@ -119,7 +119,7 @@ function healthyParts(records: readonly ClaudeRecord[]): string[] {
     .sort();
 }
 
-test("of Claude Code's records nothing healthy is lost, doubled or orphaned, whatever is cut, doubled and moved", () => {
+test("loses, duplicates, or orphans nothing healthy in Claude Code's records, whatever is cut, duplicated, and moved", () => {
   fc.assert(
     fc.property(claudeRecords, damage, (records, harm) => {
       const left = damaged(records, harm);
@@ -138,7 +138,7 @@ test("of Claude Code's records nothing healthy is lost, doubled or orphaned, wha
   );
 });
 
-test("of whole records of Claude Code no pair needs a repair, and doubled ones change nothing", () => {
+test("needs no pair repair for whole records of Claude Code, and ignores duplicates", () => {
   fc.assert(
     fc.property(claudeRecords, damage, (records, { doubled }) => {
       const [healthy] = importAll(records).map(readView);
@@ -184,7 +184,7 @@ function codexParts(records: readonly CodexRecord[]): string[] {
     .sort();
 }
 
-test("of Codex's records nothing healthy is lost, doubled or orphaned, whatever is cut, doubled and moved", () => {
+test("loses, duplicates, or orphans nothing healthy in Codex's records, whatever is cut, duplicated, and moved", () => {
   fc.assert(
     fc.property(codexRecords, damage, (records, harm) => {
       const left = damaged(records, harm);
@@ -197,7 +197,7 @@ test("of Codex's records nothing healthy is lost, doubled or orphaned, whatever 
       const view = readView(session);
       expect(view.read.issues).toEqual([]);
       expect(view.problems).toEqual([]);
-      // Without its item a prompt is that of its event: then there are no items at all, or it is not counted.
+      // A prompt without its item is that of its event: then there are no items at all, or it is not counted.
       if (parts.some((one) => one.startsWith("prompt") || one.startsWith("answer")))
         expect(partsMade(view)).toEqual(parts);
       const { counts } = session;
@@ -206,7 +206,7 @@ test("of Codex's records nothing healthy is lost, doubled or orphaned, whatever 
   );
 });
 
-test("of whole records of Codex no pair needs a repair, and doubled ones change nothing", () => {
+test("needs no pair repair for whole records of Codex, and ignores duplicates", () => {
   fc.assert(
     fc.property(codexRecords, damage, (records, { doubled }) => {
       const healthy = importThread([records]);
@@ -225,7 +225,7 @@ const geminiStep = fc.record({
   back: fc.nat({ max: 5 }),
 });
 
-/** A log of patches: messages that are written again, rewinds, lists that take their place, and summaries. */
+/** A log of patches: rewritten messages, rewinds, lists that replace them, and summaries. */
 const geminiRecords = fc.array(geminiStep, { minLength: 1, maxLength: 8 }).map((steps) => {
   const timestamp = "2026-11-22T05:01:00.000Z";
   const said: { id: string; type: string; content: string }[] = [];
@@ -256,7 +256,7 @@ const geminiRecords = fc.array(geminiStep, { minLength: 1, maxLength: 8 }).map((
   return records;
 });
 
-test("of Gemini CLI's records nothing healthy is lost or orphaned, whatever is cut, doubled and moved", () => {
+test("loses or orphans nothing healthy in Gemini CLI's records, whatever is cut, duplicated, and moved", () => {
   fc.assert(
     fc.property(geminiRecords, damage, (records, harm) => {
       const left = damaged(records, harm);
@@ -282,7 +282,7 @@ test("of Gemini CLI's records nothing healthy is lost or orphaned, whatever is c
   );
 });
 
-/** What each program writes of a conversation with everything in it, and how it is imported. */
+/** Records of each program for a conversation with everything in it, and their import function. */
 const CONVERSATIONS: readonly (readonly [
   name: string,
   records: readonly object[],
@@ -342,7 +342,7 @@ const CONVERSATIONS: readonly (readonly [
 ];
 
 test.each(CONVERSATIONS)(
-  "of %s's records nothing healthy is lost or orphaned, whatever is cut, doubled, moved and overwritten",
+  "loses or orphans nothing healthy in %s's records, whatever is cut, duplicated, moved, and overwritten",
   (_, records, importRecords, prompts) => {
     const overwritten = fc.record({
       at: place,

@@ -16,18 +16,18 @@ test.each([
     { startedBy: "main", forkOf: "other" },
     { sourceId: "main", relation: "subagent" },
   ],
-])("a session is no parent of its own: %j", (origin, parent) => {
+])("never makes a session its own parent: %j", (origin, parent) => {
   expect(builderOf(origin).finish().parent).toEqual(parent);
 });
 
-test("the first path is the working directory, and one that is none is reported behind the other issues", () => {
+test("uses the first path as the working directory, and reports an invalid one after the other issues", () => {
   const known = { code: "TAIL_TORN", line: 0, offset: 0, length: 0, message: "torn" } as const;
   const { header, issues } = builderOf({ folders: [7, "", "/a\0", "/b", "/c"], issues: [known] }).finish();
   expect(header.cwd).toBe("/b");
   expect(issues).toEqual([known, expect.objectContaining({ message: expect.stringContaining("zero byte") })]);
 });
 
-test("records without an id are numbered, and what was taken back is no entry any more", () => {
+test("numbers records without an id, and no longer finds a withdrawn entry", () => {
   const builder = builderOf({});
   expect(["a", "b", "a", "a"].map((key) => builder.numbered(key))).toEqual(["a", "b", "a 1", "a 2"]);
   const kept = builder.keep("one", undefined, undefined, "note", { said: 1 });

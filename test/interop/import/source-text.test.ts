@@ -9,7 +9,7 @@ test.each([
   ["Claude Code", [user("q", null, "hello"), part("a", "q", "m", text("{hi}")), user("p", "a", "more")]],
   ["Codex", [meta(), said("user", "hello"), said("assistant", "hi")]],
   ["Gemini CLI", [gemini("a"), gemini("b"), { $set: { lastUpdated: "2026-11-22T05:00:00.000Z" } }]],
-])("of three records of %s on a line with a torn one, all three are read", (_, records) => {
+])("reads all three records of %s on a line with a torn one", (_, records) => {
   const [one = "", two = "", three = ""] = records.map((record) => JSON.stringify(record));
   for (const torn of [two.slice(0, -1), two.slice(0, two.length / 2), two.slice(0, 12), two.slice(-12)]) {
     const lines = [

@@ -18,13 +18,13 @@ import { readView } from "./support/session-view.ts";
 
 const importedAt = "2027-01-01T00:00:00.000Z";
 
-/** A call in a source: what it is named, whether it has an item of its own (OpenAI's Responses API), and its result. */
+/** A call in a source: its names, whether it has an item of its own (OpenAI's Responses API), and its result. */
 interface Call {
   readonly id: string;
   readonly item: string | undefined;
-  /** Whether the source names the call by an id at all; some name only the tool. */
+  /** Whether the source identifies the call by an id; some name only the tool. */
   readonly isNamed: boolean;
-  /** Undefined if it has none. */
+  /** Undefined if the call has no result. */
   readonly output: string | undefined;
 }
 
@@ -60,7 +60,7 @@ const turns: fc.Arbitrary<Turn[]> = fc
     }),
   );
 
-/** Says what a tool is to do; it names the call, whatever id that has. */
+/** Returns a tool's input, which identifies the call whatever its id. */
 const told = ({ id }: Call) => ({ of: id });
 
 const withItem = ({ item }: Call) => (item === undefined ? {} : { openai: { itemId: item } });
@@ -135,7 +135,7 @@ const geminiResponse = ({ id, isNamed, output }: Turn["results"][number]) => ({
   functionResponse: { ...(isNamed && { id }), name: `f_${id}`, response: { output } },
 });
 
-/** @param isListed - Whether the program's own records of calls tell the results, too. */
+/** @param isListed - Whether the program's own records of calls contain the results, too. */
 function geminiSession(all: readonly Turn[], isListed: boolean): ImportedSession[] {
   const timestamp = "2026-11-22T05:01:00.000Z";
   const records = all.flatMap(({ calls, results }, n) => [
@@ -170,7 +170,7 @@ function qwenSession(all: readonly Turn[]): ImportedSession[] {
       qwen.answered(`a${n}`, calls.map(geminiCall)),
       ...results.map((one) => ({
         ...qwen.resulted(`r${one.id.slice(5)}`, one.id, one.output),
-        // The program makes an id for a call that has none, and tells it only here.
+        // The program makes an id for a call without one, and writes it only here.
         message: { role: "user", parts: [geminiResponse({ ...one, isNamed: true })] },
       })),
     ]),
@@ -196,7 +196,7 @@ function kimiSession(all: readonly Turn[]): ImportedSession[] {
   return importKimi({ sessionId: "k", wires: [{ agentId: "main", ...text }], importedAt });
 }
 
-/** @param resultId - By which of its ids a result names its call. */
+/** @param resultId - The id by which a result names its call. */
 function clineSession(all: readonly Turn[], resultId: "id" | "call_id"): ImportedSession[] {
   const messages = all.flatMap(({ calls, results }, n) => [
     { role: "user", content: `prompt ${n}`, ts: n * 10 },
@@ -267,7 +267,7 @@ function pi4Session(all: readonly Turn[]): ImportedSession[] {
   return [importPi4({ ...text, importedAt }) ?? []].flat();
 }
 
-/** Spells turns as an array of messages of an SDK. */
+/** Returns turns as an array of an SDK's messages. */
 type Spelling = (turn: Turn, n: number) => object[];
 
 const SPELLINGS: readonly (readonly [form: string, spell: Spelling])[] = [
@@ -414,7 +414,7 @@ const IMPORTERS: readonly (readonly [
 ];
 
 test.each(IMPORTERS)(
-  "%s: every call that has a result in the source has it in the context, by its whole id",
+  "%s: every call with a result in the source has it in the context, by its whole id",
   (_, importTurns) => {
     fc.assert(
       fc.property(turns, (all) => {
@@ -436,7 +436,7 @@ test.each(IMPORTERS)(
   },
 );
 
-/** Lists the calls of a context by what they are told to do, each with its result. */
+/** Lists the calls in a context by their inputs, each with its result. */
 function pairsIn(messages: readonly object[]): string[] {
   const all = messages.map((message): { [field: string]: unknown } => ({ ...message }));
   return all.flatMap(({ content }) => {

@@ -2,10 +2,10 @@ import pg from "pg";
 import { afterAll, beforeAll } from "vitest";
 import { type Server, startServer } from "./server.ts";
 
-/** The server of a test file, and pools that are ended after it. */
+/** Server of a test file, with pools that are ended after it. */
 export interface Cluster {
   readonly server: Server;
-  /** Makes a pool; `port` is that of a proxy, and a bare one has nobody who listens to its errors. */
+  /** Creates a pool; `port` is that of a proxy, and a bare one has no listener for its errors. */
   pool(options?: { readonly port?: number; readonly max?: number; readonly isBare?: boolean }): pg.Pool;
 }
 

@@ -8,18 +8,18 @@ import { freePort, type Server, serverUser } from "./server.ts";
 
 const PROGRAM = process.env["SESSIONTREE_PGBOUNCER"] ?? "/usr/sbin/pgbouncer";
 
-/** Why no pooler can be started here; undefined if one can. */
+/** Reason why no pooler can be started here; undefined if one can. */
 export const missingPgBouncer = existsSync(PROGRAM)
   ? undefined
   : `${PROGRAM} is missing; apt-get install pgbouncer, or name it in SESSIONTREE_PGBOUNCER`;
 
-/** A pooler in front of a server, with its databases `transactions` and `sessions`, called by their pool modes. */
+/** A pooler for a server, with its databases `transactions` and `sessions`, named after their pool modes. */
 export interface PgBouncer {
   url(database: "transactions" | "sessions"): string;
   stop(): Promise<void>;
 }
 
-/** Starts a pooler of our own, in a folder of its own, that listens on loopback alone. */
+/** Starts a pooler in a folder of its own that listens on loopback only. */
 export async function startPgBouncer(server: Server): Promise<PgBouncer> {
   const user = serverUser();
   const port = await freePort(server.host);
@@ -63,7 +63,7 @@ export async function startPgBouncer(server: Server): Promise<PgBouncer> {
   };
 }
 
-/** Waits until somebody listens at a port. */
+/** Waits until a port accepts connections. */
 async function answers(host: string, port: number): Promise<void> {
   for (;;) {
     const socket = connect(port, host);

@@ -1,26 +1,26 @@
 import { connect, createServer, type Server as NetServer, type Socket } from "node:net";
 
-/** What stands between clients and the server, and lets them feel it. */
+/** A proxy between clients and the server that causes faults. */
 export interface TcpProxy {
   readonly port: number;
-  /** Port of the server that new connections lead to. */
+  /** Port of the server for new connections. */
   target: number;
-  /** Gives for each new connection after how many bytes, counted over both directions, it is cut. */
+  /** Returns for each new connection the number of bytes, counted over both directions, after which it is cut. */
   cutAfter: () => number;
-  /** Whether connections made from now on are cut, or fall silent instead and stay open. */
+  /** Whether connections made from now on are cut, or fall silent and stay open. */
   isSilent: boolean;
-  /** Milliseconds that each piece of an answer is held back. */
+  /** Delay of each piece of an answer, in milliseconds. */
   delayMs: number;
-  /** Connections made so far. */
+  /** Number of connections made so far. */
   readonly connections: number;
-  /** Connections cut so far. */
+  /** Number of connections cut so far. */
   readonly cuts: number;
-  /** Cuts all connections that there are. */
+  /** Cuts all existing connections. */
   cutAll(): void;
   close(): Promise<void>;
 }
 
-/** Starts a proxy in front of a port of loopback. */
+/** Starts a proxy for a loopback port. */
 export async function startProxy(host: string, target: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let [connections, cuts] = [0, 0];

@@ -14,9 +14,9 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A PostgreSQL server of our own, in a folder of its own, that listens on loopback alone. */
+/** A PostgreSQL server in a folder of its own that listens on loopback only. */
 export interface Server {
-  /** Where its files are, `server.crt` among them if it has the setting `ssl`. */
+  /** Folder of its files, including `server.crt` if it has the setting `ssl`. */
   readonly dataFolder: string;
   readonly port: number;
   readonly host: string;
@@ -24,13 +24,13 @@ export interface Server {
   /** Address for clients; another port is that of a proxy. */
   url(options?: { readonly port?: number; readonly user?: string; readonly password?: string }): string;
   start(): Promise<void>;
-  /** Ends the server: at once, as in a crash, or in order. */
+  /** Ends the server: immediately, as in a crash, or gracefully. */
   stop(mode: "immediate" | "fast"): Promise<void>;
-  /** Makes a standby in recovery of this server, which it follows. */
+  /** Creates a standby in recovery that follows this server. */
   startStandby(): Promise<Server>;
-  /** Puts a copy of the data folder in the place of that of the stopped server. */
+  /** Replaces the stopped server's data folder with a copy of another one. */
   restore(backup: string): Promise<void>;
-  /** Lets a standby take over. */
+  /** Promotes a standby. */
   promote(): Promise<void>;
   /** Stops the server and removes its folder. */
   remove(): Promise<void>;
@@ -38,7 +38,7 @@ export interface Server {
 
 const DEBIAN_FOLDER = "/usr/lib/postgresql";
 
-/** Gives the folder of PostgreSQL's programs: that of SESSIONTREE_PG_BIN, or the newest that Debian has. */
+/** Returns the folder of PostgreSQL's programs: SESSIONTREE_PG_BIN, or Debian's newest. */
 function programs(): string {
   const given = process.env["SESSIONTREE_PG_BIN"];
   if (given !== undefined) return given;
@@ -53,7 +53,7 @@ function programs(): string {
   );
 }
 
-/** Who the server runs as: it refuses to run as root. */
+/** User that the server runs as: it refuses to run as root. */
 export function serverUser(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   for (const user of ["postgres", "nobody"]) {
@@ -68,7 +68,7 @@ export function serverUser(): { uid: number; gid: number } | undefined {
   return undefined;
 }
 
-/** Returns a port of loopback that nobody listens at. */
+/** Returns an unused loopback port. */
 export async function freePort(host: string): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
@@ -78,7 +78,7 @@ export async function freePort(host: string): Promise<number> {
   return address.port;
 }
 
-/** Makes the key and the certificate, signed by itself, that a server with `ssl` reads from its data folder. */
+/** Creates the key and the self-signed certificate that a server with `ssl` reads from its data folder. */
 function makeCertificate(data: string, user: ReturnType<typeof serverUser>): void {
   const args = ["-newkey", "rsa:2048", "-keyout", "server.key", "-out", "server.crt", "-days", "2"];
   const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
@@ -90,10 +90,10 @@ function makeCertificate(data: string, user: ReturnType<typeof serverUser>): voi
 }
 
 /**
- * Makes a cluster and starts its server.
+ * Creates a cluster and starts its server.
  *
- * @param settings - Those of postgresql.conf.
- * @param primary - The server that it is a standby of.
+ * @param settings - Settings of postgresql.conf.
+ * @param primary - Server that the standby follows.
  */
 export async function startServer(
   settings: Readonly<Record<string, string>> = {},
@@ -114,7 +114,7 @@ export async function startServer(
   const run = (program: string, args: readonly string[]) =>
     new Promise<void>((resolve, reject) => {
       const env = { PATH: process.env["PATH"], LC_ALL: "C.UTF-8", PGPASSWORD: password };
-      // The server inherits the streams and would keep a pipe open for as long as it runs.
+      // The server inherits the streams and would keep a pipe open as long as it runs.
       const child = spawn(join(bin, program), args, { ...user, env, cwd: folder, stdio: "ignore" });
       child.on("error", reject);
       child.on("exit", (code) => {

@@ -1,14 +1,14 @@
 import { expect } from "vitest";
 import type { SessionBackend } from "../../../src/stores/contract/session-backend.ts";
 
-/** An entry as its line tells of it. */
+/** An entry as recorded in its line. */
 export interface ReadEntry {
   readonly id: string;
   readonly parentId: string | null;
   readonly content: string;
 }
 
-/** Reads the entries of a session in the order of the database, past everything that keeps them in memory. */
+/** Reads a session's entries in database order, bypassing every in-memory copy. */
 export async function readEntries(backend: SessionBackend, id: string): Promise<ReadEntry[]> {
   const entries: ReadEntry[] = [];
   for (let [seq, isEnd] = [0, false]; !isEnd; ) {
@@ -25,20 +25,20 @@ export async function readEntries(backend: SessionBackend, id: string): Promise<
   return entries;
 }
 
-/** Checks that no entry is there twice, and that every one hangs on one that stands before it. */
+/** Checks that no entry exists twice, and that each one's parent precedes it. */
 export function expectSound(entries: readonly ReadEntry[]): void {
   const seen = new Set<string | null>([null]);
   const contents = new Set<string>();
   for (const { id, parentId, content } of entries) {
     expect(seen.has(id), `${id} is there twice`).toBe(false);
     expect(contents.has(content), `${content} is there twice`).toBe(false);
-    expect(seen.has(parentId), `${id} hangs on nothing`).toBe(true);
+    expect(seen.has(parentId), `${id} has no parent`).toBe(true);
     seen.add(id);
     contents.add(content);
   }
 }
 
-/** Gives numbers below a bound, always the same ones: what is random must fail a second time. */
+/** Returns reproducible numbers below a bound: a random failure must occur again. */
 export function numbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

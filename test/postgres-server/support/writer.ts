@@ -1,7 +1,7 @@
 /**
  * A process that appends to a session: node writer.ts URL SESSION NAME COUNT
  *
- * It says that it is ready, and begins when its input ends.
+ * Reports that it is ready, and starts when its input ends.
  */
 import { once } from "node:events";
 import { openPostgresStore } from "../../../src/stores/postgres/open-postgres-store.ts";

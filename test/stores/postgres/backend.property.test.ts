@@ -8,7 +8,7 @@ const database = embeddedDatabase();
 
 beforeAll(() => migrateDatabase({ client: database() }));
 
-test("the database does what the backend in memory does, whatever is asked of both", async () => {
+test("the database behaves like the backend in memory for any calls", async () => {
   const clear = () => database().query("truncate sessiontree.sessions, sessiontree.deleted_sessions cascade");
   await compareWithMemory(new PostgresBackend({ client: database() }), clear, 40);
 });

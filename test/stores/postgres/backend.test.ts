@@ -26,7 +26,7 @@ const fails = (code: SessionErrorCode) => (error: unknown) => isSessionError(err
 
 let sessions = 0;
 
-/** Makes a session that holds its header alone. */
+/** Creates a session with only its header. */
 async function newSession(): Promise<string> {
   const id = `session-${sessions++}`;
   await backend.create(makeSessionFacts(id), yieldPieces([headerLine(id)]));
@@ -38,7 +38,7 @@ async function textsOf(id: string): Promise<string[]> {
   return lines.slice(1).map(({ text }) => text);
 }
 
-test("lines come back to the byte, whatever they hold", async () => {
+test("returns lines byte for byte, whatever they contain", async () => {
   const texts = [
     "",
     " ",
@@ -68,7 +68,7 @@ test("lines come back to the byte, whatever they hold", async () => {
   expect(page).toMatchObject({ isEnd: true, revision: 0 });
 });
 
-test("a session of several pieces is seen with the last of them, and keeps repeated lines", async () => {
+test("shows a session of several pieces once the last one is stored, and keeps repeated lines", async () => {
   const line = messageLine("000000a1", null);
   const seen: number[] = [];
   async function* pieces() {
@@ -83,7 +83,7 @@ test("a session of several pieces is seen with the last of them, and keeps repea
   expect(await textsOf("pieces")).toEqual([line.text, line.text, line.text, line.text]);
 });
 
-test("of a session whose lines end in an error nothing is left", async () => {
+test("stores nothing of a session whose lines end in an error", async () => {
   async function* pieces() {
     yield [headerLine("torn")];
     yield [messageLine("000000a1", null)];
@@ -96,7 +96,7 @@ test("of a session whose lines end in an error nothing is left", async () => {
   await backend.create(makeSessionFacts("torn"), yieldPieces([headerLine("torn")]));
 });
 
-test("what was abandoned by a crash is gone after a day", async () => {
+test("removes what a crash abandoned after a day", async () => {
   await database().query(
     "insert into sessiontree.sessions (id, cwd, project, created_ms, modified_ms, is_complete, made_at) values ('left', '', '', 0, 0, false, now() - interval '2 days')",
   );
@@ -105,7 +105,7 @@ test("what was abandoned by a crash is gone after a day", async () => {
   expect((await database().query("select 1 from sessiontree.sessions where id = 'left'")).rows).toEqual([]);
 });
 
-test("an id is taken once, also by two at the same time", async () => {
+test("accepts an id once, even from two callers at the same time", async () => {
   const id = await newSession();
   await expect(backend.create(makeSessionFacts(id), yieldPieces([headerLine(id)]))).rejects.toSatisfy(
     fails("SESSION_EXISTS"),
@@ -121,7 +121,7 @@ test("an id is taken once, also by two at the same time", async () => {
   );
 });
 
-test("what is not there is said to be missing", async () => {
+test("reports missing sessions as missing", async () => {
   const missing = fails("SESSION_NOT_FOUND");
   await expect(backend.read("nobody", 0, 1)).rejects.toSatisfy(missing);
   await expect(backend.append("nobody", [messageLine("000000a1", null)])).rejects.toSatisfy(missing);
@@ -133,7 +133,7 @@ test("what is not there is said to be missing", async () => {
   expect(await backend.delete("nobody")).toBe(false);
 });
 
-test("an id that is no text is nobody's, and nothing is found by what is no text", async () => {
+test("treats an id that is not a string as unknown, and finds nothing for a query that is not a string", async () => {
   await backend.create(makeSessionFacts("\ufffd"), yieldPieces([headerLine("\ufffd")]));
   for (const id of ["a\0b", "\ud800"]) {
     const facts = makeSessionFacts(id);
@@ -153,7 +153,7 @@ test("an id that is no text is nobody's, and nothing is found by what is no text
   await expect(tooLong).rejects.toSatisfy(fails("INVALID_SESSION_ID"));
 });
 
-test("deleting takes the lines along", async () => {
+test("deletes a session's lines with it", async () => {
   const id = await newSession();
   const count = async () => (await database().query("select 1 from sessiontree.lines")).rows.length;
   const before = await count();
@@ -164,7 +164,7 @@ test("deleting takes the lines along", async () => {
   await expect(backend.read(id, 0, 1)).rejects.toSatisfy(fails("SESSION_NOT_FOUND"));
 });
 
-test("pages end at a limit of lines or of bytes, and hold one line at least", async () => {
+test("ends pages at a limit of lines or bytes, with at least one line", async () => {
   const id = await newSession();
   const large = "x".repeat(3_000_000);
   for (const entry of ["000000a1", "000000a2", "000000a3"])
@@ -184,7 +184,7 @@ describe("appending", () => {
     messageLine("000000a3", null),
   ];
 
-  test("puts lines behind all others, and only those that are not there", async () => {
+  test("adds lines after all others, and only those that are not stored", async () => {
     const id = await newSession();
     expect(await backend.append(id, [a, b])).toEqual({ precedingSeq: 1, lastSeq: 3, revision: 0 });
     expect(await backend.append(id, [a, b])).toEqual({ precedingSeq: 1, lastSeq: 3, revision: 0 });
@@ -195,14 +195,14 @@ describe("appending", () => {
     expect(await backend.append(id, [other])).toMatchObject({ lastSeq: 5 });
   });
 
-  test("is done to the leaf that was expected, or not at all", async () => {
+  test("succeeds for the expected leaf only", async () => {
     const id = await newSession();
     const stale = fails("STALE_LEAF");
     await expect(backend.append(id, [a], { expectedLeafId: "000000ff" })).rejects.toSatisfy(stale);
     await backend.append(id, [a], { expectedLeafId: null });
     await expect(backend.append(id, [b], { expectedLeafId: null })).rejects.toSatisfy(stale);
     await backend.append(id, [b], { expectedLeafId: "000000a1" });
-    // The answer was lost, and the same is asked for again.
+    // The answer was lost, and the same request is repeated.
     expect(await backend.append(id, [b], { expectedLeafId: "000000a1" })).toMatchObject({ lastSeq: 3 });
     await expect(backend.append(id, [b, c], { expectedLeafId: "000000a1" })).rejects.toMatchObject({
       details: { expectedLeafId: "000000a1", leafId: "000000a2" },
@@ -210,7 +210,7 @@ describe("appending", () => {
     expect(await textsOf(id)).toEqual([a.text, b.text]);
   });
 
-  test("passes over entries that are in nobody's way", async () => {
+  test("ignores entries that do not conflict", async () => {
     const id = await newSession();
     await backend.append(id, [otherLine("session_info", "000000b1", { name: "named" })], {
       expectedLeafId: null,
@@ -223,7 +223,7 @@ describe("appending", () => {
     expect(await textsOf(id)).toHaveLength(6);
   });
 
-  test("takes ids of any kind", async () => {
+  test("accepts ids of any kind", async () => {
     const id = await newSession();
     const ids = [
       "'; drop table sessiontree.lines; --",
@@ -242,7 +242,7 @@ describe("appending", () => {
     await backend.append(id, [a], { expectedLeafId: "🌳" });
   });
 
-  test("tells what a list shows", async () => {
+  test("returns the facts for a list", async () => {
     const id = await newSession();
     await backend.append(id, [
       messageLine("000000a1", null, "the first", TIME_MS + 5),
@@ -264,7 +264,7 @@ describe("appending", () => {
   });
 });
 
-test("a search finds any part of a text, and takes nothing in it for a command", async () => {
+test("a search finds any part of a text, and treats nothing in it as a command", async () => {
   const [id, cwd] = ["searched", "/searched"];
   await backend.create(makeSessionFacts(id, { cwd }), yieldPieces([headerLine(id)]));
   await backend.append(id, [messageLine("000000a1", null, "100% of a_b\\c are ÄPFEL, 東京タワー")]);
@@ -277,7 +277,7 @@ test("a search finds any part of a text, and takes nothing in it for a command",
   expect(await find("100%", "missing")).toEqual([]);
 });
 
-test("an embedded database tells of every append, until the signal", async () => {
+test("an embedded database notifies of every append until the signal aborts", async () => {
   const id = await newSession();
   const other = await newSession();
   const told: string[] = [];
@@ -291,7 +291,7 @@ test("an embedded database tells of every append, until the signal", async () =>
   expect(told).toEqual(["more"]);
 });
 
-test("a session that nobody watches costs no notification, nor one that nobody watches any more", async () => {
+test("sends no notification for a session without a watcher, or without one any longer", async () => {
   const id = await newSession();
   const told: string[] = [];
   const stop = await database().listen(quoteNames("sessiontree").channel, (payload) => told.push(payload));
@@ -308,13 +308,13 @@ test("a session that nobody watches costs no notification, nor one that nobody w
   await stop();
 });
 
-test("without notifications nobody is told, and it says so", async () => {
+test("reports that there are no notifications if they are off", async () => {
   const quiet = new PostgresBackend({ client: database(), notify: false });
   expect(quiet.supports.watch).toBe(false);
   expect(quiet.subscribe).toBeUndefined();
 });
 
-test("the index for searching is used where it helps", async () => {
+test("uses the search index where it helps", async () => {
   const client = database();
   await client.query("set enable_seqscan = off");
   const { rows } = await client.query<{ "QUERY PLAN": string }>(

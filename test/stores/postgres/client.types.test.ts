@@ -8,7 +8,7 @@ import type {
   PostgresPool,
 } from "../../../src/stores/postgres/client.ts";
 
-test("the pool of pg and PGlite are clients, without a cast", () => {
+test("pg's pool and PGlite are assignable to a client without a cast", () => {
   expectTypeOf<Pool>().toExtend<PostgresPool>();
   expectTypeOf<Pool>().toExtend<PostgresClient>();
   expectTypeOf<PoolClient>().toExtend<PostgresConnection>();
@@ -16,6 +16,6 @@ test("the pool of pg and PGlite are clients, without a cast", () => {
   expectTypeOf<PGlite>().toExtend<PostgresClient>();
 });
 
-test("what runs statements alone is none: an append is a transaction", () => {
+test("an object that only runs statements is not: an append is a transaction", () => {
   expectTypeOf<{ query(text: string): Promise<{ rows: unknown[] }> }>().not.toExtend<PostgresClient>();
 });

@@ -3,18 +3,18 @@ import { searchForm } from "../../../src/stores/contract/rows.ts";
 import { makeColumnKey, makeLikePattern, makePartPattern } from "../../../src/stores/postgres/rows.ts";
 import fc from "../../support/fast-check.ts";
 
-test("ids stand as they are, and long ones as something short that no other id has", () => {
+test("keeps ids unchanged, and replaces long ones with something short and unique", () => {
   expect(makeColumnKey("000000a1")).toBe("000000a1");
   const long = "x".repeat(5_000);
   expect(makeColumnKey(long)).toHaveLength("sha256:".length + 64);
-  // An id that looks like the hash of another one is not taken for it.
+  // An id that looks like the hash of another one is not mistaken for it.
   expect(
     new Set([long, `${long}y`, makeColumnKey(long), makeColumnKey(makeColumnKey(long))].map(makeColumnKey))
       .size,
   ).toBe(4);
 });
 
-test("what is a part of a text is a part of its form for searching", () => {
+test("keeps a text's parts as parts of its search form", () => {
   fc.assert(
     fc.property(
       fc.string({ unit: "binary" }),
@@ -28,7 +28,7 @@ test("what is a part of a text is a part of its form for searching", () => {
   expect(searchForm("ΟΔΟΣ")).toBe(searchForm("οδος"));
 });
 
-test("patterns take every character for itself", () => {
+test("treats every character of a pattern literally", () => {
   expect(makeLikePattern("50%_\\")).toBe("50\\%\\_\\\\");
   expect(makePartPattern("a%")).toBe("%A\\%%");
 });

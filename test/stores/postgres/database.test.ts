@@ -7,7 +7,7 @@ import { migrateDatabase, readSchemaVersion } from "../../../src/stores/postgres
 import { postgresStore } from "../../../src/stores/postgres/open-postgres-store.ts";
 import { PostgresBackend } from "../../../src/stores/postgres/postgres-backend.ts";
 
-/** A message of PostgreSQL's protocol: its type, its length, its body. */
+/** Returns a message of PostgreSQL's protocol: its type, its length, its body. */
 function message(type: string, body: Buffer): Buffer {
   const length = Buffer.alloc(4);
   length.writeInt32BE(body.length + 4);
@@ -18,7 +18,7 @@ const AUTHENTICATED = message("R", Buffer.alloc(4));
 const READY = message("Z", Buffer.from("I"));
 const SHUTTING_DOWN = message("E", Buffer.from("SFATAL\0C57P01\0Mthe server is shutting down\0\0"));
 
-/** A server whose connections fail in the very packet in which they become ready. */
+/** Starts a server whose connections fail in the same packet in which they become ready. */
 let server: Server;
 let port = 0;
 
@@ -51,7 +51,7 @@ test("a connection that fails in the packet in which it becomes ready does not e
   expect(thrown).toEqual([]);
 });
 
-test("nor does it while tables are made or asked for, and nobody listens to the pool afterwards", async () => {
+test("nor does it while tables are created or queried, without a listener on the pool later", async () => {
   const client = failingPool();
   await expect(migrateDatabase({ client })).rejects.toThrow();
   await expect(readSchemaVersion({ client })).rejects.toThrow();
@@ -60,7 +60,7 @@ test("nor does it while tables are made or asked for, and nobody listens to the 
   expect(["error", "acquire"].map((event) => client.listenerCount(event))).toEqual([0, 0]);
 });
 
-test("connections that come too late do not gather listeners", async () => {
+test("connections that arrive too late do not accumulate listeners", async () => {
   const connection = Object.assign(new EventEmitter(), {
     query: async () => ({ rows: [{ version: 1, is_there: true }] }),
     release: () => undefined,
@@ -78,7 +78,7 @@ test("connections that come too late do not gather listeners", async () => {
   await backend.close();
 });
 
-test("a search that is given up while it waits for a connection sends nothing", async () => {
+test("a search that is aborted while it waits for a connection sends nothing", async () => {
   const sent: string[] = [];
   const connection = Object.assign(new EventEmitter(), {
     query: async (text: string) => {
@@ -103,7 +103,7 @@ test("a search that is given up while it waits for a connection sends nothing", 
   expect(sent).not.toContain("select 1");
 });
 
-test("what a busy server has not begun or ended is cancelled again, until its process is gone", async () => {
+test("statements that a busy server has not started or ended are canceled again until its process exits", async () => {
   const answers = [[{ started: "1" }], undefined, [{ started: "1" }], []];
   const asked: unknown[] = [];
   let end: () => void = () => undefined;

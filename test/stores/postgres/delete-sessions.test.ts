@@ -31,7 +31,7 @@ beforeEach(async () => {
 const backendOf = (tenant: string) => new PostgresBackend({ client: database(), tenant });
 const idsOf = async (tenant: string) => (await backendOf(tenant).list({ limit: 9 })).map(({ id }) => id);
 
-test("deletes what is older than a time, in batches, of one tenant or of all", async () => {
+test("deletes sessions older than a time, in batches, of one tenant or of all", async () => {
   const client = database();
   const before = new Date(TIME_MS + 1);
   expect(await deleteSessionsBefore({ client, before, tenant: "acme", batchSize: 1 })).toBe(2);
@@ -42,7 +42,7 @@ test("deletes what is older than a time, in batches, of one tenant or of all", a
   expect((await client.query("select 1 from sessiontree.lines")).rows).toHaveLength(6);
 });
 
-test("deletes a tenant, and nothing of it can be brought back", async () => {
+test("deletes a tenant, and nothing of it can be restored", async () => {
   const client = database();
   await client.query("set role sessions_host");
   expect(await deleteTenant({ client, tenant: "acme", batchSize: 2 })).toBe(3);
@@ -57,7 +57,7 @@ test("deletes a tenant, and nothing of it can be brought back", async () => {
   await expect(lost).rejects.toMatchObject({ code: "WRITES_LOST" });
 });
 
-test("sessions deleted by SQL leave marks as well, and ids begin with a greater revision", async () => {
+test("leaves marks for sessions deleted by SQL as well, and their ids restart with a greater revision", async () => {
   const client = database();
   await client.query("delete from sessiontree.sessions where id = 'old'");
   await client.query("truncate sessiontree.sessions cascade");
@@ -71,7 +71,7 @@ test("sessions deleted by SQL leave marks as well, and ids begin with a greater 
   }
 });
 
-test("refuses what is no date or no tenant, and ends when it is told to", async () => {
+test("refuses an invalid date or tenant, and stops when aborted", async () => {
   const client = database();
   expect(() => deleteSessionsBefore({ client, before: new Date("") })).toThrow(TypeError);
   expect(() => deleteSessionsBefore({ client, before: new Date(), batchSize: 0 })).toThrow(TypeError);
@@ -81,7 +81,7 @@ test("refuses what is no date or no tenant, and ends when it is told to", async 
   expect(await idsOf("acme")).toHaveLength(3);
 });
 
-test("the statement of docs/scale.md finds old sessions by the index", async () => {
+test("finds old sessions by the index with the statement in docs/scale.md", async () => {
   const client = database();
   const [retention = ""] = sqlBlocks("docs/scale.md", "retention");
   await client.query("set enable_seqscan = off");

@@ -13,7 +13,7 @@ const client: PostgresEmbedded = {
 
 const notify = async () => undefined;
 
-test("what is watched is said again and again, and a renewal that failed is made up for", async () => {
+test("renews watches repeatedly, and retries a failed renewal", async () => {
   vi.useFakeTimers();
   const marked: string[][] = [];
   let isDown = false;
@@ -46,7 +46,7 @@ test("what is watched is said again and again, and a renewal that failed is made
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("a connection that cannot stop listening harms nobody who only stops watching", async () => {
+test("a connection that cannot stop listening does not affect a caller that stops watching", async () => {
   let stops = 0;
   const listen = async () => async () => {
     stops++;
@@ -69,7 +69,7 @@ test("a connection that cannot stop listening harms nobody who only stops watchi
   expect([stops, unhandled]).toEqual([1, []]);
 });
 
-test("closing waits for a connection that is being made, unless nobody wants it any more", async () => {
+test("closing waits for a connection that is being made, unless it is no longer needed", async () => {
   let open: (stop: () => Promise<void>) => void = () => undefined;
   const listen = () =>
     new Promise<() => Promise<void>>((resolve) => {

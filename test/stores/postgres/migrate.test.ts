@@ -23,7 +23,7 @@ async function tablesIn(schema: string): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-test("makes the tables, says between which versions, and does nothing the second time", async () => {
+test("creates the tables, reports the versions, and does nothing the second time", async () => {
   const client = database();
   expect(await readSchemaVersion({ client })).toBe(0);
   expect(await migrateDatabase({ client })).toEqual({ from: 0, to: SCHEMA_VERSION });
@@ -32,7 +32,7 @@ test("makes the tables, says between which versions, and does nothing the second
   expect(await tablesIn("sessiontree")).toEqual(TABLES);
 });
 
-test("every step can be taken back, one by one and all at once, and made again", async () => {
+test("can revert every step, one by one and all at once, and repeat it", async () => {
   const client = database();
   for (let to = SCHEMA_VERSION - 1; to >= 0; to--) {
     expect(await migrateDatabase({ client, to })).toEqual({ from: to + 1, to });
@@ -49,7 +49,7 @@ test("every step can be taken back, one by one and all at once, and made again",
 });
 
 test.each(['"; drop schema public cascade; --', "a.b 'c' $body$ $$", "Größe", "x".repeat(63)])(
-  "a schema may be called %j",
+  "accepts the schema name %j",
   async (schema) => {
     const client = database();
     await migrateDatabase({ client, schema });
@@ -60,7 +60,7 @@ test.each(['"; drop schema public cascade; --', "a.b 'c' $body$ $$", "Größe", 
 );
 
 test.each(["elsewhere", "a.b 'c' $body$ $$"])(
-  "what would be done in %j can be looked at, and done by somebody else",
+  "returns the statements for schema %j, for another user to run",
   async (schema) => {
     const client = database();
     const statements = await migrationSql({ client, schema });
@@ -78,17 +78,17 @@ test.each(["elsewhere", "a.b 'c' $body$ $$"])(
 );
 
 test.each(["", "x".repeat(64), "ä".repeat(32), "a\0b", "\ud800"])(
-  "a schema cannot be called %j",
+  "refuses the schema name %j",
   async (schema) => {
     await expect(migrateDatabase({ client: database(), schema })).rejects.toThrow(TypeError);
   },
 );
 
-test.each([-1, 0.5, SCHEMA_VERSION + 1])("there is no version %d to go to", async (to) => {
+test.each([-1, 0.5, SCHEMA_VERSION + 1])("refuses version %d", async (to) => {
   await expect(migrateDatabase({ client: database(), to })).rejects.toThrow(/to must be a version from 0/);
 });
 
-test("the index for searching is dropped and built later, also one that was left half built, and sessions stay", async () => {
+test("drops and builds the search index later, even a half-built one, and keeps sessions", async () => {
   const client = withTrigrams();
   const state = async () => {
     const { rows } = await client.query<{ indisvalid: boolean }>(
@@ -122,7 +122,7 @@ test("the index for searching is dropped and built later, also one that was left
   expect([await state(), await found()]).toEqual([[true], 1]);
 });
 
-test("a step that fails changes nothing", async () => {
+test("changes nothing if a step fails", async () => {
   const client = database();
   const schema = "taken";
   await client.query("create schema taken");
@@ -131,7 +131,7 @@ test("a step that fails changes nothing", async () => {
   expect(await tablesIn(schema)).toEqual(["lines"]);
 });
 
-test("tables of a newer release are left alone, and not worked with", async () => {
+test("neither changes nor uses tables of a newer release", async () => {
   const client = database();
   const schema = "tomorrow";
   await migrateDatabase({ client, schema });
@@ -141,7 +141,7 @@ test("tables of a newer release are left alone, and not worked with", async () =
   await expect(new PostgresBackend({ client, schema }).list({ limit: 1 })).rejects.toSatisfy(isTooNew);
 });
 
-test("without tables every call says what to do", async () => {
+test("reports what to do in every call without tables", async () => {
   const backend = new PostgresBackend({ client: database(), schema: "nothing here" });
   await expect(backend.list({ limit: 1 })).rejects.toThrow(/call migrateDatabase\(\)/);
 });

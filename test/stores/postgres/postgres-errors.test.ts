@@ -4,7 +4,7 @@ import { translateError } from "../../../src/stores/postgres/database.ts";
 
 const withCode = (code: unknown) => Object.assign(new Error("it said so"), { code });
 
-test.each(["28P01", "42501", "42P01", "3D000", "22021", "54000", "0A000"])("%s is final", (code) => {
+test.each(["28P01", "42501", "42P01", "3D000", "22021", "54000", "0A000"])("%s is permanent", (code) => {
   const error = translateError(withCode(code), "sessions");
   expect(isSessionError(error, "STORE_UNAVAILABLE")).toBe(true);
   expect(error).toMatchObject({ details: { sqlState: code }, cause: { message: "it said so" } });
@@ -22,12 +22,12 @@ test.each([
   "EPIPE",
   undefined,
   5,
-])("%s may pass", (code) => {
+])("%s is transient", (code) => {
   const error = withCode(code);
   expect(translateError(error, "sessions")).toBe(error);
 });
 
-test("what was missing is said how to get, and what is ours stays", () => {
+test("explains how to get what is missing, and keeps our own errors", () => {
   expect(translateError(withCode("42P01"), "sessions")).toMatchObject({
     message: expect.stringMatching(/migrateDatabase\(\).*sessions/),
   });
@@ -50,7 +50,7 @@ test.each([
   "ERR_TLS_CERT_ALTNAME_INVALID",
   "ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED",
   "ERR_SSL_TLSV1_ALERT_UNKNOWN_CA",
-])("%s is told as a certificate that is refused", (code) => {
+])("%s is reported as a refused certificate", (code) => {
   expect(translateError(withCode(code), "sessions")).toMatchObject({
     code: "STORE_UNAVAILABLE",
     message: expect.stringMatching(/^The certificate .*it said so/),
@@ -60,7 +60,7 @@ test.each([
 });
 
 test.each(["ERR_SSL_UNEXPECTED_EOF_WHILE_READING", "ERR_TLS_HANDSHAKE_TIMEOUT", "EPROTO"])(
-  "%s may be a connection that was cut",
+  "%s may be a lost connection",
   (code) => {
     const error = withCode(code);
     expect(translateError(error, "sessions")).toBe(error);
@@ -70,7 +70,7 @@ test.each(["ERR_SSL_UNEXPECTED_EOF_WHILE_READING", "ERR_TLS_HANDSHAKE_TIMEOUT", 
 test.each([
   "The server does not support SSL connections",
   "SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string",
-])("what the driver refuses is final: %s", (message) => {
+])("an error of the driver is permanent: %s", (message) => {
   expect(translateError(new Error(message), "sessions")).toMatchObject({
     code: "STORE_UNAVAILABLE",
     message: expect.stringContaining(message),

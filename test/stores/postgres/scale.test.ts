@@ -8,12 +8,12 @@ import { embeddedDatabase } from "./support/embedded.ts";
 
 const database = embeddedDatabase({ hasTrigrams: true });
 
-/** Runs the statements that docs/scale.md gives under a word. */
+/** Runs the statements that docs/scale.md lists under a word. */
 async function runStatements(kind: string): Promise<void> {
   for (const code of sqlBlocks("docs/scale.md", kind)) await database().exec(code);
 }
 
-test("lines can be parted as docs/scale.md says, keep what is there, and behave the same", async () => {
+test("lines can be partitioned as in docs/scale.md, keep their content, and behave the same", async () => {
   const client = database();
   await migrateDatabase({ client });
   const backend = new PostgresBackend({ client });
@@ -42,7 +42,7 @@ test("lines can be parted as docs/scale.md says, keep what is there, and behave 
   await migrateDatabase({ client, to: 0 });
 });
 
-test("sessions that were not used for long can be taken away in portions", async () => {
+test("sessions that were unused for long can be removed in batches", async () => {
   const client = database();
   await migrateDatabase({ client });
   const backend = new PostgresBackend({ client });

@@ -28,18 +28,18 @@ beforeAll(async () => {
   }
 });
 
-/** A transaction as a client of its own: what it counts is known in it alone. */
+/** A transaction as a client of its own: its counts are visible in it alone. */
 const clientIn = (transaction: Transaction): PostgresClient => ({
   query: (text, values) => transaction.query(text, values),
   transaction: (run) => run(transaction),
   listen: async () => async () => undefined,
 });
 
-/** Searches as a role, and counts how often the index for searching was used. */
+/** Searches as a role, and counts the uses of the search index. */
 async function search(role: string, tenant: string, words: readonly string[]) {
   return database().transaction(async (transaction) => {
     await transaction.query("set local enable_seqscan = off");
-    // Only so that a few rows are worth an index: the order could be had from the one by id.
+    // Makes a few rows worth an index: the order would otherwise come from the index by id.
     await transaction.query("set local enable_nestloop = off");
     const before = await indexScans(transaction);
     await transaction.query(`set local role ${role}`);
@@ -51,7 +51,7 @@ async function search(role: string, tenant: string, words: readonly string[]) {
   });
 }
 
-/** Counts how often the index for searching was used until now. */
+/** Counts the uses of the search index so far. */
 async function indexScans(transaction: Transaction): Promise<number> {
   const sql = "select pg_stat_get_xact_numscans('sessiontree.lines_by_text'::regclass)::integer as scans";
   const { rows } = await transaction.query<{ scans: number }>(sql);
@@ -61,7 +61,7 @@ async function indexScans(transaction: Transaction): Promise<number> {
 const NEEDLES = messageLine("000000a1", null, "a needle of acme").text;
 
 test.each(["postgres", "sessions_host", "sessions_writer", "sessions_reader"])(
-  "%s searches with the index, and in its tenant alone",
+  "%s searches with the index, and only in its tenant",
   async (role) => {
     const { texts, scans } = await search(role, "acme", ["needle", "A NEE"]);
     expect(texts).toEqual([NEEDLES, NEEDLES]);
@@ -71,14 +71,14 @@ test.each(["postgres", "sessions_host", "sessions_writer", "sessions_reader"])(
   },
 );
 
-test("a role that may not call the function finds the same, without the index", async () => {
+test("finds the same without the index for a role that may not call the function", async () => {
   const client = database();
   await client.exec("create role unaware; grant usage on schema sessiontree to unaware");
   await client.exec("grant select on all tables in schema sessiontree to unaware");
   expect(await search("unaware", "acme", ["needle"])).toEqual({ texts: [NEEDLES, NEEDLES], scans: 0 });
 });
 
-test("words that are everywhere are found session by session, rare ones by the index, in one order", async () => {
+test("finds frequent words session by session and rare ones by the index, in one order", async () => {
   const client = database();
   const memory = new MemoryBackend();
   const backend = new PostgresBackend({ client, tenant: "many" });
@@ -110,7 +110,7 @@ test("words that are everywhere are found session by session, rare ones by the i
   await client.query("reset role");
 });
 
-/** Notes which sessions are read whole. */
+/** Records which sessions are read in full. */
 class WatchedBackend extends PostgresBackend {
   readonly reads = new Set<string>();
 
@@ -120,7 +120,7 @@ class WatchedBackend extends PostgresBackend {
   }
 }
 
-describe("expressions, failures, calls and questions", () => {
+describe("expressions, failures, calls, and questions", () => {
   const backend = () => new WatchedBackend({ client: database(), tenant: "zoo" });
 
   beforeAll(async () => {
@@ -160,7 +160,7 @@ describe("expressions, failures, calls and questions", () => {
     ["the zebra's \"", { match: "any", limit: 1 }, ["s07.1"], ["s07"]],
     ["unheard of", { match: "any" }, [], []],
     ["% \\ ' \u0000", { match: "any" }, [], []],
-  ])("for %j with %j read no session that the index rules out", async (query, options, hits, reads) => {
+  ])("for %j with %j read no session that the index excludes", async (query, options, hits, reads) => {
     const watched = backend();
     const found = await all(remoteStore(watched).search(query, options));
     expect(
@@ -169,7 +169,7 @@ describe("expressions, failures, calls and questions", () => {
     expect([...watched.reads].sort()).toEqual(reads);
   });
 
-  test("find in a database what they find in memory", async () => {
+  test("find the same in a database as in memory", async () => {
     const memory = memoryStore();
     const lines = backend();
     for (let i = 0; i < 20; i++) {

@@ -15,7 +15,7 @@ async function bytesOf(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(all);
 }
 
-test("a session is kept in the database, and another store opens it with the same context", async () => {
+test("stores a session in the database, from which another store opens it with the same context", async () => {
   const store = postgresStore({ client: database() });
   const session = store.create({ cwd: "/project" });
   session.appendMessage({ role: "user", content: "Hello", timestamp: 1 });
@@ -32,7 +32,7 @@ test("a session is kept in the database, and another store opens it with the sam
   await other.close();
 });
 
-test("two hosts append to one session, and each learns of the other", async () => {
+test("two hosts append to one session, and each receives the other's entries", async () => {
   const [a, b] = [postgresStore({ client: database() }), postgresStore({ client: database() })];
   const mine = a.create({ cwd: "/project", createAtOnce: true });
   await mine.flush();
@@ -54,7 +54,7 @@ test("two hosts append to one session, and each learns of the other", async () =
   expect(mine.getEntry(reply)).toMatchObject({ parentId: id });
 });
 
-test("through the database and back a session has the same bytes, damage and all", async () => {
+test("a session has the same bytes after a round trip through the database, damage included", async () => {
   const header = `{"type":"session","version":3,"id":"damaged","timestamp":"2026-03-01T12:00:00.000Z","cwd":"/p"}`;
   const entry = `{"type":"message","id":"000000a1","parentId":null,"timestamp":"2026-03-01T12:00:00.000Z","message":{"role":"user","content":"\\u0000"}}`;
   const damage = Buffer.concat([Buffer.from([0xff, 0, 0xc3]), Buffer.from("\r\n\n\0\0\n\ufeff{}\n{torn")]);
@@ -72,7 +72,7 @@ test("through the database and back a session has the same bytes, damage and all
   expect((await bytesOf(to.exportBytes("damaged"))).equals(bytes)).toBe(true);
 });
 
-test("a text is redacted in every session that has it, and is found nowhere after that", async () => {
+test("redacts a text in every session that has it, and no longer finds it anywhere", async () => {
   const store = postgresStore({ client: database() });
   const secret = "sk-live-0123456789";
   for (const id of ["with", "without"]) {

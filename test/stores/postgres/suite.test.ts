@@ -7,6 +7,6 @@ const database = embeddedDatabase();
 
 beforeAll(() => migrateDatabase({ client: database() }));
 
-describe("told by the database", () => postgresSuite(database, true));
+describe("with notifications of the database", () => postgresSuite(database, true));
 
-describe("looking from time to time", () => postgresSuite(database, false));
+describe("with polling", () => postgresSuite(database, false));

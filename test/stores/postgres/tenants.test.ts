@@ -24,7 +24,7 @@ const backendOf = (tenant?: string) =>
   new PostgresBackend({ client: database(), ...(tenant !== undefined && { tenant }) });
 const line = messageLine("000000a1", null, "a secret of acme");
 
-/** Makes a session of a tenant. */
+/** Creates a session of a tenant. */
 async function make(backend: PostgresBackend, id: string): Promise<void> {
   await backend.create(makeSessionFacts(id), yieldPieces([headerLine(id)], [line]));
 }
@@ -32,7 +32,7 @@ async function make(backend: PostgresBackend, id: string): Promise<void> {
 const missing = (error: unknown) => isSessionError(error, "SESSION_NOT_FOUND");
 const refused = (error: unknown) => isSessionError(error, "STORE_UNAVAILABLE") && /42501/.test(error.message);
 
-test("a tenant sees nothing of another's, whatever it calls", async () => {
+test("a tenant sees nothing of another's, in any call", async () => {
   await as("sessions_host");
   const [acme, other] = [backendOf("acme"), backendOf("other")];
   await make(acme, "one");
@@ -49,13 +49,13 @@ test("a tenant sees nothing of another's, whatever it calls", async () => {
   expect(await other.delete("one")).toBe(false);
   expect((await acme.read("one", 0, 9)).lines).toHaveLength(2);
 
-  // The same id is no clash, and what one does to it the other does not see.
+  // The same id does not conflict, and neither tenant sees the other's changes.
   await make(other, "one");
   await other.append("one", [messageLine("000000a2", null)]);
   expect((await acme.read("one", 0, 9)).lines).toHaveLength(2);
 });
 
-test("the database itself keeps them apart, from statements of any kind", async () => {
+test("the database itself separates tenants, for statements of any kind", async () => {
   const client = database();
   await make(backendOf("acme"), "two");
   await as("sessions_host");
@@ -75,12 +75,12 @@ test("the database itself keeps them apart, from statements of any kind", async 
   await expect(client.query("update sessiontree.lines set tenant = 'nobody'")).rejects.toThrow(/row-level/);
 });
 
-test("a role can be bound to one tenant, whatever its connection says", async () => {
+test("a role can be bound to one tenant, whatever its connection's setting", async () => {
   const client = database();
   await make(backendOf("acme"), "three");
   for (const code of sqlBlocks("docs/postgres.md", "tenant")) await client.exec(code);
   await make(backendOf("other"), "three");
-  // As one who logs in as this role: a superuser may become any other.
+  // As a user who logs in as this role: a superuser may become any other.
   await client.query("set session authorization acme");
   const acme = backendOf("acme");
   expect(await acme.list({ limit: 9, idPrefix: "three" })).toHaveLength(1);
@@ -96,7 +96,7 @@ test("a role can be bound to one tenant, whatever its connection says", async ()
   for (const detour of detours) await expect(client.query(detour)).rejects.toThrow(/permission denied/);
 });
 
-test("the connection's own setting says whose sessions these are, if the host does not", async () => {
+test("the connection's own setting selects the tenant if the host does not", async () => {
   await make(backendOf("acme"), "five");
   await database().query("select set_config('sessiontree.tenant', 'acme', false)");
   expect(await backendOf().list({ limit: 9, idPrefix: "five" })).toHaveLength(1);
@@ -106,7 +106,7 @@ test("the connection's own setting says whose sessions these are, if the host do
   expect(await backendOf("acme").list({ limit: 9, idPrefix: "six" })).toHaveLength(1);
 });
 
-test("a role that may only add can neither change nor take away what is there", async () => {
+test("a role that may only add can neither change nor remove existing data", async () => {
   await as("sessions_writer");
   const backend = backendOf("acme");
   await make(backend, "seven");
@@ -117,7 +117,7 @@ test("a role that may only add can neither change nor take away what is there", 
   await expect(backend.delete("seven")).rejects.toSatisfy(refused);
 });
 
-test("a role that may only read reads, and that is all", async () => {
+test("a role that may only read can read, and nothing else", async () => {
   await make(backendOf("acme"), "eight");
   await as("sessions_reader");
   const backend = backendOf("acme");
@@ -125,13 +125,13 @@ test("a role that may only read reads, and that is all", async () => {
   expect(await backend.list({ limit: 9, idPrefix: "eight" })).toHaveLength(1);
   await expect(backend.append("eight", [messageLine("000000a2", null)])).rejects.toSatisfy(refused);
   await expect(make(backend, "nine")).rejects.toSatisfy(refused);
-  // It cannot say what it watches, and is left to look from time to time.
+  // It cannot announce what it watches, so it polls.
   const watching = backend.subscribe?.("eight", () => undefined, { signal: AbortSignal.timeout(1) });
   await expect(watching).rejects.toSatisfy((error) => !isSessionError(error));
 });
 
 test.each(["\ud800", "a\udfff", "a\0b"])(
-  "%j is refused as a tenant, since it would be another one there",
+  "%j is refused as a tenant, because the database would store another name",
   (tenant) => {
     expect(() => backendOf(tenant)).toThrow(TypeError);
   },

@@ -3,7 +3,7 @@ import { SessionController } from "sessiontree/controller";
 import { memoryStore } from "sessiontree/stores";
 import { expect, test } from "vitest";
 
-test("the session commands work in a store, where sessions have ids instead of paths", async () => {
+test("session commands work in a store, where sessions have ids instead of paths", async () => {
   const store = memoryStore();
   const session = store.create({ cwd: tmpdir() });
   const first = session.appendMessage({ role: "user", content: "one", timestamp: 1 });

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { readSources } from "../../contract/support/repository.ts";
 
-/** The functions of the sources that give a store. */
+/** Functions of the sources that return a store. */
 const STORE = /export (?:async )?function (\w+)\([^)]*\): (?:Promise<)?SessionStore\b/g;
 
-/** The classes of the sources that are backends. */
+/** Classes of the sources that are backends. */
 const BACKEND = /class (\w+) implements SessionBackend\b/g;
 
-/** Stores that are nothing but `remoteStore` over a backend, and are tried as that. */
+/** Stores that are only `remoteStore` over a backend, and are tested as that. */
 const MADE_OF: Readonly<Record<string, string>> = {
   openPostgresStore: "PostgresBackend",
   openSqliteStore: "SqliteBackend",
@@ -33,7 +33,7 @@ test("every store and every backend of the sources runs the suite", () => {
   expect([...stores, ...backends].filter((name) => !isTried(name))).toEqual([]);
 });
 
-test("stores and backends are found however their declarations are broken into lines", () => {
+test("stores and backends are found however their declarations are wrapped", () => {
   const lines = [
     "export function oneStore(",
     "  a: A,",

@@ -15,7 +15,7 @@ afterEach(() => removeFolder(folder));
 const header = (id: string) =>
   `${JSON.stringify({ type: "session", version: 3, id, timestamp: "2026-03-01T12:00:00.000Z", cwd: CWD })}\n`;
 
-/** Bytes that tell when nobody wants more of them. */
+/** Bytes that record when the consumer stops reading. */
 function source(...pieces: string[]) {
   const state = { isClosed: false };
   const bytes = (async function* () {
@@ -37,8 +37,8 @@ const stores: readonly (readonly [string, () => SessionStore])[] = [
   ["files", () => fileStore({ sessionDir: folder })],
 ];
 
-describe.each(stores)("an import into %s that is refused", (_, make) => {
-  test("closes its source, whyever it was refused", async () => {
+describe.each(stores)("a refused import into %s", (_, make) => {
+  test("closes its source, for any reason of refusal", async () => {
     const store = make();
     await store.importBytes(source(header("there")).bytes);
     const refused = [
@@ -57,7 +57,7 @@ describe.each(stores)("an import into %s that is refused", (_, make) => {
     expect(state.isClosed).toBe(true);
   });
 
-  test("because the id was taken while it was copied leaves the first", async () => {
+  test("leaves the first session if the id was used during the copy", async () => {
     const store = make();
     const slow = (async function* () {
       yield Buffer.from(header("same"));
@@ -72,8 +72,8 @@ describe.each(stores)("an import into %s that is refused", (_, make) => {
   });
 });
 
-describe("a place that does not answer", () => {
-  test("is not waited for by whoever aborts", async () => {
+describe("a backend that does not answer", () => {
+  test("does not delay an aborting caller", async () => {
     const store = remoteStore(overBackend(new MemoryBackend(), { read: never, list: never, search: never }));
     for (const work of [
       (signal: AbortSignal) => store.open("x", { signal }),
@@ -88,7 +88,7 @@ describe("a place that does not answer", () => {
     }
   });
 
-  test("is not waited for between attempts by whoever aborts", async () => {
+  test("does not delay an aborting caller between attempts", async () => {
     const end = new AbortController();
     const backend = overBackend(new MemoryBackend(), {
       read: () => {
@@ -100,29 +100,26 @@ describe("a place that does not answer", () => {
     await expect(store.open("x", { signal: end.signal })).rejects.toMatchObject({ code: "ABORTED" });
   });
 
-  test.each(["subscribe", "read"] as const)(
-    "is not waited for by a watcher that is ended (%s)",
-    async (name) => {
-      const memory = new MemoryBackend();
-      const first = remoteStore(memory).create({ cwd: CWD });
-      first.appendMessage(message);
-      await first.flush();
-      let isStuck = false;
-      const backend = overBackend(memory, {
-        [name]: (...given: Parameters<MemoryBackend["read"]>) => (isStuck ? never() : memory.read(...given)),
-      });
-      const session = await remoteStore(backend).open(first.getSessionId());
-      isStuck = true;
-      const end = new AbortController();
-      const next = session.watch({ signal: end.signal }).next();
-      setImmediate(() => end.abort());
-      expect((await next).done).toBe(true);
-    },
-  );
+  test.each(["subscribe", "read"] as const)("does not delay ending a watcher (%s)", async (name) => {
+    const memory = new MemoryBackend();
+    const first = remoteStore(memory).create({ cwd: CWD });
+    first.appendMessage(message);
+    await first.flush();
+    let isStuck = false;
+    const backend = overBackend(memory, {
+      [name]: (...given: Parameters<MemoryBackend["read"]>) => (isStuck ? never() : memory.read(...given)),
+    });
+    const session = await remoteStore(backend).open(first.getSessionId());
+    isStuck = true;
+    const end = new AbortController();
+    const next = session.watch({ signal: end.signal }).next();
+    setImmediate(() => end.abort());
+    expect((await next).done).toBe(true);
+  });
 });
 
 describe("a store", () => {
-  test("goes on searching when a session was deleted while it was searched", async () => {
+  test("continues a search when a session is deleted during it", async () => {
     const memory = new MemoryBackend();
     const supports = { ...memory.supports, search: false };
     const given = overBackend(memory, { supports });
@@ -144,7 +141,7 @@ describe("a store", () => {
     expect(found.sort()).toEqual(["a", "z"]);
   });
 
-  test("does not ask its backend for anything once it is closed", async () => {
+  test("sends its backend nothing once it is closed", async () => {
     const memory = new MemoryBackend();
     let calls = 0;
     const backend = overBackend(memory, {
@@ -165,7 +162,7 @@ describe("a store", () => {
   });
 });
 
-test("a backend that lists facts without the time of the latest message is told what to do", async () => {
+test("reports what to do if a backend lists facts without the time of the latest message", async () => {
   const old = (id: string) =>
     JSON.parse(
       JSON.stringify({ id, cwd: CWD, name: null, parentSession: null, createdMs: 0, modifiedMs: 5 }),

@@ -19,7 +19,7 @@ const say = (session: SessionManager, text: string) =>
 
 const idsOf = (session: SessionManager) => session.getEntries().map(({ id }) => id);
 
-/** Something that waits until it is let go. */
+/** Returns a promise that waits until the gate opens. */
 function gate(): { readonly wait: Promise<void>; readonly open: () => void } {
   let open: () => void = () => undefined;
   const wait = new Promise<void>((resolve) => {
@@ -28,7 +28,7 @@ function gate(): { readonly wait: Promise<void>; readonly open: () => void } {
   return { wait, open };
 }
 
-/** A backend whose calls of some names wait. */
+/** Returns a backend whose calls of one name wait. */
 function slow(inner: MemoryBackend, name: "append" | "create" | "amend") {
   const { wait, open } = gate();
   const held = {
@@ -40,7 +40,7 @@ function slow(inner: MemoryBackend, name: "append" | "create" | "amend") {
   return { backend, open };
 }
 
-/** Lets everything that is not held up go on. */
+/** Waits until everything that is not blocked has continued. */
 const ticks = async () => {
   for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve));
 };
@@ -57,7 +57,7 @@ async function expectHeld(promise: Promise<void>, open: () => void): Promise<voi
   await noted;
 }
 
-describe("a store that is closed", () => {
+describe("a closed store", () => {
   test("writes what is appended while it waits", async () => {
     const memory = new MemoryBackend();
     const { backend, open } = slow(memory, "append");
@@ -87,7 +87,7 @@ describe("a store that is closed", () => {
     expect(() => say(session, "afterwards")).toThrow(expect.objectContaining({ code: "SESSION_CLOSED" }));
   });
 
-  test("waits for a session that another one took the place of", async () => {
+  test("waits for a session that another one replaced", async () => {
     const memory = new MemoryBackend();
     const store = remoteStore(memory, QUICK);
     const first = store.create({ cwd: CWD });
@@ -99,13 +99,13 @@ describe("a store that is closed", () => {
     session.createBranchedSession(leaf);
     const id = session.getSessionId();
     session.newSession();
-    // What is begun next must not let the store forget what is not written.
+    // What starts next must not make the store forget what is not written.
     held.create({ cwd: CWD });
     await expectHeld(held.close(), open);
     expect((await remoteStore(memory).open(id)).getEntryCount()).toBe(1);
   });
 
-  test("waits for a redaction in a session that another one took the place of", async () => {
+  test("waits for a redaction in a session that another one replaced", async () => {
     const memory = new MemoryBackend();
     const { backend, open } = slow(memory, "amend");
     const store = remoteStore(backend, QUICK);
@@ -121,8 +121,8 @@ describe("a store that is closed", () => {
   });
 });
 
-describe("a queue that is stopped", () => {
-  test("does not say that it tries on what it gives up", async () => {
+describe("a stopped queue", () => {
+  test("does not announce a retry of what it abandons", async () => {
     const queue = new RetryQueue({
       ...retryPace(QUICK),
       onState: () => undefined,
@@ -137,7 +137,7 @@ describe("a queue that is stopped", () => {
   });
 });
 
-describe("a session that is closed", () => {
+describe("a closed session", () => {
   test("has written what was appended while it waited", async () => {
     const memory = new MemoryBackend();
     const { backend, open } = slow(memory, "append");
@@ -162,7 +162,7 @@ describe("a session that is closed", () => {
 });
 
 describe("the queue", () => {
-  test("does not get stuck on an entry whose type no column can hold", async () => {
+  test("does not stall on an entry whose type no column can store", async () => {
     const memory = new MemoryBackend();
     const session = remoteStore(memory, QUICK).create({ cwd: CWD });
     say(session, "first");
@@ -174,7 +174,7 @@ describe("the queue", () => {
     expect(there.getEntries()).toEqual(session.getEntries());
   });
 
-  test("knows a large session again whose making was answered too late, in no time", async () => {
+  test("quickly recognizes a large session whose creation was answered too late", async () => {
     const memory = new MemoryBackend();
     let losing = 1;
     const backend = overBackend(memory, {
@@ -194,7 +194,7 @@ describe("the queue", () => {
     expect((await memory.list({ limit: 3 })).length).toBe(2);
   });
 
-  test("does not take another's session for its own because it was refused before", async () => {
+  test("does not mistake another's session for its own because it was refused before", async () => {
     const memory = new MemoryBackend();
     const now = () => Date.parse("2026-03-01T12:00:00.000Z");
     const given = { cwd: CWD, id: "same", createAtOnce: true, now };
@@ -206,7 +206,7 @@ describe("the queue", () => {
     await expect(other?.flush()).rejects.toMatchObject({ code: "SESSION_EXISTS" });
   });
 
-  test("is well again when a condition was answered, whatever the answer", async () => {
+  test("recovers when a condition was answered, whatever the answer", async () => {
     const memory = new MemoryBackend();
     const { backend, faults } = faultyBackend(memory);
     const session = remoteStore(backend, QUICK).create({ cwd: CWD });
@@ -225,8 +225,8 @@ describe("the queue", () => {
   });
 });
 
-describe("an answer that is lost", () => {
-  test("does not bring back what somebody else has redacted meanwhile", async () => {
+describe("a lost answer", () => {
+  test("does not restore what another process has redacted meanwhile", async () => {
     const memory = new MemoryBackend();
     let isDown = false;
     const backend = overBackend(memory, {
@@ -261,7 +261,7 @@ describe("an answer that is lost", () => {
     expect((await remoteStore(memory).open(mine.getSessionId())).getEntries()).toEqual(mine.getEntries());
   });
 
-  test("of a redaction writes its record once, although others changed lines meanwhile", async () => {
+  test("of a redaction writes its record once, although other processes changed lines meanwhile", async () => {
     const memory = new MemoryBackend();
     let losing = 1;
     let meanwhile: () => Promise<void> = async () => undefined;
@@ -277,7 +277,7 @@ describe("an answer that is lost", () => {
     const secret = say(session, "secret");
     await session.flush();
     meanwhile = async () => {
-      // Damage that a second attempt takes out, so that it has something to do.
+      // Damage that a second attempt removes, so that it has something to do.
       const { revision } = await memory.read("one", 0, 1);
       const { lines } = await memory.read("one", 0, 10);
       const replace = [{ seq: lines[0]?.seq ?? 0, line: { text: `${lines[0]?.text} ` } }];
@@ -301,8 +301,8 @@ describe("an answer that is lost", () => {
   });
 });
 
-describe("a server that is slow but answers", () => {
-  test("is waited for, however many pages it takes to take in what others wrote", async () => {
+describe("a slow server", () => {
+  test("is waited for, however many pages it takes to read other writers' entries", async () => {
     const memory = new MemoryBackend();
     const first = remoteStore(memory).create({ cwd: CWD });
     say(first, "first");
@@ -319,7 +319,7 @@ describe("a server that is slow but answers", () => {
     expect((await session.refreshAsync()).length).toBe(40);
   });
 
-  test("is not asked for more redactions than the queue has room for", async () => {
+  test("receives no more redactions than the queue's limit", async () => {
     const memory = new MemoryBackend();
     const { backend, open } = slow(memory, "amend");
     const session = remoteStore(backend, { ...QUICK, maxQueueEntries: 3 }).create({ cwd: CWD });
@@ -339,10 +339,10 @@ describe("a server that is slow but answers", () => {
   });
 });
 
-describe("an append on a condition", () => {
+describe("a conditional append", () => {
   const draft = { type: "custom" as const, customType: "x", data: 1 };
 
-  test("is one step also where an old version must be brought to the current one first", async () => {
+  test("is one step even if an old version must be upgraded first", async () => {
     const memory = new MemoryBackend();
     const store = remoteStore(memory, QUICK);
     const lines = [
@@ -369,7 +369,7 @@ describe("an append on a condition", () => {
     }
   });
 
-  test("is where it was asked for although the session has gone on with another one", async () => {
+  test("is at the requested leaf although the session has continued with another entry", async () => {
     const memory = new MemoryBackend();
     const session = remoteStore(memory, QUICK).create({ cwd: CWD });
     say(session, "first");
@@ -381,7 +381,7 @@ describe("an append on a condition", () => {
     expect((await remoteStore(memory).open(id)).getLeafId()).toBe(appended);
   });
 
-  test("is known by its id when its answer was lost and somebody redacted it meanwhile", async () => {
+  test("is recognized by its id when its answer was lost and another process redacted it meanwhile", async () => {
     const memory = new MemoryBackend();
     let losing = 1;
     const backend = overBackend(memory, {
@@ -404,7 +404,7 @@ describe("an append on a condition", () => {
   });
 });
 
-describe("an id that is taken", () => {
+describe("an id conflict", () => {
   const line = (id: string, text: string, parentId: string | null = null) => {
     const timestampMs = Date.parse("2026-03-01T12:00:00.000Z");
     const timestamp = new Date(timestampMs).toISOString();
@@ -439,7 +439,7 @@ describe("an id that is taken", () => {
     return linesOf(fresh).length;
   };
 
-  test("by another writer: both entries are kept, and all see the same", async () => {
+  test("with another writer: both entries are kept, and all see the same", async () => {
     const memory = new MemoryBackend();
     const [mine, theirs] = await begin(memory);
     theirs.append([line("000000a1", "theirs"), line("000000a2", "more of theirs", "000000a1")], true);
@@ -453,7 +453,7 @@ describe("an id that is taken", () => {
     expect(await expectAsRead(memory, mine, theirs)).toBe(6);
   });
 
-  test("while own lines wait and everything is read anew", async () => {
+  test("while own lines wait and everything is read again", async () => {
     const memory = new MemoryBackend();
     const [mine, theirs] = await begin(memory);
     theirs.append([line("000000a1", "theirs")], true);

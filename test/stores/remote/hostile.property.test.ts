@@ -7,7 +7,7 @@ import { overBackend } from "../support/over-backend.ts";
 
 const QUICK = { minRetryMs: 0, maxRetryMs: 0, pollMs: 1, giveUpAfterMs: 60_000 };
 
-/** What becomes of a call: it works, is never made, or its answer is lost. */
+/** Outcome of a call: it works, is never made, or its answer is lost. */
 const fate = fc.constantFrom(...(["works", "works", "fails", "is lost"] as const));
 
 type Fate = typeof fate extends fc.Arbitrary<infer T> ? T : never;
@@ -22,13 +22,13 @@ const step = fc.record({
 
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-/** Calls to a backend whose fates are given one by one, and pages of very few lines. */
+/** Calls to a backend with outcomes given one by one, and pages of very few lines. */
 function doomed(memory: MemoryBackend, fates: readonly Fate[], pageLines: number) {
   let at = 0;
   const through = async <T>(call: () => Promise<T>): Promise<T> => {
     const fate = fates[at++] ?? "works";
     if (fate === "fails") throw new Error("the connection failed");
-    // Others come between a call and its answer.
+    // Other calls run between a call and its answer.
     await new Promise((resolve) => setImmediate(resolve));
     const answer = await call();
     await new Promise((resolve) => setImmediate(resolve));
@@ -48,7 +48,7 @@ function doomed(memory: MemoryBackend, fates: readonly Fate[], pageLines: number
   });
 }
 
-/** Checks what a backend may count on: lines are not stored already up to the one that the caller knows. */
+/** Checks a backend's precondition: lines after the caller's last known one are not stored already. */
 async function expectNewBehind(
   memory: MemoryBackend,
   ...[id, lines, condition]: Parameters<MemoryBackend["append"]>
@@ -77,7 +77,7 @@ async function take(session: SessionManager, { what, at }: Step): Promise<void> 
   }
 }
 
-test("pages of few lines, calls that fail and answers that are lost: nothing is missing, doubled or brought back", async () => {
+test("nothing is missing, duplicated, or restored with pages of few lines, failed calls, and lost answers", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { minLength: 1, maxLength: 25 }),

@@ -21,7 +21,7 @@ const restoredBy = (session: SessionManager) => {
   return ids;
 };
 
-/** A backend that another one takes the place of, as after a failover. */
+/** A backend that another one replaces, as after a failover. */
 function failover(): {
   backend: SessionBackend;
   primary: MemoryBackend;
@@ -54,7 +54,7 @@ async function* once(bytes: string): AsyncGenerator<Uint8Array, void> {
   yield Buffer.from(bytes);
 }
 
-/** Copies a session to a backend, with the positions of its lines, as replication does. */
+/** Copies a session to a backend with its lines' positions, as replication does. */
 async function replicate(from: MemoryBackend, id: string, to: MemoryBackend): Promise<void> {
   const { lines } = await from.read(id, 0, 10_000);
   const first = Math.max(
@@ -70,7 +70,7 @@ async function replicate(from: MemoryBackend, id: string, to: MemoryBackend): Pr
   }
 }
 
-test("a session that was lost whole is made again with the same bytes, by whoever appends first", async () => {
+test("recreates a completely lost session with the same bytes, from whichever process appends first", async () => {
   const { backend, primary, to } = failover();
   const bytes = [
     '{"type":"session","version":3,"id":"one","timestamp":"2026-03-01T12:00:00.000Z","cwd":"/p"}',
@@ -105,7 +105,7 @@ test("a session that was lost whole is made again with the same bytes, by whoeve
   expect(fresh.getEntryCount()).toBe(5);
 });
 
-test("a session that was lost whole while its answer was awaited is made again", async () => {
+test("recreates a session that was completely lost while its answer was pending", async () => {
   const { backend, to } = failover();
   let isLost = false;
   const losing = overBackend(backend, {
@@ -127,7 +127,7 @@ test("a session that was lost whole while its answer was awaited is made again",
   expect(fresh.issues).toEqual([]);
 });
 
-test("a session that was deleted in the place that took over stays deleted", async () => {
+test("keeps a session deleted that was deleted in the promoted backend", async () => {
   const { backend, primary, to } = failover();
   const session = remoteStore(backend, QUICK).create({ cwd: "/p" });
   say(session, "one");
@@ -141,7 +141,7 @@ test("a session that was deleted in the place that took over stays deleted", asy
   expect(await all(remoteStore(standby).list())).toEqual([]);
 });
 
-test("a session that only reads appends nothing again, and says that it holds what is gone", async () => {
+test("appends nothing from a read-only session, and reports that it holds lost entries", async () => {
   const { backend, primary, to } = failover();
   const store = remoteStore(backend, QUICK);
   const session = store.create({ cwd: "/p" });
@@ -162,7 +162,7 @@ test("a session that only reads appends nothing again, and says that it holds wh
   expect(idsOf(reader)).toEqual(idsOf(session));
 });
 
-test("a redaction that was taken back is an issue, and nothing is appended again for it", async () => {
+test("reports a lost redaction as an issue, and appends nothing for it", async () => {
   const { backend, primary, to } = failover();
   const session = remoteStore(backend, QUICK).create({ cwd: "/p" });
   const secret = say(session, "the secret");
@@ -179,7 +179,7 @@ test("a redaction that was taken back is an issue, and nothing is appended again
   expect(session.issues).toMatchObject([{ code: "WRITES_LOST" }]);
 });
 
-test("changes alone that were taken back are an issue, too", async () => {
+test("reports lost changes without lost entries as an issue, too", async () => {
   const { backend, primary, to } = failover();
   const session = remoteStore(backend, QUICK).create({ cwd: "/p" });
   say(session, "one");
@@ -205,7 +205,7 @@ test("changes alone that were taken back are an issue, too", async () => {
   ]);
 });
 
-test("what is lost right after it was taken, before others' lines were read, is sent again", async () => {
+test("resends what is lost right after its acceptance, before other writers' lines were read", async () => {
   const { backend, primary, to } = failover();
   const standby = new MemoryBackend();
   let isTaken = false;
@@ -233,7 +233,7 @@ test("what is lost right after it was taken, before others' lines were read, is 
   expect(fresh.getEntryCount()).toBe(2);
 });
 
-test("an entry that was taken on a condition, and then lost, is sent again without it", async () => {
+test("resends a lost conditional entry without its condition", async () => {
   const { backend, primary, to } = failover();
   const standby = new MemoryBackend();
   let isTaken = false;
@@ -276,7 +276,7 @@ function pageByPage(backend: SessionBackend, between: () => void): SessionBacken
   });
 }
 
-test("a session that is opened while a failover takes lines of its first pages has none of them", async () => {
+test("a session that is opened while a failover removes lines of its first pages has none of them", async () => {
   const { backend, primary, to } = failover();
   const session = remoteStore(backend, QUICK).create({ cwd: "/p", id: "one" });
   say(session, "root");
@@ -297,7 +297,7 @@ test("a session that is opened while a failover takes lines of its first pages h
   expect(idsOf(opened)).toEqual(idsOf(other));
 });
 
-test("a session that is read again while a failover takes lines of its first pages has none of them", async () => {
+test("a session that is reread while a failover removes lines of its first pages has none of them", async () => {
   const { backend, primary, to } = failover();
   const session = remoteStore(backend, QUICK).create({ cwd: "/p", id: "one" });
   say(session, "root");
@@ -320,7 +320,7 @@ test("a session that is read again while a failover takes lines of its first pag
   expect(idsOf(reader)).toEqual(idsOf(await remoteStore(standbys[1]).open("one")));
 });
 
-describe("what is lost between a check and the read after it is restored", () => {
+describe("restores what is lost between a check and the subsequent read", () => {
   /** Returns a process that holds an entry that `lose` loses, with a hook into its calls. */
   async function holderOfLost() {
     const { backend, primary, to } = failover();
@@ -379,11 +379,11 @@ describe("what is lost between a check and the read after it is restored", () =>
   });
 });
 
-/** Entries that a process alone holds, at places that others' entries got after a failover. */
-describe("what a process holds is restored although the last line that it knows is where it was", () => {
+/** Entries that a process alone holds, at positions that other writers' entries got after a failover. */
+describe("restores what a process holds although its last known line is in the same position", () => {
   /**
-   * Returns a process that knows the entries root, lost, and kept, and two that know of these only what they wrote: one wrote root,
-   * the other one kept, and did not yet read what is before it.
+   * Returns a process that has the entries root, lost, and kept, and two that have only what they wrote: one wrote root, the
+   * other kept, without having read what is before it.
    */
   async function threeProcesses({ isWriterGone = false } = {}) {
     const { backend, primary, to } = failover();
@@ -408,7 +408,7 @@ describe("what a process holds is restored although the last line that it knows 
     await expect.poll(async () => (await primary.read("one", 0, 10)).lines.length).toBe(4);
     await holder.refreshAsync();
     expect(idsOf(holder)).toContain(kept);
-    /** Lets another entry take the place of the lost one, and the kept one follow it. */
+    /** Replaces the lost entry with another one that the kept one follows. */
     const replaceLost = async () => {
       say(other, "instead");
       await other.flush();
@@ -425,7 +425,7 @@ describe("what a process holds is restored although the last line that it knows 
     return { to, standbys, holder, other, late, replaceLost, assertAllThere };
   }
 
-  test.each(["itself", "a process that is gone"])("it was written by %s", async (writer) => {
+  test.each(["itself", "a process that has exited"])("if it was written by %s", async (writer) => {
     const { to, standbys, holder, replaceLost, assertAllThere } = await threeProcesses({
       isWriterGone: writer !== "itself",
     });
@@ -436,7 +436,7 @@ describe("what a process holds is restored although the last line that it knows 
     await assertAllThere();
   });
 
-  test("the whole session was made again", async () => {
+  test("if the whole session was recreated", async () => {
     const { to, holder, replaceLost, assertAllThere } = await threeProcesses();
     to(new MemoryBackend());
     await replaceLost();
@@ -445,7 +445,7 @@ describe("what a process holds is restored although the last line that it knows 
     await assertAllThere();
   });
 
-  test("more was appended after it", async () => {
+  test("if more was appended after it", async () => {
     const { to, standbys, holder, other, replaceLost, assertAllThere } = await threeProcesses();
     to(standbys[0]);
     await replaceLost();
@@ -456,7 +456,7 @@ describe("what a process holds is restored although the last line that it knows 
     await assertAllThere();
   });
 
-  test("it only pulls", async () => {
+  test("if the process only reads", async () => {
     const { to, standbys, holder, replaceLost, assertAllThere } = await threeProcesses();
     to(standbys[0]);
     await replaceLost();
@@ -464,7 +464,7 @@ describe("what a process holds is restored although the last line that it knows 
     await assertAllThere();
   });
 
-  test("it redacts", async () => {
+  test("if the process redacts", async () => {
     const { to, standbys, holder, replaceLost, assertAllThere } = await threeProcesses();
     to(standbys[0]);
     await replaceLost();
@@ -473,7 +473,7 @@ describe("what a process holds is restored although the last line that it knows 
     await assertAllThere();
   });
 
-  test("another process restored it there", async () => {
+  test("if another process restored it there", async () => {
     const { to, standbys, holder, late, replaceLost, assertAllThere } = await threeProcesses();
     to(standbys[0]);
     await replaceLost();
@@ -509,7 +509,7 @@ const step = fc.record({
   at: fc.nat(50),
 });
 
-test("failovers at any moment: what a live process holds is there in the end, once, and nothing else", async () => {
+test("stores what a live process holds exactly once, and nothing else, after failovers at any moment", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 30 }), async (steps) => {
       const { backend, primary, to } = failover();
@@ -543,7 +543,7 @@ test("failovers at any moment: what a live process holds is there in the end, on
         if (what === "branch") session.branch(known[at % known.length] ?? "");
         if (what === "flush") await session.flush();
         if (what === "wait") await nextTask();
-        // What is gone whole is made again by an append, not by a look.
+        // A completely lost session is recreated by an append, not by a read.
         const gone = (error: unknown) => expect(error).toMatchObject({ code: "SESSION_NOT_FOUND" });
         if (what === "pull") calls.push(session.refreshAsync().catch(gone));
         if (what === "condition") {

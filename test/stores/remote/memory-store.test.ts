@@ -4,7 +4,7 @@ import { memoryStore, remoteStore } from "../../../src/stores/remote/remote-stor
 import { faultyBackend } from "../../../src/stores/suite/faulty-backend.ts";
 import { sessionStoreSuite } from "../../../src/stores/suite/store-suite.ts";
 
-/** Attempts follow each other at once, and nobody waits long. */
+/** Options for retrying without a delay and giving up soon. */
 const QUICK = { minRetryMs: 1, maxRetryMs: 2, pollMs: 5 };
 
 describe("memoryStore", () => {

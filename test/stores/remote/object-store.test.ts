@@ -32,7 +32,7 @@ sessionStoreSuite({
   },
 });
 
-test("an append is one request, however long the session is, and a look for news is one", async () => {
+test("makes one request for an append, however long the session is, and one for a refresh", async () => {
   server.clear();
   const session = remoteStore(backendOf(), QUICK).create({ cwd: "/project" });
   const say = (text: string) => session.appendMessage({ role: "user", content: text, timestamp: 0 });
@@ -51,7 +51,7 @@ test("an append is one request, however long the session is, and a look for news
   expect(reader.getPathIds()).toEqual(session.getPathIds());
 });
 
-test("a session that the object store has lost whole is made again, and one that was deleted is not", async () => {
+test("recreates a session that the object store has lost completely, and not a deleted one", async () => {
   server.clear();
   const store = remoteStore(backendOf(), QUICK);
   const session = store.create({ cwd: "/project" });

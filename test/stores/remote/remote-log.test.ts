@@ -13,7 +13,7 @@ const QUICK = { minRetryMs: 1, maxRetryMs: 2, pollMs: 5 };
 const say = (session: SessionManager, text: string) =>
   session.appendMessage({ role: "user", content: text, timestamp: 0 });
 
-/** A backend whose appends wait until they are let through. */
+/** A backend whose appends wait until they are released. */
 function gated(): { backend: SessionBackend; calls: number[]; open: () => void } {
   const inner = new MemoryBackend();
   const calls: number[] = [];
@@ -38,7 +38,7 @@ function gated(): { backend: SessionBackend; calls: number[]; open: () => void }
 }
 
 describe("the queue of a session in a remote store", () => {
-  test("is bounded in entries, and takes more once it has been written", async () => {
+  test("has a limit of entries, and accepts more once it has been written", async () => {
     const { backend, open } = gated();
     const session = remoteStore(backend, { ...QUICK, maxQueueEntries: 5 }).create({ cwd: "/projects/x" });
     say(session, "first");
@@ -58,7 +58,7 @@ describe("the queue of a session in a remote store", () => {
     expect(session.getPathIds().slice(1)).toEqual([...ids, last]);
   });
 
-  test("is bounded in bytes, but takes one entry of any size", async () => {
+  test("has a limit of bytes, but accepts one entry of any size", async () => {
     const { backend, open } = gated();
     const store = remoteStore(backend, { ...QUICK, maxQueueBytes: 10_000 });
     const session = store.create({ cwd: "/projects/x" });
@@ -72,7 +72,7 @@ describe("the queue of a session in a remote store", () => {
     await store.close();
   });
 
-  test("sends what is appended in one go together, and what comes meanwhile after it", async () => {
+  test("sends synchronous appends together, and later ones after them", async () => {
     const { backend, calls, open } = gated();
     const session = remoteStore(backend, QUICK).create({ cwd: "/projects/x" });
     say(session, "first");
@@ -86,8 +86,8 @@ describe("the queue of a session in a remote store", () => {
   });
 });
 
-describe("a server that stays away", () => {
-  test("lets flush and close fail after a time, loses nothing, and gets everything when it is back", async () => {
+describe("an unavailable server", () => {
+  test("makes flush and close fail after a time, loses nothing, and receives everything when it returns", async () => {
     const memory = new MemoryBackend();
     const { backend, faults } = faultyBackend(memory);
     const store = remoteStore(backend, { ...QUICK, giveUpAfterMs: 20 });
@@ -114,7 +114,7 @@ describe("a server that stays away", () => {
     await store.close();
   });
 
-  test("does not keep a store from being closed that gives up the rest", async () => {
+  test("does not prevent closing a store that abandons the rest", async () => {
     const memory = new MemoryBackend();
     const { backend, faults } = faultyBackend(memory);
     const store = remoteStore(backend, { ...QUICK, giveUpAfterMs: 10 });
@@ -130,7 +130,7 @@ describe("a server that stays away", () => {
     expect(await memory.list({ limit: 1 })).toEqual([]);
   });
 
-  test("lets a store be closed at once that gives up the rest, though a call hangs for ever", async () => {
+  test("does not delay closing a store that abandons the rest, even with a call that never ends", async () => {
     const { backend, calls } = gated();
     const store = remoteStore(backend, { giveUpAfterMs: 600_000 });
     const session = store.create({ cwd: "/projects/x" });
@@ -144,7 +144,7 @@ describe("a server that stays away", () => {
     await store.close();
   });
 
-  test("does not try again, nor tell of it, what was given up while it was tried", async () => {
+  test("receives no retry, and no retry is announced, for what was abandoned during an attempt", async () => {
     const memory = new MemoryBackend();
     let fail: (error: Error) => void = () => undefined;
     const backend = overBackend(memory, {
@@ -171,7 +171,7 @@ describe("a server that stays away", () => {
     expect(states).toEqual([]);
   });
 
-  test("answers a condition with a failure when it cannot be told whether it held", async () => {
+  test("makes a condition fail when its outcome is unknown", async () => {
     const { backend, faults } = faultyBackend(new MemoryBackend());
     const session = remoteStore(backend, { ...QUICK, giveUpAfterMs: 20 }).create({ cwd: "/projects/x" });
     const first = say(session, "first");
@@ -190,7 +190,7 @@ describe("a server that stays away", () => {
 });
 
 describe("a session in a remote store", () => {
-  test("goes on with appends while it is redacted, and keeps their order", async () => {
+  test("continues with appends while it is redacted, and keeps their order", async () => {
     const memory = new MemoryBackend();
     const session = remoteStore(memory, QUICK).create({ cwd: "/projects/x" });
     const secret = say(session, "secret");
@@ -207,7 +207,7 @@ describe("a session in a remote store", () => {
     expect(there.issues).toEqual([]);
   });
 
-  test("keeps entries the same objects when others' come between", async () => {
+  test("keeps entries the same objects when other writers' entries arrive between them", async () => {
     const memory = new MemoryBackend();
     const session = remoteStore(memory, QUICK).create({ cwd: "/projects/x" });
     const message = { role: "user" as const, content: "first", timestamp: 0 };
@@ -226,7 +226,7 @@ describe("a session in a remote store", () => {
     expect(found?.type === "message" && found.message === message).toBe(true);
   });
 
-  test("goes on writing when another session takes its place in the same object", async () => {
+  test("continues writing when another session replaces it in the same object", async () => {
     const memory = new MemoryBackend();
     const store = remoteStore(memory, QUICK);
     const session = store.create({ cwd: "/projects/x" });
@@ -248,7 +248,7 @@ describe("a session in a remote store", () => {
     expect(controller.session.getSessionId()).toBe(third);
   });
 
-  test("stops watching when it is told to, and lets a watcher outlive a lost connection", async () => {
+  test("stops watching when aborted, and keeps a watcher through a lost connection", async () => {
     const memory = new MemoryBackend();
     const { backend, faults } = faultyBackend(memory);
     const session = remoteStore(backend, { ...QUICK, giveUpAfterMs: 5 }).create({ cwd: "/projects/x" });
@@ -270,7 +270,7 @@ describe("a session in a remote store", () => {
     expect(seen).toEqual([theirs]);
   });
 
-  test("tells a watcher that it could not be made, and ends the watch of one that never is", async () => {
+  test("reports to a watcher that the session could not be created, and ends the watch", async () => {
     const memory = new MemoryBackend();
     const store = remoteStore(memory, QUICK);
     await store.create({ cwd: "/projects/x", id: "taken", createAtOnce: true }).flush();
@@ -285,7 +285,7 @@ describe("a session in a remote store", () => {
     expect((await never).done).toBe(true);
   });
 
-  test("is not found anywhere, and told so, once it was deleted", async () => {
+  test("is not found anywhere, and reported as such, once it was deleted", async () => {
     const memory = new MemoryBackend();
     const store = remoteStore(memory, QUICK);
     const session = store.create({ cwd: "/projects/x" });
@@ -300,7 +300,7 @@ describe("a session in a remote store", () => {
   });
 });
 
-test("a watch ends with its session, and with its store", async () => {
+test("a watch ends with its session and with its store", async () => {
   const store = memoryStore();
   const [one, two] = [1, 2].map(() => store.create({ cwd: "/w", createAtOnce: true }));
   const watched = [one, two].map((session) => session?.watch().next());

@@ -5,7 +5,7 @@ import { remoteStore } from "../../../src/stores/remote/remote-store.ts";
 import { cut } from "../../../src/stores/suite/kit.ts";
 import { all, Chain, header } from "../../catalog/support/sessions.ts";
 
-/** Notes whose lines are read, and can act before that. */
+/** Records whose lines are read, and can act before that. */
 class WatchedBackend extends MemoryBackend {
   readonly reads: string[] = [];
   beforeRead: (id: string) => unknown = () => undefined;
@@ -17,7 +17,7 @@ class WatchedBackend extends MemoryBackend {
   }
 }
 
-/** Twenty sessions with failures; one of them with zebras, one that works on them. */
+/** Twenty sessions with failures; one with zebras, and one that works on them. */
 async function scene() {
   const backend = new WatchedBackend();
   const store = remoteStore(backend, { minRetryMs: 1, maxRetryMs: 2, giveUpAfterMs: 50 });
@@ -42,7 +42,7 @@ async function scene() {
   return { backend, store, find };
 }
 
-describe("sessions are not read whole", () => {
+describe("sessions are not read in full", () => {
   test.each<[string, SearchInStoreOptions, string[], string[]]>([
     ["zebra_\\d+", { regex: true }, ["s07.1"], ["s07"]],
     ["^the .*zebra", { regex: true }, ["s07.1"], ["s07"]],
@@ -68,7 +68,7 @@ describe("sessions are not read whole", () => {
     ["", { failed: true }, 20],
     ["refused", { failed: true }, 20],
     ['"striped horse" zebra', { match: "any" }, 1],
-  ])("unless only they can tell, as for %j with %j", async (query, options, count) => {
+  ])("unless only they can answer, as for %j with %j", async (query, options, count) => {
     const { find } = await scene();
     const found = await find(query, options);
     expect(found.hits).toHaveLength(count);
@@ -77,7 +77,7 @@ describe("sessions are not read whole", () => {
 });
 
 describe("a question", () => {
-  test("that is long, of other scripts, or of nothing but quotes, stop words or symbols is answered", async () => {
+  test("is answered if it is long, of other scripts, or of nothing but quotes, stop words, or symbols", async () => {
     const { find } = await scene();
     const long = Array.from({ length: 2_000 }, (_, i) => `w${i % 1_000}`).join(" ");
     expect((await find(`a zebra ${long}`, { match: "any" })).hits).toEqual(["s07.1", "s07.2"]);
@@ -95,13 +95,13 @@ describe("a question", () => {
       "' or 'x'='x",
     ])
       expect((await find(question, { match: "any" })).hits, question).toEqual([]);
-    // Symbols are looked for as they are.
+    // Symbols are searched for literally.
     expect((await find("_", { match: "any" })).hits).toEqual(["s07.1"]);
     expect((await find("the", { match: "any" })).hits).toEqual(["s07.1"]);
     expect((await find("a b zebra c d 7", { match: "any" })).hits).toContain("s07.1");
   });
 
-  test("with an expression or case is refused, as are wrong options", async () => {
+  test("with an expression or case is refused, as are invalid options", async () => {
     const { store } = await scene();
     const wrong: object = { match: "most" };
     for (const options of [
@@ -114,7 +114,7 @@ describe("a question", () => {
     expect(await all(store.search("zebra", { match: "any", limit: 0 }))).toEqual([]);
   });
 
-  test("has no hits in a session that is deleted before it is read, and those of others", async () => {
+  test("has no hits in a session that is deleted before it is read, and has those of others", async () => {
     const { backend, store } = await scene();
     backend.beforeRead = async (id) => {
       backend.beforeRead = () => undefined;

@@ -9,7 +9,7 @@ const QUICK = { minRetryMs: 0, maxRetryMs: 0, pollMs: 1 };
 
 const WRITERS = 3;
 
-/** One thing that one of the writers does. */
+/** One operation of one of the writers. */
 const step = fc.record({
   writer: fc.nat(WRITERS - 1),
   what: fc.constantFrom(
@@ -53,7 +53,7 @@ async function take(session: SessionManager, { what, at }: Step): Promise<void> 
   }
 }
 
-test("whatever several writers do while calls fail, all see the same tree in the end, and nothing is missing", async () => {
+test("all writers finally see the same tree with nothing missing, whatever they do while calls fail", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40 }), async (steps) => {
       const memory = new MemoryBackend();

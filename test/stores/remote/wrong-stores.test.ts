@@ -15,7 +15,7 @@ import { overBackend } from "../support/over-backend.ts";
 
 const QUICK = { minRetryMs: 0, maxRetryMs: 1, pollMs: 2, giveUpAfterMs: 1_000 };
 
-/** Runs the suite on stores over a backend until a test fails; gives its name. */
+/** Runs the suite on stores over a backend until a test fails; returns its name. */
 async function refusedBy(
   make: (memory: MemoryBackend) => SessionBackend,
   without: readonly ("backend" | "faults")[] = [],
@@ -29,7 +29,7 @@ async function refusedBy(
       const inner = make(memory);
       const { backend, faults } = faultyBackend(inner);
       const store = remoteStore(backend, QUICK);
-      // As another process has it: an object of its own over the same place.
+      // As another process has it: a separate object over the same storage.
       return { store, another: () => remoteStore(make(memory), QUICK), backend: inner, faults };
     },
   });
@@ -43,13 +43,13 @@ async function refusedBy(
   return undefined;
 }
 
-/** False, after a time: what a wrong store makes hang has failed, too. */
+/** Resolves to false after a time: a wrong store's call that hangs has failed, too. */
 const later = (ms: number) =>
   new Promise<false>((resolve) => {
     setTimeout(() => resolve(false), ms).unref();
   });
 
-/** A backend with something wrong about it. */
+/** A backend with a fault. */
 type Wrong = (memory: MemoryBackend) => Partial<SessionBackend>;
 
 const changedText = (line: NewLine, change: (text: string) => string): NewLine => ({
@@ -82,15 +82,15 @@ const reading =
     },
   });
 
-/** Lines that are not the same when they come once more. */
+/** Changes lines so that a repeated one is not recognized. */
 const unknown = (lines: readonly NewEntryLine[], salt: number): NewEntryLine[] =>
   lines.map((line) => ({ ...line, text: line.text + " ".repeat(salt) }));
 
-/** Backends that watchers miss something of. */
+/** Backends whose watchers miss something. */
 const WITHOUT_HINTS: Readonly<Record<string, Wrong>> = {
-  "gives no hints": () => ({ subscribe: async () => undefined }),
-  "gives a hint at once, and none after it": () => ({ subscribe: async (_, onMore) => onMore() }),
-  "gives a hint of the first change alone": (memory) => ({
+  "sends no hints": () => ({ subscribe: async () => undefined }),
+  "sends a hint immediately, and none after it": () => ({ subscribe: async (_, onMore) => onMore() }),
+  "sends a hint of the first change only": (memory) => ({
     subscribe(id, onMore, options) {
       let isTold = false;
       const once = () => {
@@ -100,7 +100,7 @@ const WITHOUT_HINTS: Readonly<Record<string, Wrong>> = {
       return memory.subscribe(id, once, options);
     },
   }),
-  "gives hints only of what it has appended itself": (memory) => {
+  "sends hints only of its own appends": (memory) => {
     const listeners = new Set<() => void>();
     return {
       async subscribe(_, onMore, { signal }) {
@@ -117,15 +117,15 @@ const WITHOUT_HINTS: Readonly<Record<string, Wrong>> = {
 };
 
 const WRONG: Readonly<Record<string, Wrong>> = {
-  "turns the lines of a batch around": (memory) => ({
+  "reverses the lines of a batch": (memory) => ({
     append: (id, lines, condition) => memory.append(id, [...lines].reverse(), condition),
   }),
-  "turns lines around while it makes a session": creating((lines) => [...lines].reverse()),
-  "adds a line again that is sent again": (memory) => {
+  "reverses lines while it creates a session": creating((lines) => [...lines].reverse()),
+  "adds a resent line again": (memory) => {
     let salt = 0;
     return { append: (id, lines, condition) => memory.append(id, unknown(lines, salt++), condition) };
   },
-  "says that a batch is there which it has lost": (memory) => {
+  "reports a lost batch as stored": (memory) => {
     let calls = 0;
     return {
       async append(id, lines, condition) {
@@ -136,7 +136,7 @@ const WRONG: Readonly<Record<string, Wrong>> = {
       },
     };
   },
-  "drops what is sent again": (memory) => {
+  "drops resent lines": (memory) => {
     const seen = new Set<string>();
     return {
       async append(id, lines, condition) {
@@ -149,7 +149,7 @@ const WRONG: Readonly<Record<string, Wrong>> = {
       },
     };
   },
-  "takes another entry with the same id for the same": (memory) => ({
+  "treats another entry with the same id as the same": (memory) => ({
     async append(id, lines, condition) {
       const { lines: there } = await memory.read(id, 0, 1_000);
       const isNew = ({ entry }: NewEntryLine) =>
@@ -182,30 +182,30 @@ const WRONG: Readonly<Record<string, Wrong>> = {
       },
     };
   },
-  "does not look at the expected leaf": (memory) => ({
+  "ignores the expected leaf": (memory) => ({
     append: (id, lines, { expectedLeafId: _, ...known } = {}) => memory.append(id, lines, known),
   }),
-  "does not look at the line that must be there": (memory) => ({
+  "ignores the line that must be stored": (memory) => ({
     append: (id, lines, { afterSeq: _, afterEntryId: __, ...condition } = {}) =>
       memory.append(id, lines, condition),
   }),
-  "looks at the place of the line that must be there, and not at its entry": (memory) => ({
+  "checks the position of the line that must be stored, and not its entry": (memory) => ({
     append: (id, lines, { afterEntryId: _, ...condition } = {}) => memory.append(id, lines, condition),
   }),
   "leaves no positions free": (memory) => ({
     append: (id, lines, { gap: _, ...condition } = {}) => memory.append(id, lines, condition),
   }),
-  "reads behind a line that it does not have": (memory) => ({
+  "reads after a line that it does not have": (memory) => ({
     read: (id, afterSeq, limit) => memory.read(id, afterSeq, limit),
   }),
-  "adds lines before it looks at the line that must be there": (memory) => ({
+  "adds lines before it checks the line that must be stored": (memory) => ({
     async append(id, lines, { afterSeq, afterEntryId, ...condition } = {}) {
       const receipt = await memory.append(id, lines, condition);
       if (afterSeq !== undefined) await memory.read(id, afterSeq, 1, afterEntryId ?? "none");
       return receipt;
     },
   }),
-  "begins with the same revision under the id of a deleted session": (memory) => {
+  "starts with the same revision under the id of a deleted session": (memory) => {
     const first = new Map<string, number>();
     const counted = <T extends { readonly revision: number }>(id: string, answer: T): T => ({
       ...answer,
@@ -226,13 +226,13 @@ const WRONG: Readonly<Record<string, Wrong>> = {
       },
     };
   },
-  "takes a deleted session for one that it has lost": (memory) => ({
+  "treats a deleted session as one that it has lost": (memory) => ({
     append: async (id, lines, condition) =>
       memory.append(id, lines, condition).catch((error: unknown) => {
         throw isSessionError(error, "SESSION_NOT_FOUND") && condition?.afterSeq ? writesLost(id) : error;
       }),
   }),
-  "lets labels be in the way of a condition": (memory) => ({
+  "lets labels break a condition": (memory) => ({
     async append(id, lines, condition) {
       const { lines: there } = await memory.read(id, 0, 1_000);
       const strict = condition?.expectedLeafId;
@@ -240,7 +240,7 @@ const WRONG: Readonly<Record<string, Wrong>> = {
       return memory.append(id, lines, strict && !isLast ? { expectedLeafId: "ffffffff" } : condition);
     },
   }),
-  "refuses what is sent again, since the leaf is another one by now": (memory) => ({
+  "refuses resent lines, because the leaf has changed": (memory) => ({
     async append(id, lines, condition = {}) {
       if (condition.expectedLeafId === undefined) return memory.append(id, lines, condition);
       await memory.append(id, unknown(lines, 1), condition);
@@ -263,10 +263,10 @@ const WRONG: Readonly<Record<string, Wrong>> = {
   "lists deleted sessions": (memory) => ({
     delete: async (id) => (await memory.list({ limit: 1_000 })).some((one) => one.id === id),
   }),
-  "says of everything that it has deleted it": (memory) => ({
+  "reports everything as deleted": (memory) => ({
     delete: (id) => memory.delete(id).then(() => true),
   }),
-  "makes a session over another one": (memory) => ({
+  "creates a session over another one": (memory) => ({
     async create(facts, batches) {
       await memory.delete(facts.id);
       return memory.create(facts, batches);
@@ -286,42 +286,42 @@ const WRONG: Readonly<Record<string, Wrong>> = {
       return receipt;
     },
   }),
-  "takes carriage returns off": creating((lines) =>
+  "removes carriage returns": creating((lines) =>
     lines.map((line) => changedText(line, (text) => text.replace(/\r$/, ""))),
   ),
-  "takes the byte order mark off": reading((lines) =>
+  "removes the byte order mark": reading((lines) =>
     lines.map((line) => ({ ...line, text: line.text.replace(/^\ufeff/, "") })),
   ),
-  "leaves empty lines out": creating((lines) => lines.filter(({ text }) => text !== "")),
-  "leaves equal lines out": creating((lines) => {
+  "omits empty lines": creating((lines) => lines.filter(({ text }) => text !== "")),
+  "omits equal lines": creating((lines) => {
     const texts = lines.map(({ text }) => text);
     return lines.filter(({ text }, i) => texts.indexOf(text) === i);
   }),
-  "forgets what is no UTF-8": reading((lines) =>
+  "drops bytes that are not UTF-8": reading((lines) =>
     lines.map(({ encoding, ...line }) =>
       encoding === undefined ? line : { ...line, text: Buffer.from(line.text, "base64").toString() },
     ),
   ),
   "ends every line": reading((lines) => lines.map(({ isUnterminated: _, ...line }) => line)),
-  "writes records anew": reading((lines) =>
+  "rewrites records": reading((lines) =>
     lines.map((line) => ({ ...line, text: line.text.replace(/: /g, ":").replaceAll("\\u0000", "") })),
   ),
-  "says of an empty page alone that it is the end": (memory) => ({
+  "reports only an empty page as the end": (memory) => ({
     async read(id, afterSeq, limit, entryId) {
       const page = await memory.read(id, afterSeq, limit, entryId);
       return { ...page, isEnd: page.lines.length === 0 };
     },
   }),
-  "says that a page is the end as soon as it is full": (memory) => ({
+  "reports a page as the end as soon as it is full": (memory) => ({
     async read(id, afterSeq, limit, entryId) {
       const page = await memory.read(id, afterSeq, limit, entryId);
       return { ...page, isEnd: page.isEnd || page.lines.length === limit };
     },
   }),
-  "gives more lines than asked for": (memory) => ({
+  "returns more lines than requested": (memory) => ({
     read: (id, afterSeq, _limit, entryId) => memory.read(id, afterSeq, 1_000, entryId),
   }),
-  "gives lines again where a page ends": (memory) => ({
+  "repeats lines where a page ends": (memory) => ({
     read: (id, afterSeq, limit) => memory.read(id, Math.max(0, afterSeq - 1), limit),
   }),
   "does not count changes of lines": (memory) => ({
@@ -334,7 +334,7 @@ const WRONG: Readonly<Record<string, Wrong>> = {
       return receipt && { ...receipt, revision: 0 };
     },
   }),
-  "changes lines whoever else has": (memory) => ({
+  "changes lines although another process has changed them": (memory) => ({
     amend: async (id, change) =>
       memory.amend(id, { ...change, expectedRevision: (await memory.read(id, 0, 1)).revision }),
   }),
@@ -358,7 +358,7 @@ const WRONG: Readonly<Record<string, Wrong>> = {
         (a, b) => getPosition(b).modifiedMs - getPosition(a).modifiedMs || (a.id < b.id ? 1 : -1),
       ),
   }),
-  "gives the last of a page again": (memory) => ({
+  "repeats the last of a page": (memory) => ({
     list: (query) =>
       memory.list(
         query.after === undefined
@@ -366,18 +366,18 @@ const WRONG: Readonly<Record<string, Wrong>> = {
           : { ...query, after: { ...query.after, modifiedMs: query.after.modifiedMs + 1 } },
       ),
   }),
-  "passes over sessions of the same time where a page ends": (memory) => ({
+  "skips sessions of the same time where a page ends": (memory) => ({
     list: (query) =>
       memory.list(query.after === undefined ? query : { ...query, after: { ...query.after, id: "~" } }),
   }),
-  "takes signs in names for wildcards": (memory) => ({
+  "treats signs in names as wildcards": (memory) => ({
     list: ({ name, ...query }) => memory.list(name === "%" ? query : { ...query, ...(name && { name }) }),
   }),
   "lists other projects, too": (memory) => ({ list: ({ cwd: _, ...query }) => memory.list(query) }),
-  "does not look at the beginning of ids": (memory) => ({
+  "ignores the beginning of ids": (memory) => ({
     list: ({ idPrefix: _, ...query }) => memory.list(query),
   }),
-  "takes the time of any entry for that of a message": creating((lines) =>
+  "treats the time of any entry as that of a message": creating((lines) =>
     lines.map(({ entry, ...line }) =>
       entry === undefined ? line : { ...line, entry: { ...entry, messageMs: entry.timestampMs ?? 0 } },
     ),
@@ -385,7 +385,7 @@ const WRONG: Readonly<Record<string, Wrong>> = {
   "forgets the name in the header": (memory) => ({
     create: (facts, batches) => memory.create({ ...facts, name: null }, batches),
   }),
-  "counts what is sent again": (memory) => {
+  "counts resent lines": (memory) => {
     let again = 0;
     return {
       append: async (id, lines, condition) => {
@@ -402,24 +402,24 @@ const WRONG: Readonly<Record<string, Wrong>> = {
   "finds entries with one of the words": (memory) => ({
     search: ({ words, ...query }) => memory.search({ ...query, words: words.slice(0, 1) }),
   }),
-  "stops searching behind the first page": (memory) => ({
+  "stops searching after the first page": (memory) => ({
     search: async (query) => (query.after === undefined ? memory.search(query) : []),
   }),
-  "gives what it finds from its end": (memory) => ({
+  "returns hits in reverse order": (memory) => ({
     search: async (query) => [...(await memory.search(query))].reverse(),
   }),
   ...WITHOUT_HINTS,
-  "goes on telling whoever wants to hear no more": (memory) => ({
+  "notifies watchers that have stopped": (memory) => ({
     subscribe: (id, onMore) => memory.subscribe(id, onMore, new AbortController()),
   }),
-  "drops the rest of a batch of which a part is there": (memory) => ({
+  "drops the rest of a partly stored batch": (memory) => ({
     async append(id, lines, condition) {
       const { lines: there } = await memory.read(id, 0, 1_000);
       const known = lines.filter(({ text }) => there.some((line) => line.text === text));
       return memory.append(id, known.length > 0 ? known : lines, condition);
     },
   }),
-  "says of a batch of which a part is there that it stands behind all others": (memory) => ({
+  "reports a partly stored batch as after all others": (memory) => ({
     async append(id, lines, condition) {
       const { lines: there } = await memory.read(id, 0, 1_000);
       const isKnown = (line: NewEntryLine) => there.some(({ text }) => text === line.text);
@@ -428,7 +428,7 @@ const WRONG: Readonly<Record<string, Wrong>> = {
       return isPartlyThere ? { ...receipt, precedingSeq: there.at(-1)?.seq ?? 0 } : receipt;
     },
   }),
-  "shows a session while it is being made": (memory) => ({
+  "shows a session while it is being created": (memory) => ({
     async create(facts, batches) {
       await memory.create(facts, piecesOf());
       const held: NewLine[] = [];
@@ -440,7 +440,7 @@ const WRONG: Readonly<Record<string, Wrong>> = {
       return memory.create(facts, piecesOf(held));
     },
   }),
-  "lets two make the same session": (memory) => ({
+  "lets two create the same session": (memory) => ({
     async create(facts, batches) {
       if ((await memory.list({ limit: 1_000 })).some(({ id }) => id === facts.id)) {
         throw sessionExists(facts.id);
@@ -451,7 +451,7 @@ const WRONG: Readonly<Record<string, Wrong>> = {
       return memory.create(facts, piecesOf(held));
     },
   }),
-  "leaves marks of what it has taken when a session is deleted": (memory) => {
+  "leaves receipts of a deleted session": (memory) => {
     const taken = new Set<string>();
     return {
       async append(id, lines, condition) {
@@ -476,7 +476,7 @@ const WRONG: Readonly<Record<string, Wrong>> = {
       search: async (query) => [...(await memory.search(query)), ...before].slice(0, query.limit),
     };
   },
-  "compares the leaf with one that was taken out": (memory) => {
+  "compares the leaf with one that was removed": (memory) => {
     const removed = new Set<string>();
     return {
       async amend(id, change) {
@@ -503,33 +503,32 @@ const WRONG: Readonly<Record<string, Wrong>> = {
   },
 };
 
-/** Of backends with a subtle fault, the test that must notice it: others would notice a clumsy imitation of the fault. */
+/** For backends with a subtle fault, the test that must detect it: other tests would detect a crude imitation of the fault. */
 const REASONS: Readonly<Record<string, string>> = {
-  "begins with the same revision under the id of a deleted session":
+  "starts with the same revision under the id of a deleted session":
     "brings a deleted session back neither by itself nor in another one of its id",
-  "takes a deleted session for one that it has lost": "keeps a session that was deleted deleted, and says so",
-  "does not look at the line that must be there":
+  "treats a deleted session as one that it has lost": "keeps a session that was deleted deleted, and says so",
+  "ignores the line that must be stored":
     "appends again what the store took and lost, once, says so, and nothing else",
-  "looks at the place of the line that must be there, and not at its entry":
+  "checks the position of the line that must be stored, and not its entry":
     "does not bring back what was lost once lines were redacted, and reports what is lost",
   "leaves no positions free":
     "leaves positions free before added lines as the caller asks, and takes none of them for a line",
-  "reads behind a line that it does not have":
+  "reads after a line that it does not have":
     "restores what it lost next to what others have appended since, whichever process notices first",
-  "adds lines before it looks at the line that must be there":
+  "adds lines before it checks the line that must be stored":
     "appends again what the store took and lost, once, says so, and nothing else",
-  "leaves marks of what it has taken when a session is deleted":
-    "remembers nothing of a session that was deleted",
+  "leaves receipts of a deleted session": "remembers nothing of a session that was deleted",
   "finds what was deleted": "remembers nothing of a session that was deleted",
-  "compares the leaf with one that was taken out":
+  "compares the leaf with one that was removed":
     "compares the leaf with lines that are there, after others were taken out",
-  "shows a session while it is being made":
+  "shows a session while it is being created":
     "hides a session that is being created, and lets one of two win that create the same",
-  "says of a batch of which a part is there that it stands behind all others":
+  "reports a partly stored batch as after all others":
     "returns the position of the first line of a batch that is partly there, and adds the rest after all others",
 };
 
-/** Places that are far from each other. */
+/** Positions that are far apart. */
 const GAP = 10;
 
 const inner = (seq: number) => Math.floor(seq / GAP);
@@ -537,8 +536,8 @@ const inner = (seq: number) => Math.floor(seq / GAP);
 const spread = <T extends { readonly seq: number }>(line: T): T => ({ ...line, seq: line.seq * GAP });
 
 const RIGHT: Readonly<Record<string, Wrong>> = {
-  "does everything as it should": () => ({}),
-  "gives one line at a time": (memory) => ({
+  "is correct": () => ({}),
+  "returns one line at a time": (memory) => ({
     read: (id, afterSeq, _limit, entryId) => memory.read(id, afterSeq, 1, entryId),
   }),
   "leaves gaps between lines": (memory) => {
@@ -574,7 +573,7 @@ const RIGHT: Readonly<Record<string, Wrong>> = {
 const over = (wrong: Wrong) => (memory: MemoryBackend) => overBackend(memory, wrong(memory));
 
 describe("the suite", () => {
-  test.each(Object.entries(RIGHT))("takes a store that %s", async (_, right) => {
+  test.each(Object.entries(RIGHT))("accepts a store that %s", async (_, right) => {
     expect(await refusedBy(over(right))).toBeUndefined();
   });
 
@@ -584,13 +583,13 @@ describe("the suite", () => {
   });
 });
 
-// Side by side: each is refused after five seconds in which no hint came.
+// In parallel: each is refused after five seconds without a hint.
 describe.concurrent.each(Object.entries(WITHOUT_HINTS))("a store that %s", (_, wrong) => {
   test("is refused by the suite", async () => {
     expect(await refusedBy(over(wrong))).toMatch(/^reports other processes/);
   });
 
-  test("is refused also if the suite gets no backend to look at", async () => {
+  test("is refused even if the suite gets no backend to inspect", async () => {
     expect(await refusedBy(over(wrong), ["backend", "faults"])).toMatch(/^reports other processes/);
   });
 });

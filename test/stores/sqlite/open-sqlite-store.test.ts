@@ -21,7 +21,7 @@ function change(path: string, ...statements: readonly string[]): void {
   database.close();
 }
 
-test.skipIf(HAS_NODE_SQLITE)("a Node without SQLite is told what to install", async () => {
+test.skipIf(HAS_NODE_SQLITE)("names what to install for a Node without SQLite", async () => {
   await expect(openSqliteStore(getPath())).rejects.toMatchObject({
     code: "PACKAGE_MISSING",
     message: expect.stringMatching(/Node 22\.13 or later, or npm install better-sqlite3@12/),
@@ -47,7 +47,7 @@ describe.skipIf(!HAS_NODE_SQLITE)("a store by the path of its file", () => {
     expect(readFileSync(copy).equals(readFileSync(source))).toBe(true);
   });
 
-  test("a new file has a write-ahead log, and what is stored survives its processes", async () => {
+  test("a new file has a write-ahead log, and its content persists after its processes exit", async () => {
     const path = getPath();
     const store = await openSqliteStore(path);
     const session = store.create({ cwd: "/project", id: "cart" });
@@ -70,7 +70,7 @@ describe.skipIf(!HAS_NODE_SQLITE)("a store by the path of its file", () => {
       { code: "STORE_UNAVAILABLE", message: expect.stringContaining("table customers. Choose another file") },
     ],
     [
-      "a file that is no database",
+      "a file that is not a database",
       (path) => writeFileSync(path, `${JSON.stringify({ type: "session" })}\n`.repeat(100)),
       { code: "STORE_UNAVAILABLE", message: expect.stringContaining("is no database of SQLite") },
     ],
@@ -84,7 +84,7 @@ describe.skipIf(!HAS_NODE_SQLITE)("a store by the path of its file", () => {
     ],
   ];
 
-  test.each(refusals)("refuses %s, and leaves it as it was", async (_, prepare, error) => {
+  test.each(refusals)("refuses %s, and leaves it unchanged", async (_, prepare, error) => {
     const path = getPath();
     await prepare(path);
     const before = readFileSync(path);
@@ -134,7 +134,7 @@ describe.skipIf(!HAS_NODE_SQLITE)("a store by the path of its file", () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  test("tables are made once, and dropped on request; the statements are shown without running them", async () => {
+  test("tables are created once, and dropped on request; the statements are returned without running them", async () => {
     const path = getPath();
     const statements = await sqliteMigrationSql(path);
     expect(statements.join("\n")).toContain("create table sessiontree_lines");
@@ -151,7 +151,7 @@ describe.skipIf(!HAS_NODE_SQLITE)("a store by the path of its file", () => {
     await (await openSqliteStore(path, { mustExist: true })).close();
   });
 
-  test("processes that open a new file at once make its tables once", async () => {
+  test("processes that open a new file at once create its tables once", async () => {
     const path = getPath();
     const stores = await Promise.all(Array.from({ length: 5 }, () => openSqliteStore(path)));
     await Promise.all(stores.map((store) => store.openOrCreate("cart", { cwd: "/project" })));

@@ -9,7 +9,7 @@ import { bundle } from "../../fault/support/bundle.ts";
 import { installPackage } from "../../support/registry-package.ts";
 import { removeFolder } from "../../support/remove-folder.ts";
 
-/** Tests of the suite, at least. */
+/** Minimum number of tests in the suite. */
 const MIN_TESTS = 60;
 
 const { arch, platform } = process;
@@ -23,7 +23,7 @@ afterAll(() => removeFolder(folder));
 
 /** Installs a package, or skips the test with a message. */
 function install(spec: string, skip: (reason: string) => never, runsScripts = false): string {
-  // better-sqlite3 is compiled where there is no binary of it, which takes minutes.
+  // better-sqlite3 is compiled if it has no binary, which takes minutes.
   if (process.env["SESSIONTREE_WITH_REGISTRY"] !== "all") return skip("run npm run test:sqlite");
   const installed = installPackage(folder, spec, runsScripts);
   if ("home" in installed) return installed.home;
@@ -89,7 +89,7 @@ async function startWorkers(miniflare: string): Promise<Workers> {
   });
 }
 
-test("a Durable Object passes the suite, and loses nothing by eviction, hibernation and alarms", async ({
+test("a Durable Object passes the suite, and loses nothing by eviction, hibernation, and alarms", async ({
   skip,
 }) => {
   const workers = await startWorkers(install("miniflare@4", skip));
@@ -99,7 +99,7 @@ test("a Durable Object passes the suite, and loses nothing by eviction, hibernat
 
     await ask("/append?text=first+needle");
     await expect(ask("/evict?text=second+needle")).rejects.toThrow();
-    // Of the append in the middle of which the object ended, nothing is there.
+    // Nothing is stored of the append during which the object ended.
     expect(await ask("/read")).toEqual({ texts: ["first needle"], found: 1, issues: [] });
     await ask("/append?text=third");
     await expect(ask("/end")).rejects.toThrow();

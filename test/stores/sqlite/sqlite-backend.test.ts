@@ -19,7 +19,7 @@ function connect(path?: string) {
 
 const message = (content: string) => ({ role: "user" as const, content, timestamp: 1 });
 
-/** Makes a session with a message for each text. */
+/** Creates a session with a message for each text. */
 async function write(store: SessionStore, id: string, ...texts: readonly string[]) {
   const session = store.create({ cwd: "/project", id });
   for (const text of texts) session.appendMessage(message(text));
@@ -38,10 +38,10 @@ function count(connection: SqliteConnection, table: string): unknown {
 }
 
 describe.skipIf(!HAS_SQLITE)("sessions in SQLite", () => {
-  test("lines and texts that are longer than a row come back as they were, and are found", async () => {
+  test("returns lines and texts longer than a row unchanged, and finds them", async () => {
     const database = connect();
     const store = sqliteStore({ database });
-    // A pair of surrogates lies on every border between pieces, whatever comes before it.
+    // A surrogate pair is at every boundary between pieces, whatever comes before it.
     const long = `${"😀".repeat(600_000)} needle`;
     await write(store, "a", long, "x".repeat(1_100_000), "short needle");
     expect(count(database, "pieces")).toBeGreaterThan(3);
@@ -52,7 +52,7 @@ describe.skipIf(!HAS_SQLITE)("sessions in SQLite", () => {
     expect(await find(store, "NEEDLE")).toHaveLength(2);
   });
 
-  test("a session that any program deletes leaves nothing but a mark, and its id begins with a greater revision", async () => {
+  test("leaves nothing but a mark of a session that any program deletes, and restarts its id with a greater revision", async () => {
     const database = connect();
     const store = sqliteStore({ database });
     const held = await write(store, "a", "needle", "x".repeat(600_000));
@@ -65,7 +65,7 @@ describe.skipIf(!HAS_SQLITE)("sessions in SQLite", () => {
     expect((await backend.create(makeSessionFacts("a"), yieldPieces([headerLine("a")]))).revision).toBe(1);
   });
 
-  test("a search finds the same with and without an index, for frequent words and rare ones", async () => {
+  test("finds the same with and without an index, for frequent words and rare ones", async () => {
     const indexed = connect();
     const plain = connect();
     const stores = [indexed, withoutFts(plain)].map((database) => sqliteStore({ database }));
@@ -87,7 +87,7 @@ describe.skipIf(!HAS_SQLITE)("sessions in SQLite", () => {
     expect(await find(sqliteStore({ database: indexed }), "straße")).toHaveLength(6);
   });
 
-  test("a watcher learns what another connection appends, until it stops", async () => {
+  test("notifies a watcher of another connection's appends, until it stops", async () => {
     const path = join(temporaryFolder(), "s.db");
     const [own, other] = [connect(path), connect(path)].map((database) => new SqliteBackend({ database }));
     if (own === undefined || other === undefined) throw new Error("both are there");
@@ -105,7 +105,7 @@ describe.skipIf(!HAS_SQLITE)("sessions in SQLite", () => {
     expect(stopped).not.toHaveBeenCalled();
   });
 
-  test("an append waits until another connection has ended its transaction, or the host its own", async () => {
+  test("waits with an append until another connection has ended its transaction, or the host its own", async () => {
     const path = join(temporaryFolder(), "s.db");
     const [own, other] = [connect(path), connect(path)];
     own.prepare("pragma busy_timeout = 0").all();
@@ -124,7 +124,7 @@ describe.skipIf(!HAS_SQLITE)("sessions in SQLite", () => {
     expect((await store.open("a")).getEntries()).toHaveLength(3);
   });
 
-  test("a full database refuses what does not fit, and takes it when there is room", async () => {
+  test("refuses what does not fit into a full database, and accepts it when there is room", async () => {
     const database = connect();
     const store = sqliteStore({ database, minRetryMs: 1, maxRetryMs: 2, giveUpAfterMs: 30 });
     const session = await write(store, "a", "first");
@@ -141,7 +141,7 @@ describe.skipIf(!HAS_SQLITE)("sessions in SQLite", () => {
     expect((await store.open("a")).getEntries()).toHaveLength(2);
   });
 
-  test("a closed handle is reported, and the session keeps what it holds", async () => {
+  test("reports a closed handle, and the session keeps its entries", async () => {
     const database = openTestDatabase();
     const store = sqliteStore({ database });
     const session = await write(store, "a", "first");
@@ -154,7 +154,7 @@ describe.skipIf(!HAS_SQLITE)("sessions in SQLite", () => {
     expect(session.getEntries()).toHaveLength(2);
   });
 
-  test("a database that can only be read is read, and refuses appends", async () => {
+  test("reads a read-only database, and refuses appends", async () => {
     const path = join(temporaryFolder(), "s.db");
     await write(sqliteStore({ database: connect(path) }), "a", "first");
     const database = openTestDatabase(path, true);
@@ -166,7 +166,7 @@ describe.skipIf(!HAS_SQLITE)("sessions in SQLite", () => {
     database.close();
   });
 
-  test("a lost line is noticed, and appended again", async () => {
+  test("detects a lost line, and appends it again", async () => {
     const database = connect();
     const store = sqliteStore({ database });
     const session = await write(store, "a", "first", "second");
@@ -181,7 +181,7 @@ describe.skipIf(!HAS_SQLITE)("sessions in SQLite", () => {
     expect((await store.open("a")).getEntries()).toHaveLength(3);
   });
 
-  test("lines that are stored under one id with another text are kept apart", async () => {
+  test("keeps lines apart that are stored under one id with different texts", async () => {
     const backend = new SqliteBackend({ database: connect() });
     await backend.create(makeSessionFacts("a"), yieldPieces([headerLine("a")]));
     const [one, other] = [messageLine("00000001", null, "abc"), messageLine("00000001", null, "abd")];
@@ -192,14 +192,14 @@ describe.skipIf(!HAS_SQLITE)("sessions in SQLite", () => {
   });
 });
 
-test("what is no database is refused, with advice", () => {
+test("refuses a value that is not a database, with advice", () => {
   const sql = { exec: () => ({ toArray: () => [] }) };
   const make = (database: object) => () => Reflect.apply(sqliteStore, undefined, [{ database }]);
   expect(make(sql)).toThrow("pass ctx.storage instead of ctx.storage.sql");
   expect(make({})).toThrow(TypeError);
 });
 
-/** Plays a library of SQLite that was built without FTS5. */
+/** Imitates an SQLite library that was built without FTS5. */
 function withoutFts(connection: SqliteConnection): SqliteConnection {
   return {
     prepare: (sql) => {

@@ -28,7 +28,7 @@ const line: fc.Arbitrary<NewEntryLine> = fc.oneof(
     .map(([type, id, name]) => otherLine(type, id, { name })),
 );
 
-/** Lines with ids of their own: what one append of this library holds. */
+/** Lines with ids of their own: the content of one append of this library. */
 const lines = fc.uniqueArray(line, { maxLength: 4, selector: ({ entry }) => entry.id });
 
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -78,7 +78,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   sessionId.map((id) => describeStep((backend) => backend.delete(id))),
 );
 
-/** Everything that one can ask a backend for. */
+/** Returns everything that a backend can be queried for. */
 async function readState(backend: SessionBackend): Promise<unknown> {
   const listed = await backend.list({ limit: 100 });
   const read = await Promise.all(listed.map(({ id }) => backend.read(id, 0, 1_000)));
@@ -99,10 +99,10 @@ async function readState(backend: SessionBackend): Promise<unknown> {
   return { listed, ...bare, bareHits };
 }
 
-/** What a line is read as: a backend may give more. */
+/** Returns the compared fields of a line: a backend may return more. */
 const bareLine = ({ seq, text }: { seq: number; text: string }) => ({ seq, text });
 
-/** What a call gave: a value, or the code of a fact. */
+/** Returns a call's outcome: a value, or the code of an error. */
 async function catchOutcome(backend: SessionBackend, one: Step): Promise<unknown> {
   try {
     const given = await one(backend);
@@ -114,9 +114,9 @@ async function catchOutcome(backend: SessionBackend, one: Step): Promise<unknown
 }
 
 /**
- * Asks a backend and the one in memory for the same things, and compares what they give.
+ * Makes the same calls to a backend and to the one in memory, and compares the outcomes.
  *
- * @param clear - Takes all sessions away.
+ * @param clear - Removes all sessions.
  */
 export async function compareWithMemory(
   backend: SessionBackend,

@@ -4,14 +4,14 @@ import { makeEntryLine } from "../../../src/stores/remote/line-codec.ts";
 
 export const TIME_MS = Date.parse("2026-03-01T12:00:00.000Z");
 
-/** The facts of a session that was just begun. */
+/** Returns the facts of a session that has just started. */
 export function makeSessionFacts(id: string, facts: Partial<SessionFacts> = {}): SessionFacts {
   const cwd = "/project";
   const none = { name: null, parentSession: null, messageCount: 0, firstMessage: null };
   return { id, cwd, ...none, createdMs: TIME_MS, lastMessageMs: null, ...facts };
 }
 
-/** The line of a header. */
+/** Returns the line of a header. */
 export function headerLine(id: string): NewLine {
   return {
     text: JSON.stringify({
@@ -24,20 +24,20 @@ export function headerLine(id: string): NewLine {
   };
 }
 
-/** The line of a user's message. */
+/** Returns the line of a user message. */
 export function messageLine(id: string, parentId: string | null, content = id, ms = TIME_MS): NewEntryLine {
   const message = { role: "user", content, timestamp: ms };
   const timestamp = new Date(ms).toISOString();
   return makeEntryLine(JSON.stringify({ type: "message", id, parentId, timestamp, message }), true);
 }
 
-/** The line of an entry of another type. */
+/** Returns the line of an entry of another type. */
 export function otherLine(type: string, id: string, fields: object = {}): NewEntryLine {
   const base = { type, id, parentId: null, timestamp: new Date(TIME_MS).toISOString() };
   return makeEntryLine(JSON.stringify({ ...base, ...fields }), true);
 }
 
-/** Lines as they come to `create`, each array one piece. */
+/** Yields lines as `create` receives them, each array one piece. */
 export async function* yieldPieces(...pieces: (readonly NewLine[])[]): AsyncGenerator<readonly NewLine[]> {
   yield* pieces;
 }

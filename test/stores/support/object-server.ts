@@ -9,7 +9,7 @@ export interface ObjectServer {
   close(): Promise<void>;
 }
 
-/** Keys that a page of a list holds: few, so that there is more than one page. */
+/** Keys in a page of a list: few, so that there is more than one page. */
 const PAGE = 3;
 
 export async function startObjectServer(): Promise<ObjectServer> {

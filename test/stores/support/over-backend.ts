@@ -1,6 +1,6 @@
 import type { SessionBackend } from "sessiontree/stores";
 
-/** Gives a backend that does what another one does, but for some calls. */
+/** Returns a backend that behaves like another one, except for some calls. */
 export function overBackend(inner: SessionBackend, changes: Partial<SessionBackend>): SessionBackend {
   const { amend, search, subscribe } = inner;
   return {

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { fields, list, repeated, text, unicodeFaults } from "./json.ts";
 
-/** What a server knows beside the request. */
+/** Server state that is not in the request. */
 export interface AnthropicKnowledge {
-  /** Contents of the answers that it gave in this conversation, in any order. */
+  /** Contents of the answers that it returned in this conversation, in any order. */
   readonly issued?: readonly unknown[];
   /** Whether a signature is one of its own, for this thinking. Default: any that is not empty. */
   readonly isSignature?: (signature: string, thinking: string) => boolean;
@@ -20,9 +20,9 @@ const SIGNED = new Set(["thinking", "redacted_thinking"]);
 const ID = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /**
- * Says what the Messages API would answer with status 400.
+ * Returns the errors that the Messages API would return with status 400.
  *
- * @param request - The body, or `{ system, messages }` of it.
+ * @param request - The body, or its `{ system, messages }`.
  * @returns One line for each fault, in the provider's words; empty if the request is accepted.
  */
 export function checkAnthropicRequest(request: unknown, knowledge: AnthropicKnowledge = {}): string[] {
@@ -176,7 +176,7 @@ function checkPairs(messages: readonly unknown[], fault: Fault): void {
   });
 }
 
-/** The thinking of the latest answer must be what the server gave, in place and whole, or all be gone. */
+/** The thinking of the latest answer must be in place and whole, as the server returned it, or be removed entirely. */
 function checkLatestThinking(
   messages: readonly unknown[],
   { issued = [] }: AnthropicKnowledge,
@@ -192,7 +192,7 @@ function checkLatestThinking(
   );
 }
 
-/** With thinking on, an answer whose results come last has to start with it. */
+/** With thinking on, an answer whose results come last must start with it. */
 function checkStartsWithThinking(messages: readonly unknown[], fault: Fault): void {
   if (ofType(messages.at(-1), "tool_result").length === 0) return;
   const latest = messages.findLast((message) => fields(message)["role"] === "assistant");
@@ -205,7 +205,7 @@ function checkStartsWithThinking(messages: readonly unknown[], fault: Fault): vo
   );
 }
 
-/** Tells whether two contents have the same thinking, each between the same kinds of blocks. */
+/** Returns whether two contents have the same thinking, each between the same kinds of blocks. */
 function isSameInPlace(given: readonly unknown[], sent: readonly unknown[]): boolean {
   const shape = (blocks: readonly unknown[]) =>
     blocks

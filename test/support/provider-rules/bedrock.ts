@@ -11,7 +11,7 @@ const all = (message: unknown, name: string): Block[] =>
   getBlocks(message).flatMap((block) => (block[name] === undefined ? [] : [fields(block[name])]));
 
 /**
- * Says what the Converse API would answer with status 400.
+ * Returns the errors that the Converse API would return with status 400.
  *
  * @param request - The body as JSON, with bytes in base64.
  * @returns One line for each fault; empty if the request is accepted.

@@ -1,8 +1,8 @@
 import { fields, list, text, unicodeFaults } from "./json.ts";
 
-/** What a server knows beside the contents. */
+/** Server state that is not in the contents. */
 export interface GeminiKnowledge {
-  /** The model that is asked. Default: one of generation 3. */
+  /** The requested model. Default: one of generation 3. */
   readonly model?: string;
 }
 
@@ -23,7 +23,7 @@ const DATA = [
 ];
 
 /**
- * Says what `generateContent` would answer with status 400.
+ * Returns the errors that `generateContent` would return with status 400.
  *
  * @param request - `{ contents }`, with or without `systemInstruction`.
  * @returns One line for each fault, in the provider's words; empty if the request is accepted.
@@ -108,7 +108,7 @@ function checkCalls(contents: readonly Part[], at: number, generation: number, f
   }
   const getNames = (parts: readonly Part[], kind: string) => {
     const names = parts.map((part) => text(fields(part[kind])["name"]));
-    // Without ids, only the order tells which response belongs to which call.
+    // Without ids, only the order determines which response belongs to which call.
     return generation < 3 ? names : names.sort();
   };
   const called = getNames(asked, "functionCall");

@@ -1,19 +1,19 @@
-/** Fields of a value as a server sees them: a record, or nothing. */
+/** Returns a value's fields as a server sees them: a record, or nothing. */
 export function fields(value: unknown): { readonly [name: string]: unknown } {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
 }
 
-/** The elements of a value that should be a list. */
+/** Returns the elements of a value that should be a list. */
 export function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** A text, or an empty one. */
+/** Returns a string, or an empty one. */
 export function text(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** Ids that occur more than once, each once. */
+/** Returns the ids that occur more than once, each once. */
 export function repeated(ids: readonly string[]): string[] {
   return [...new Set(ids.filter((id, at) => ids.indexOf(id) !== at))];
 }
@@ -22,7 +22,7 @@ export function repeated(ids: readonly string[]): string[] {
 const DECODED = new Set(["arguments"]);
 
 /**
- * What a server says of half a surrogate pair, which no text in UTF-8 has, wherever it is in a request.
+ * Returns a server's errors for lone surrogates, which no UTF-8 text contains, anywhere in a request.
  *
  * @returns One line for each; empty if there is none.
  */

@@ -1,7 +1,7 @@
 import { fields, list, text, unicodeFaults } from "./json.ts";
 
 /**
- * Says what `generateText` of the AI SDK would throw for, or its providers refuse.
+ * Returns the faults for which the AI SDK's `generateText` would throw or its providers refuse.
  *
  * @param request - `{ instructions, messages }`.
  * @returns One line for each fault; empty if the request is accepted.

@@ -11,9 +11,9 @@ const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 const MAX_ID = 40;
 
 /**
- * Says what the Chat Completions API would answer with status 400.
+ * Returns the errors that the Chat Completions API would return with status 400.
  *
- * @param request - The body, or `{ messages }` of it.
+ * @param request - The body, or its `{ messages }`.
  * @returns One line for each fault, in the provider's words; empty if the request is accepted.
  */
 export function checkOpenAIChatRequest(request: unknown): string[] {

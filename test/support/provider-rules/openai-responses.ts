@@ -1,8 +1,8 @@
 import { fields, list, repeated, text, unicodeFaults } from "./json.ts";
 
-/** What a server knows beside the request. */
+/** Server state that is not in the request. */
 export interface ResponsesKnowledge {
-  /** Outputs of the responses that it gave in this conversation. */
+  /** Outputs of the responses that it returned in this conversation. */
   readonly issued?: readonly (readonly unknown[])[];
 }
 
@@ -43,9 +43,9 @@ const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 const MAX_ID = 64;
 
 /**
- * Says what the Responses API would answer with status 400 or 404.
+ * Returns the errors that the Responses API would return with status 400 or 404.
  *
- * @param request - The body, or `{ instructions, input, store }` of it.
+ * @param request - The body, or its `{ instructions, input, store }`.
  * @returns One line for each fault, in the provider's words; empty if the request is accepted.
  */
 export function checkOpenAIResponsesRequest(request: unknown, knowledge: ResponsesKnowledge = {}): string[] {
@@ -65,13 +65,13 @@ export function checkOpenAIResponsesRequest(request: unknown, knowledge: Respons
   for (const id of repeated(items.map(({ id }) => text(id)).filter((id) => id !== ""))) {
     fault(`Duplicate item found with id ${id}. Remove duplicate items from your input and try again.`);
   }
-  // What a response that is continued has called is answered here and called there.
+  // With a continued response, calls are in that response, and their outputs here.
   if (previous_response_id === undefined) checkPairs(items, fault);
   checkReasoning(items, knowledge, fault);
   return faults;
 }
 
-/** Kind of an item; messages may be written without one. */
+/** Returns the kind of an item; messages may be written without one. */
 function getType(item: Item): string {
   return text(item["type"] ?? (item["role"] === undefined ? "" : "message"));
 }
@@ -109,7 +109,7 @@ function checkMessage(item: Item, place: string, fault: Fault): void {
   const { role, content, id, status } = item;
   if (!["user", "assistant", "system", "developer"].includes(text(role)))
     fault(`Invalid value: '${String(role)}'.`);
-  // What names no type may be an easy message, as version 5 of the AI SDK sends it.
+  // An item without a type may be an easy message, as version 5 of the AI SDK sends it.
   if (item["type"] === "message" && typeof id === "string" && typeof status !== "string")
     fault(`Missing required parameter: '${place}.status'.`);
   if (typeof content === "string") return;
@@ -130,12 +130,12 @@ function checkParts(parts: unknown, allowed: readonly string[], place: string, f
   });
 }
 
-/** Tells whether an item asks the host for a tool, of whatever kind; what the provider runs has no `call_id`. */
+/** Returns whether an item calls a tool of the host, of any kind; what the provider runs has no `call_id`. */
 function isCall(item: Item): boolean {
   return getType(item).endsWith("_call") && text(item["call_id"]) !== "";
 }
 
-/** Tells whether an item is what the host gave back for a tool. */
+/** Returns whether an item is the host's output for a tool. */
 function isOutput(item: Item): boolean {
   return getType(item).endsWith("_call_output");
 }
@@ -184,7 +184,7 @@ function checkReasoning(items: readonly Item[], { issued = [] }: ResponsesKnowle
   });
 }
 
-/** The id of the reasoning that an item was made by, if the server remembers one. */
+/** Returns the id of the reasoning that produced an item, if the server remembers one. */
 function requiredReasoning(item: Item, issued: readonly (readonly unknown[])[]): string | undefined {
   if (typeof item["id"] !== "string" || getType(item) === "reasoning") return undefined;
   for (const output of issued) {

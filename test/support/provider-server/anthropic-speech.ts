@@ -10,7 +10,7 @@ import {
 
 type Block = { readonly type: string; readonly [field: string]: unknown };
 
-/** Says what is wrong with a request to the Messages API. */
+/** Returns the faults of a request to the Messages API. */
 export function judgeAnthropic(request: unknown, issued: readonly (readonly object[])[]): string[] {
   return checkAnthropicRequest(request, {
     issued,
@@ -18,7 +18,7 @@ export function judgeAnthropic(request: unknown, issued: readonly (readonly obje
   });
 }
 
-/** Speaks an answer as the Messages API does. */
+/** Writes an answer in the Messages API's format. */
 export function speakAnthropic(answer: ScriptedAnswer, model: string, nextId: NextId): SpokenAnswer {
   const { thinking, text, calls = [], isCut = false } = answer;
   const content: Block[] = [
@@ -28,7 +28,7 @@ export function speakAnthropic(answer: ScriptedAnswer, model: string, nextId: Ne
   ];
   const stop_reason = isCut ? "max_tokens" : calls.length > 0 ? "tool_use" : "end_turn";
   const usage = {
-    // What the cache served is not counted twice here, as it is by others.
+    // Unlike at other providers, cache reads are not counted in the input, too.
     input_tokens: USAGE.input - USAGE.cached,
     output_tokens: USAGE.output,
     cache_read_input_tokens: USAGE.cached,

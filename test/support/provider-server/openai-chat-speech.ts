@@ -1,6 +1,6 @@
 import { type NextId, pieces, type ScriptedAnswer, type SpokenAnswer, USAGE } from "./scripted-answer.ts";
 
-/** Speaks an answer as the Chat Completions API does. */
+/** Writes an answer in the Chat Completions API's format. */
 export function speakOpenAIChat(answer: ScriptedAnswer, model: string, nextId: NextId): SpokenAnswer {
   const { text, calls = [], isCut = false } = answer;
   const tool_calls = calls.map((call) => ({

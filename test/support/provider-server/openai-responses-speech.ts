@@ -18,7 +18,7 @@ const usage = {
   total_tokens: USAGE.input + USAGE.output,
 };
 
-/** Speaks an answer as the Responses API does. */
+/** Writes an answer in the Responses API's format. */
 export function speakOpenAIResponses(answer: ScriptedAnswer, model: string, nextId: NextId): SpokenAnswer {
   const output = makeItems(answer, nextId);
   const isCut = answer.isCut === true;
@@ -60,7 +60,7 @@ export function speakOpenAIResponses(answer: ScriptedAnswer, model: string, next
   };
 }
 
-/** Makes what `responses.compact` gives for an input. */
+/** Returns the result of `responses.compact` for an input. */
 export function compactOpenAI(nextId: NextId): object {
   const item = { type: "compaction", id: nextId("cmp"), encrypted_content: makeSignature("compaction") };
   return {

@@ -9,7 +9,7 @@ import { speakOpenAIChat } from "./openai-chat-speech.ts";
 import { compactOpenAI, speakOpenAIResponses } from "./openai-responses-speech.ts";
 import type { NextId, ScriptedAnswer, SpokenAnswer } from "./scripted-answer.ts";
 
-/** An API of the server: what it refuses, and how it speaks. */
+/** An API of the server: what it refuses, and its answer format. */
 interface Protocol {
   judge(request: unknown, issued: readonly (readonly object[])[]): string[];
   speak(answer: ScriptedAnswer, model: string, nextId: NextId): SpokenAnswer;
@@ -27,17 +27,17 @@ const PROTOCOLS: ReadonlyMap<string, Protocol> = new Map([
   ],
 ]);
 
-/** A request that came in. */
+/** A received request. */
 export interface SeenRequest {
   readonly path: string;
   readonly body: { readonly [field: string]: unknown };
-  /** What it was refused for; empty if it was answered. */
+  /** Reasons of its refusal; empty if it was answered. */
   readonly faults: readonly string[];
 }
 
 /**
- * A server on the loopback address that speaks the protocols of the providers, refuses what they refuse, in their words and
- * with status 400, and answers as a script says.
+ * A server on the loopback address that implements the providers' protocols, refuses what they refuse, in their words and with
+ * status 400, and answers from a script.
  */
 export class ProviderServer implements AsyncDisposable {
   readonly requests: SeenRequest[] = [];
@@ -59,19 +59,19 @@ export class ProviderServer implements AsyncDisposable {
     return server;
   }
 
-  /** The address of the server, without a slash at its end. */
+  /** Address of the server, without a trailing slash. */
   get origin(): string {
     const address: AddressInfo | string | null = this.#server.address();
     if (address === null || typeof address === "string") throw new Error("the server is not listening");
     return `http://127.0.0.1:${address.port}`;
   }
 
-  /** Puts answers behind those that wait to be given. */
+  /** Appends answers to the queue. */
   script(...answers: readonly ScriptedAnswer[]): void {
     this.#script.push(...answers);
   }
 
-  /** What the requests were refused for. */
+  /** Returns the reasons of all refusals. */
   get faults(): string[] {
     return this.requests.flatMap(({ faults }) => faults);
   }
@@ -82,7 +82,7 @@ export class ProviderServer implements AsyncDisposable {
     await once(this.#server, "close");
   }
 
-  /** Streams the rest of the answers that hang. */
+  /** Streams the rest of the paused answers. */
   release(): void {
     for (const finish of this.#hanging.splice(0)) finish();
   }
@@ -126,7 +126,7 @@ export class ProviderServer implements AsyncDisposable {
     this.requests.push({ path, body, faults });
     if (faults.length > 0) return refuse(response, 400, faults);
     const answer = this.#script.shift();
-    // Clients try again after 5xx, and a missing line of the script would be a test that hangs.
+    // Clients retry after 5xx, and a missing line of the script would be a test that hangs.
     if (answer === undefined) return refuse(response, 400, ["the script has no answer left"]);
     const spoken = protocol.speak(answer, String(body["model"]), this.#nextId);
     if (answer.hangsAfter === undefined) this.#issued.push(spoken.issued);

@@ -8,12 +8,12 @@ type Content = readonly { readonly type: string; readonly [field: string]: unkno
 
 type Options = Parameters<typeof toAnthropic>[1];
 
-/** A chat with a model that binds its thinking, in a session: asks as a host does, and counts what is wrong. */
+/** A chat with a model that binds its thinking, in a session: sends requests as a host does, and counts faults. */
 export class BindingChat {
   readonly api: BindingCheck;
   readonly model: string;
   session: SessionManager;
-  /** Tokens that the provider counts in a request. */
+  /** Number of tokens that the provider counts in a request. */
   inputTokens = 10;
   /** Number of requests. */
   requests = 0;
@@ -35,7 +35,7 @@ export class BindingChat {
     return this.session.appendMessage({ role: "user", content, timestamp: ++this.#time });
   }
 
-  /** Asks at the leaf, checks the request, and appends the answer. */
+  /** Sends a request at the leaf, checks it, and appends the answer. */
   ask(content: Content = [thinking(), { type: "text", text: "Done." }], options: Options = {}): string {
     const request = this.request(options);
     const signed = this.api.sign(request, this.model, content);
@@ -69,7 +69,10 @@ export class BindingChat {
     return fromAnthropicResponse(response, { timestamp: ++this.#time, ...this.received(request) }).message;
   }
 
-  /** What the host tells `fromAnthropicResponse` of the request; nothing, so that only the tree says what was sent. */
+  /**
+   * Returns the request facts that the host passes to `fromAnthropicResponse`; none, so that only the tree determines what was
+   * sent.
+   */
   received(_request: ReturnType<typeof toAnthropic>): object {
     return {};
   }
@@ -86,7 +89,9 @@ export class BindingChat {
     return this.session.append({ type: "message", message }, place);
   }
 
-  /** Finds the signatures that could be sent: of a request with all thinking, the first void one is left out until there is none. */
+  /**
+   * Finds the signatures that could be sent: from a request with all thinking, the first void one is removed until none is left.
+   */
   #mostValid(options: Options): string[] {
     const { messages } = this.session.buildSessionContext();
     let request: { readonly messages: readonly object[] } = toAnthropic(messages, {
@@ -108,12 +113,12 @@ function without(message: object, signature: string): object {
   return { ...message, content: list(content).filter((block) => fields(block)["signature"] !== signature) };
 }
 
-/** A block of thinking whose text the provider left out, before it is signed. */
+/** Returns a block of thinking whose text the provider left out, before it is signed. */
 export function thinking() {
   return { type: "thinking", thinking: "", signature: "" };
 }
 
-/** An answer that thinks and calls a tool. */
+/** Returns an answer that thinks and calls a tool. */
 export function thinkingCall(id: string) {
   return [thinking(), { type: "tool_use", id, name: "bash", input: { command: id } }];
 }

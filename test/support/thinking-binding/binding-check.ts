@@ -1,19 +1,19 @@
 import { createHash } from "node:crypto";
 import { fields, list, text } from "../provider-rules/json.ts";
 
-/** A block of thinking in a request, and what the API would do with it. */
+/** A block of thinking in a request, and the API's verdict on it. */
 export interface CheckedBlock {
-  /** Place in the request, as the API names it. */
+  /** Position in the request, as the API names it. */
   readonly path: string;
-  /** The signature, or the data of redacted thinking. */
+  /** Signature, or data of redacted thinking. */
   readonly signature: string;
-  /** Undefined if it is valid. */
+  /** Reason why it is void; undefined if it is valid. */
   readonly reason: Reason | undefined;
 }
 
 type Reason = "organization_binding_mismatch" | "model_binding_mismatch" | "prefix_binding_mismatch";
 
-/** What a signature says of the request that produced its block. */
+/** Request facts in the signature of the block that it produced. */
 interface Binding {
   readonly account: string;
   readonly model: string;
@@ -29,7 +29,7 @@ const BOUND_SINCE = 5.1;
 /**
  * A fake of the check with which Claude binds thinking to the exact prefix, written from its published facts alone.
  *
- * Signs the thinking of answers, and says of each block of a later request whether it is valid there.
+ * Signs the thinking of answers, and returns for each block of a later request whether it is valid there.
  */
 export class BindingCheck {
   readonly #account: string;
@@ -62,7 +62,7 @@ export class BindingCheck {
     return { type: "compaction", content: summary, encrypted_content: null, signature };
   }
 
-  /** Checks each block of thinking of a request. */
+  /** Checks each block of thinking in a request. */
   check(request: unknown, model: string): CheckedBlock[] {
     const prefixes = listPrefixes(request, this.#compacted);
     let previous = "";
@@ -86,20 +86,20 @@ export class BindingCheck {
     if (maker.family !== asked.family || maker.version !== asked.version) return "model_binding_mismatch";
     if (asked.version < BOUND_SINCE) return undefined;
     if (binding.prefix !== prefix) return "prefix_binding_mismatch";
-    // Thinking may be gone from the start of the history, and not from the middle.
+    // Thinking may be missing at the start of the history, but not in the middle.
     const isInChain = previous === "" || previous === binding.previous;
     return isInChain ? undefined : "prefix_binding_mismatch";
   }
 }
 
-/** Reads the name of a Claude: `claude-opus-5-5-20260901`, `us.anthropic.claude-opus-5-5-v1:0`, `claude-opus-5`. */
+/** Parses a Claude model's name: `claude-opus-5-5-20260901`, `us.anthropic.claude-opus-5-5-v1:0`, `claude-opus-5`. */
 function readVersion(model: string): { readonly family: string; readonly version: number } {
   const [, family = model, major = "0", minor = "0"] =
     /claude-([a-z]+)-(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/.exec(model) ?? [];
   return { family, version: Number(`${major}.${minor}`) };
 }
 
-/** The hash of everything before each message, and that of the whole request. */
+/** Returns the hash of everything before each message, and that of the whole request. */
 function listPrefixes(request: unknown, compacted: ReadonlyMap<string, string>): string[] {
   const { system, tools, messages } = fields(request);
   const said = inBlocks(system).map(unmarked);
@@ -117,7 +117,7 @@ function listPrefixes(request: unknown, compacted: ReadonlyMap<string, string>):
   return [...prefixes, state];
 }
 
-/** The blocks of thinking in a request, in order. */
+/** Returns the blocks of thinking in a request, in order. */
 function listBlocks(request: unknown) {
   return list(fields(request)["messages"]).flatMap((message, at) =>
     inBlocks(fields(message)["content"]).flatMap((block, index) => {
@@ -152,7 +152,7 @@ function signed(block: object, signature: string): object {
   return { reasoningContent: { reasoningText: { ...fields(reasoningText), signature } } };
 }
 
-/** Leaves out marks for the cache, which are no change. */
+/** Omits cache marks, which do not count as changes. */
 function unmarked(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");
   if (Array.isArray(value)) return value.map(unmarked);

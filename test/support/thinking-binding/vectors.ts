@@ -1,10 +1,10 @@
-/** A message of a request; `$0` stands for the signature of the first thinking that was made, `$1` for the second. */
+/** A message of a request; `$0` is replaced with the first signature of thinking, `$1` with the second. */
 interface VectorMessage {
   readonly role: "user" | "assistant" | "system";
   readonly content: string | readonly object[];
 }
 
-/** A request, and the model that is asked. */
+/** A request and its model. */
 interface VectorRequest {
   readonly model: string;
   readonly system?: string | readonly object[];
@@ -12,15 +12,15 @@ interface VectorRequest {
   readonly messages: readonly VectorMessage[];
 }
 
-/** What the facts say of one request after others were answered. */
+/** Expected verdict on one request after others were answered. */
 export interface BindingVector {
   readonly name: string;
   /** Requests that were answered with one block of thinking each, in order. */
   readonly answered: readonly VectorRequest[];
   readonly asked: VectorRequest;
-  /** For each block of thinking in the request, why it is not valid; "valid" if it is. */
+  /** For each block of thinking in the request, the reason why it is not valid; "valid" if it is. */
   readonly verdicts: readonly string[];
-  /** Account that asks, if it is not the one that was answered. */
+  /** Account of the request, if it is not the one of the answers. */
   readonly account?: string;
 }
 
@@ -41,16 +41,16 @@ const first = { model, system: "Be brief.", tools: [{ name: "read" }], messages:
 const second = { ...first, messages: [user("u1"), answer("$0", "a1"), user("u2")] };
 const third = { ...first, messages: [...second.messages, answer("$1", "a2"), user("u3")] };
 
-/** Requests of the check by which Claude binds thinking, and what it says: from docs/messages.md and the published facts. */
+/** Requests of the check by which Claude binds thinking, with their verdicts: from docs/messages.md and the published facts. */
 export const BINDING_VECTORS: readonly BindingVector[] = [
   {
-    name: "what continues is valid",
+    name: "a continuation is valid",
     answered: [first, second],
     asked: third,
     verdicts: ["valid", "valid"],
   },
   {
-    name: "an earlier message that changed voids the thinking behind it, and not that before it",
+    name: "a changed earlier message voids the thinking after it, and not before it",
     answered: [first, second],
     asked: {
       ...third,
@@ -71,7 +71,7 @@ export const BINDING_VECTORS: readonly BindingVector[] = [
     verdicts: [PREFIX],
   },
   {
-    name: "what was made after a change is valid",
+    name: "thinking generated after a change is valid",
     answered: [first, { ...first, messages: [user("changed"), unthinking("a1"), user("u2")] }],
     asked: {
       ...first,
@@ -80,7 +80,7 @@ export const BINDING_VECTORS: readonly BindingVector[] = [
     verdicts: ["valid"],
   },
   {
-    name: "thinking may be gone from the start",
+    name: "thinking may be missing at the start",
     answered: [first, second],
     asked: {
       ...third,
@@ -89,7 +89,7 @@ export const BINDING_VECTORS: readonly BindingVector[] = [
     verdicts: ["valid"],
   },
   {
-    name: "thinking may not be gone from the middle",
+    name: "thinking may not be missing in the middle",
     answered: [first, second, third],
     asked: {
       ...first,
@@ -101,13 +101,13 @@ export const BINDING_VECTORS: readonly BindingVector[] = [
     verdicts: ["valid", PREFIX],
   },
   {
-    name: "thinking that is put back before another voids that one",
+    name: "restored thinking voids the thinking after it",
     answered: [first, { ...first, messages: [user("u1"), unthinking("a1"), user("u2")] }],
     asked: third,
     verdicts: ["valid", PREFIX],
   },
   {
-    name: "marks for the cache, and a string for one text block, are no change",
+    name: "cache marks, and a string for one text block, do not count as changes",
     answered: [first],
     asked: {
       ...second,
@@ -142,7 +142,7 @@ export const BINDING_VECTORS: readonly BindingVector[] = [
     verdicts: ["valid"],
   },
   {
-    name: "the date of a model's name is no minor version",
+    name: "the date of a model's name is not a minor version",
     answered: [{ ...first, model: "claude-opus-5-20260401" }],
     asked: { ...second, model: "claude-opus-5", system: "Be long." },
     verdicts: ["valid"],

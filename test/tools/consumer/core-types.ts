@@ -1,4 +1,4 @@
-// Compiled as types.ts is, for a page in a browser: without the types of Node.
+// Compiled like types.ts, for a page in a browser: without Node's types.
 import { buildSessionContext, convertToLlm, parseSessionEntries } from "sessiontree/core";
 
 export function rolesOf(file: string): string[] {
@@ -6,5 +6,5 @@ export function rolesOf(file: string): string[] {
   return convertToLlm(buildSessionContext(entries).messages).map((message) => message.role);
 }
 
-// @ts-expect-error A file's text is a string: were the declarations `any`, nothing would be wrong here.
+// @ts-expect-error A file's text is a string: if the declarations were `any`, nothing would be wrong here.
 parseSessionEntries(1);

@@ -1,4 +1,4 @@
-// What errors and debuggers call functions and classes is what programs import: run by check-tarball.ts in an empty project.
+// Names of functions and classes in errors and debuggers are those of the exports: run by check-tarball.ts in an empty project.
 import assert from "node:assert/strict";
 
 for (const entry of ["", "/catalog", "/controller", "/convert", "/core", "/import", "/stores"])

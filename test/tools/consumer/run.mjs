@@ -1,4 +1,4 @@
-// What somebody does first who installed the package: run by check-tarball.ts in an empty project.
+// First steps of a new user: run by check-tarball.ts in an empty project.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { SessionManager } from "sessiontree";
@@ -24,7 +24,7 @@ const assistant = (text) => ({
   timestamp: Date.now(),
 });
 
-/** Says something, tries another answer on a branch, and gives the context that is left. */
+/** Appends a message, tries another answer on a branch, and returns the remaining context. */
 async function converse(session) {
   const question = session.appendMessage(user("What is in a session?"));
   session.appendMessage(assistant("Entries."));

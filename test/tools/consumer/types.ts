@@ -2,7 +2,7 @@
 import { type AssistantMessage, isSessionError, type SessionEntry, SessionManager } from "sessiontree";
 import type { SessionContext } from "sessiontree/core";
 
-/** What an extension of an agent asks of the session manager that it is handed. */
+/** Members of the session manager that an agent's extension uses. */
 type AsExtensionsKnowIt = Pick<
   SessionManager,
   | "getCwd"
@@ -46,5 +46,5 @@ export async function contextOf(path: string): Promise<SessionContext | undefine
   }
 }
 
-// @ts-expect-error A path is a string: were the declarations `any`, nothing would be wrong here.
+// @ts-expect-error A path is a string: if the declarations were `any`, nothing would be wrong here.
 SessionManager.open(1);

@@ -1,4 +1,4 @@
-// A store in what is no browser and has no trash, such as a worker: bundled and run by check-bundles.ts.
+// A store on a platform without files and a trash, such as a worker: bundled and run by check-bundles.ts.
 import { memoryStore } from "sessiontree/stores";
 
 const store = memoryStore();

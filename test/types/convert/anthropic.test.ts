@@ -13,15 +13,15 @@ import type {
   AnthropicResponseLike,
 } from "../../../src/interop/convert/anthropic/anthropic-content.ts";
 
-// What is asked of types fails in the compiler (`npm run types`), not at run time. @anthropic-ai/sdk 1.12.0
+// Type expectations fail in the compiler (`npm run types`), not at run time. @anthropic-ai/sdk 1.12.0
 
-test("what toAnthropic makes is what the SDK takes", () => {
+test("the SDK accepts toAnthropic's requests", () => {
   expectTypeOf<AnthropicMessage>().toExtend<Anthropic.MessageParam>();
   type Params = Omit<AnthropicRequest, "issues"> & { model: string; max_tokens: number };
   expectTypeOf<Params>().toExtend<Anthropic.MessageCreateParamsNonStreaming>();
 });
 
-test("what toAnthropic makes with options of the beta is what the SDK's beta takes", () => {
+test("the SDK's beta accepts toAnthropic's requests with beta options", () => {
   const inline = (session: SessionManager) =>
     toAnthropic(session, { systemMessages: "inline", blockBinding: "drop_block" });
   type Beta = Omit<ReturnType<typeof inline>, "issues"> & { model: string; max_tokens: number };
@@ -34,14 +34,14 @@ test("what toAnthropic makes with options of the beta is what the SDK's beta tak
   expectTypeOf<Anthropic.Beta.BetaMessage>().toExtend<AnthropicResponseLike>();
 });
 
-test("what the SDK types is what fromAnthropic takes", () => {
+test("fromAnthropic accepts the SDK's types", () => {
   expectTypeOf<Anthropic.MessageParam>().toExtend<AnthropicMessageLike>();
   expectTypeOf<Anthropic.MessageCreateParams>().toExtend<AnthropicRequestLike>();
   expectTypeOf<Anthropic.Message>().toExtend<AnthropicResponseLike>();
   expectTypeOf<AnthropicRequest>().toExtend<AnthropicRequestLike>();
 });
 
-test("what is neither is refused", () => {
+test("both reject other values", () => {
   expectTypeOf<{ role: "robot"; content: string }>().not.toExtend<AnthropicMessageLike>();
   expectTypeOf<{ role: "user"; content: { text: string }[] }>().not.toExtend<AnthropicMessageLike>();
   expectTypeOf<{ role: "system"; content: string }>().not.toExtend<AnthropicMessage>();

@@ -7,9 +7,9 @@ import type {
   GeminiResponseLike,
 } from "../../../src/interop/convert/gemini/gemini-content.ts";
 
-// What is asked of types fails in the compiler (`npm run types`), not at run time. @google/genai 3.1.0
+// Type expectations fail in the compiler (`npm run types`), not at run time. @google/genai 3.1.0
 
-test("what toGemini makes is what the SDK takes", () => {
+test("the SDK accepts toGemini's requests", () => {
   expectTypeOf<GeminiContent>().toExtend<Content>();
   type Params = {
     model: string;
@@ -19,14 +19,14 @@ test("what toGemini makes is what the SDK takes", () => {
   expectTypeOf<Params>().toExtend<GenerateContentParameters>();
 });
 
-test("what the SDK types is what fromGemini takes", () => {
+test("fromGemini accepts the SDK's types", () => {
   expectTypeOf<Content>().toExtend<GeminiContentLike>();
   expectTypeOf<{ contents: Content[]; systemInstruction: string }>().toExtend<GeminiRequestLike>();
   expectTypeOf<GenerateContentResponse>().toExtend<GeminiResponseLike>();
   expectTypeOf<GeminiRequest>().toExtend<GeminiRequestLike>();
 });
 
-test("what is neither is refused", () => {
+test("both reject other values", () => {
   expectTypeOf<{ role: "user"; parts: string }>().not.toExtend<GeminiContentLike>();
   expectTypeOf<{ role: "robot"; parts: [] }>().not.toExtend<GeminiContent>();
 });

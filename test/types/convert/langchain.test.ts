@@ -3,18 +3,18 @@ import type { LangChainMessage } from "sessiontree/convert";
 import { expectTypeOf, test } from "vitest";
 import type { LangChainMessageLike } from "../../../src/interop/convert/langchain/langchain-content.ts";
 
-// What is asked of types fails in the compiler (`npm run types`), not at run time. @langchain/core 1.4.0
+// Type expectations fail in the compiler (`npm run types`), not at run time. @langchain/core 1.4.0
 
-test("what toLangChain makes is what LangChain takes", () => {
+test("LangChain accepts toLangChain's messages", () => {
   expectTypeOf<LangChainMessage>().toExtend<StoredMessage>();
 });
 
-test("instances and their stored form are what fromLangChain takes", () => {
+test("fromLangChain accepts instances and their stored form", () => {
   expectTypeOf<BaseMessage>().toExtend<LangChainMessageLike>();
   expectTypeOf<StoredMessage>().toExtend<LangChainMessageLike>();
   expectTypeOf<LangChainMessage>().toExtend<LangChainMessageLike>();
 });
 
-test("what is neither is refused", () => {
+test("both reject other values", () => {
   expectTypeOf<{ text: string }>().not.toExtend<LangChainMessageLike>();
 });

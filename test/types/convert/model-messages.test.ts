@@ -9,16 +9,16 @@ import type {
   ModelMessagesResponseLike,
 } from "../../../src/interop/convert/ai-sdk/model-message-types.ts";
 
-// What is asked of types fails in the compiler (`npm run types`), not at run time. ai 5.0.277, 6.0.326, 7.0.173
+// Type expectations fail in the compiler (`npm run types`), not at run time. ai 5.0.277, 6.0.326, 7.0.173
 
-test("what toModelMessages makes is what the SDK takes", () => {
+test("the SDK accepts toModelMessages' requests", () => {
   expectTypeOf<ModelMessage>().toExtend<SdkModelMessage>();
   expectTypeOf<ModelMessage<6>>().toExtend<SdkModelMessage6>();
   expectTypeOf<ModelMessage<5>>().toExtend<SdkModelMessage5>();
   expectTypeOf<ModelMessage>().not.toExtend<SdkModelMessage6>();
 });
 
-test("what the SDK types is what fromModelMessages takes", () => {
+test("fromModelMessages accepts the SDK's types", () => {
   expectTypeOf<SdkModelMessage>().toExtend<ModelMessageLike>();
   expectTypeOf<{ messages: SdkModelMessage[] }>().toExtend<ModelMessagesRequestLike>();
   expectTypeOf<ModelMessagesRequest>().toExtend<ModelMessagesRequestLike>();
@@ -28,7 +28,7 @@ test("what the SDK types is what fromModelMessages takes", () => {
   expectTypeOf<SdkModelMessage6>().toExtend<ModelMessageLike>();
 });
 
-test("what is neither is refused", () => {
+test("both reject other values", () => {
   expectTypeOf<{ role: "robot"; content: string }>().not.toExtend<ModelMessageLike>();
   expectTypeOf<{ role: "tool"; content: string }>().not.toExtend<ModelMessage>();
 });

@@ -7,15 +7,15 @@ import type {
   OpenAIChatResponseLike,
 } from "../../../src/interop/convert/openai-chat/openai-chat-content.ts";
 
-// What is asked of types fails in the compiler (`npm run types`), not at run time. openai 7.57.0
+// Type expectations fail in the compiler (`npm run types`), not at run time. openai 7.57.0
 
-test("what toOpenAIChat makes is what the SDK takes", () => {
+test("the SDK accepts toOpenAIChat's requests", () => {
   expectTypeOf<OpenAIChatMessage>().toExtend<OpenAI.Chat.ChatCompletionMessageParam>();
   type Params = Omit<OpenAIChatRequest, "issues"> & { model: string };
   expectTypeOf<Params>().toExtend<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming>();
 });
 
-test("what the SDK types is what fromOpenAIChat takes", () => {
+test("fromOpenAIChat accepts the SDK's types", () => {
   expectTypeOf<OpenAI.Chat.ChatCompletionMessageParam>().toExtend<OpenAIChatMessageLike>();
   expectTypeOf<OpenAI.Chat.ChatCompletionMessage>().toExtend<OpenAIChatMessageLike>();
   expectTypeOf<OpenAI.Chat.ChatCompletionCreateParams>().toExtend<OpenAIChatRequestLike>();
@@ -23,7 +23,7 @@ test("what the SDK types is what fromOpenAIChat takes", () => {
   expectTypeOf<OpenAIChatRequest>().toExtend<OpenAIChatRequestLike>();
 });
 
-test("what is neither is refused", () => {
+test("both reject other values", () => {
   expectTypeOf<{ role: "robot"; content: string }>().not.toExtend<OpenAIChatMessageLike>();
   expectTypeOf<{ role: "tool"; content: string }>().not.toExtend<OpenAIChatMessage>();
 });

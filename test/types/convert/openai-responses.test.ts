@@ -7,15 +7,15 @@ import type {
   OpenAIResponsesResponseLike,
 } from "../../../src/interop/convert/openai-responses/openai-responses-content.ts";
 
-// What is asked of types fails in the compiler (`npm run types`), not at run time. openai 7.57.0
+// Type expectations fail in the compiler (`npm run types`), not at run time. openai 7.57.0
 
-test("what toOpenAIResponses makes is what the SDK takes", () => {
+test("the SDK accepts toOpenAIResponses' requests", () => {
   expectTypeOf<OpenAIResponsesItem>().toExtend<OpenAI.Responses.ResponseInputItem>();
   type Params = Omit<OpenAIResponsesRequest, "issues"> & { model: string };
   expectTypeOf<Params>().toExtend<OpenAI.Responses.ResponseCreateParamsNonStreaming>();
 });
 
-test("what the SDK types is what fromOpenAIResponses takes", () => {
+test("fromOpenAIResponses accepts the SDK's types", () => {
   expectTypeOf<OpenAI.Responses.ResponseInputItem>().toExtend<OpenAIResponsesItemLike>();
   expectTypeOf<OpenAI.Responses.ResponseOutputItem>().toExtend<OpenAIResponsesItemLike>();
   expectTypeOf<OpenAI.Responses.ResponseCreateParams>().toExtend<OpenAIResponsesRequestLike>();
@@ -23,7 +23,7 @@ test("what the SDK types is what fromOpenAIResponses takes", () => {
   expectTypeOf<OpenAIResponsesRequest>().toExtend<OpenAIResponsesRequestLike>();
 });
 
-test("what is neither is refused", () => {
+test("both reject other values", () => {
   expectTypeOf<{ type: 1; role: "user" }>().not.toExtend<OpenAIResponsesItemLike>();
   expectTypeOf<{ type: "function_call"; call_id: string }>().not.toExtend<OpenAIResponsesItem>();
 });

@@ -3,15 +3,15 @@ import type { UIMessage } from "sessiontree/convert";
 import { expectTypeOf, test } from "vitest";
 import type { UIMessageLike } from "../../../src/interop/convert/ai-sdk/ui-parts.ts";
 
-// What is asked of types fails in the compiler (`npm run types`), not at run time. ai 7.0.173
+// Type expectations fail in the compiler (`npm run types`), not at run time. ai 7.0.173
 
-test("what toUIMessages makes is what the SDK takes, and the reverse", () => {
+test("the SDK accepts toUIMessages' messages, and the reverse", () => {
   expectTypeOf<UIMessage>().toExtend<SdkUIMessage>();
   expectTypeOf<SdkUIMessage>().toExtend<UIMessageLike>();
   expectTypeOf<UIMessage>().toExtend<UIMessageLike>();
 });
 
-test("what is neither is refused", () => {
+test("both reject other values", () => {
   expectTypeOf<{ id: string; role: "robot"; parts: [] }>().not.toExtend<UIMessageLike>();
   expectTypeOf<{ id: string; role: "system"; parts: [] }>().not.toExtend<UIMessage>();
 });

@@ -1,2 +1,2 @@
-/** True if each of two types can be given where the other is wanted, false otherwise. */
+/** True if each of two types is assignable to the other, false otherwise. */
 export type MutuallyAssignable<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;

@@ -1,8 +1,8 @@
 /*
- * A program that uses our types and pi's own together, as text: pi's packages are there only while the test runs.
+ * A program that uses our types and pi's own together, as text: pi's packages exist only while the test runs.
  */
 
-/** Types of ours and of pi's that must be assignable to one another, by the module that declares pi's. */
+/** Types of ours and of pi's that must be mutually assignable, by the module that declares pi's. */
 const BOTH_WAYS = {
   ai: [
     ["TextContent"],
@@ -65,7 +65,7 @@ const BOTH_WAYS = {
   ],
 } as const;
 
-/** Functions of ours that must be able to stand where pi's are called. */
+/** Functions of ours that must be assignable to pi's. */
 const FUNCTIONS = {
   sessions: [
     "assertValidSessionId",
@@ -109,7 +109,7 @@ type Stands<A, B> = IsAny<B> extends true ? "theirs is any" : [A] extends [B] ? 
 type Members<T> = Pick<T, keyof T>;
 `;
 
-/** What is not a comparison of two names. */
+/** Everything except comparisons of two names. */
 const REST = `
 export const instances: Stands<SessionManager, Omit<pi.SessionManager, "_persist">> = true;
 export const statics: Stands<typeof SessionManager, {
@@ -120,7 +120,7 @@ export const statics: Stands<typeof SessionManager, {
 export const level: IsAny<ai.AssistantMessage["thinkingLevel"]> = false;
 export const details: IsAny<ai.ToolResultMessage["details"]> = false;
 
-/** As the guide says that a host of pi does it. */
+/** As the guide describes it for a host of pi. */
 export function optionsOf(session: SessionManager): pi.CreateAgentSessionOptions {
   return { sessionManager: session as unknown as pi.SessionManager };
 }
@@ -134,7 +134,7 @@ export function take(session: SessionManager, entry: sessions.SessionEntry, mess
 }
 `;
 
-/** Lines that must not compile: else the comparisons above would prove nothing. */
+/** Lines that must not compile: otherwise the comparisons above would prove nothing. */
 const WRONG = `
 export const wrongA: Both<Omit<ours.AssistantMessage, "stopReason">, ai.AssistantMessage> = true;
 export const wrongB: Both<Omit<ours.SystemMessage, "toolsRemoved"> & { toolsRemoved?: string[] }, ai.SystemMessage> = true;
@@ -142,7 +142,7 @@ export const wrongC: Both<ours.SessionEntry, Exclude<sessions.SessionEntry, sess
 export const wrongD: pi.CreateAgentSessionOptions = { sessionManager: SessionManager.inMemory() };
 `;
 
-/** The program, and the names of what in it must not compile. */
+/** The program, and the names of its parts that must not compile. */
 export function piConsumer(): { text: string; wrong: string[] } {
   const types = Object.entries(BOTH_WAYS).flatMap(([module, names]) =>
     names.map(

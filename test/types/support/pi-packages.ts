@@ -5,10 +5,10 @@ import { join } from "node:path";
 /** Version of pi whose declarations are compared with ours. */
 const VERSION = "1.5.2";
 
-/** Packages that declare what passes between pi and a session manager. */
+/** Packages that declare the types exchanged between pi and a session manager. */
 const PACKAGES = ["pi-ai", "pi-agent-core", "pi-coding-agent"] as const;
 
-/** A package that pi's declarations need and that not every registry has: what they take of it. */
+/** A package that pi's declarations need and that not every registry has: the names that they import from it. */
 export const PI_SCHEMA = `
 declare module "@earendil-works/pi-schema" {
   export interface Schema<T = unknown> { readonly static: T }
@@ -17,11 +17,11 @@ declare module "@earendil-works/pi-schema" {
 `;
 
 /**
- * Fetches pi's packages from the registry that npm is set up for and unpacks them, without what they depend on: that
- * does not install everywhere.
+ * Fetches pi's packages from npm's configured registry and unpacks them without their dependencies, because these do not install
+ * everywhere.
  *
  * @param folder - An empty folder.
- * @returns Names as they are imported, each with its declarations; or, in words, why the packages cannot be had.
+ * @returns Import names, each with its declarations; or the reason why the packages are unavailable.
  */
 export function fetchPiDeclarations(folder: string): { [name: string]: string[] } | string {
   const specs = PACKAGES.map((name) => `@earendil-works/${name}@${VERSION}`);

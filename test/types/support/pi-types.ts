@@ -1,7 +1,7 @@
 /*
  * The data types as code written against pi 1.5.2 expects them, written down from the descriptions in docs/format.md and
  * of the session manager's API. They are interfaces where pi's are: an interface has no index signature to rely on.
- * Whoever changes a type of ours must not change these; pi-declarations.test.ts compares ours with pi's own.
+ * A change to our types must not change these; pi-declarations.test.ts compares ours with pi's own.
  */
 
 export type Json = string | number | boolean | null | readonly Json[] | { [key: string]: Json };

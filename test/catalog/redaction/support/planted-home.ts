@@ -22,20 +22,20 @@ import { PROCESS_DATA, PROCESS_HOME } from "../../../support/process-home.ts";
 import { removeFolder } from "../../../support/remove-folder.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
-/** What is planted in every session; in JSON, its last letter may be an escape. */
+/** The secret in every session; in JSON, its last letter may be an escape. */
 export const SECRET = "hunter2-Ω";
 
-/** How a record begins. */
+/** First byte of a record. */
 const OPENING = "{".charCodeAt(0);
 
 const PAGE_BLOCK = /<script type="application\/gzip">([^<]*)<\/script>/g;
 
 /**
- * A home folder with a session of each kind, and files of other programs outside of it: a secret is in all of them, in a first
+ * A home folder with a session of each kind, and files of other programs outside of it: all of them contain a secret, in a first
  * message, a name, an answer, a damaged line, and the title of a session.
  */
 export class PlantedHome {
-  /** Everything that this library writes is below. */
+  /** Root of everything that this library writes. */
   readonly home = PROCESS_HOME;
   /** The home of other programs. */
   readonly sources = folderElsewhere();
@@ -98,7 +98,7 @@ export class PlantedHome {
     return file;
   }
 
-  /** A database whose texts are longer than its pages, and whose log is not folded in. */
+  /** Creates a database whose texts are longer than its pages, and whose log is not checkpointed. */
   #putDatabase(): string {
     const path = this.#putSource(".local/share/opencode/opencode.db", "");
     const database = writableDatabase(path, OPENCODE_SCHEMA);
@@ -113,7 +113,10 @@ export class PlantedHome {
     return path;
   }
 
-  /** Files that hold the secret, in plain or compressed in a page, and what killed processes left that may hold a part of it. */
+  /**
+   * Returns the files that contain the secret, plain or compressed in a page, and leftovers of killed processes that may contain
+   * a part of it.
+   */
   holders(): string[] {
     const names = readdirSync(this.home, { recursive: true, encoding: "utf8" });
     return names
@@ -128,7 +131,7 @@ export class PlantedHome {
       .sort();
   }
 
-  /** Session files that are there, in the order of their paths. */
+  /** Returns the paths of the existing session files in order. */
   sessions(): string[] {
     const folders = [this.sessionDir, this.imported].filter((folder) => existsSync(folder));
     return folders
@@ -139,7 +142,7 @@ export class PlantedHome {
       .sort();
   }
 
-  /** What is left if an import is killed: a copy of a database with its log, a session, and what it remembers. */
+  /** Creates the leftovers of a killed import: a copy of a database with its log, a session, and its cache. */
   leaveKilledImport(): void {
     mkdirSync(this.cache, { recursive: true });
     const copy = join(this.cache, deadName());
@@ -152,7 +155,7 @@ export class PlantedHome {
     writeFileSync(join(this.imported, "--code--", deadName()), `{"type":"session"}\n{"text":"${SECRET}`);
   }
 
-  /** What is left if the making of a page is killed. */
+  /** Creates the leftovers of a page whose creation was killed. */
   leaveKilledView(): void {
     const folder = join(this.temporary, "sessiontree-A1b2C3");
     rmSync(folder, { recursive: true, force: true });
@@ -160,7 +163,7 @@ export class PlantedHome {
     writeFileSync(join(folder, deadName()), `<!doctype html><title>${SECRET}`);
   }
 
-  /** What is left if a redaction of a session is killed: here, and in the trash. */
+  /** Creates the leftovers of a killed redaction of a session: here, and in the trash. */
   leaveKilledRedaction(): void {
     const trash = join(PROCESS_DATA, "Trash", "files");
     const trashed = existsSync(trash) ? readdirSync(trash).map((name) => join(trash, name)) : [];
@@ -172,7 +175,7 @@ export class PlantedHome {
   }
 }
 
-/** A folder that is not in the home of an earlier one. */
+/** Creates a folder that is not in the home of an earlier one. */
 function folderElsewhere(): string {
   vi.unstubAllEnvs();
   return temporaryFolder();
@@ -180,7 +183,7 @@ function folderElsewhere(): string {
 
 let dead = 0;
 
-/** A name for a temporary file of a process of this machine that has ended. */
+/** Returns a name for a temporary file of an ended process of this machine. */
 function deadName(): string {
   dead++;
   const [, host = ""] = /^\.([0-9a-f]{8})-/.exec(basename(makeTemporaryPath("/"))) ?? [];

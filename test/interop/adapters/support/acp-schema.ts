@@ -13,7 +13,7 @@ function publishedNotification(): z.ZodType {
 
 const notification = publishedNotification();
 
-/** Lists the updates that the schema of the protocol refuses once they have gone over the wire, with its reasons. */
+/** Lists the updates that the protocol's schema rejects after JSON encoding, with its reasons. */
 export function invalidUpdates(updates: readonly AcpUpdate[]): string[] {
   return updates.flatMap((update) => {
     const wire = JSON.stringify({ sessionId: "s1", update });

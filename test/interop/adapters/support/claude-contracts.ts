@@ -7,7 +7,7 @@ import {
 import type { SessionStore } from "sessiontree/stores";
 import { describe, expect, test } from "vitest";
 
-/** A store, and how a second process opens the same place. */
+/** A store and a function that opens the same storage as a second process would. */
 export interface Place {
   readonly store: SessionStore;
   readonly another: () => SessionStore;
@@ -17,7 +17,7 @@ export const SESSION = "0b6f3f0e-8f5e-4d57-9a51-3c1d2a5e7b10";
 export const MAIN = { projectKey: "-projects-shop", sessionId: SESSION };
 export const AGENT = { ...MAIN, subpath: "subagents/agent-7f" };
 
-/** A record with a uuid, as lines of a transcript have it. */
+/** A record with a uuid, as in a transcript's lines. */
 export function record(uuid: string, text = uuid): ClaudeRecord {
   return {
     type: "user",
@@ -31,7 +31,7 @@ export function record(uuid: string, text = uuid): ClaudeRecord {
   };
 }
 
-/** What every store of the SDK must do, tried on one made of a store of ours. */
+/** Contract tests of the SDK's session stores, run on one made of one of our stores. */
 export function claudeContracts(name: string, makePlace: () => Promise<Place>): void {
   const made = async () => {
     const place = await makePlace();
@@ -39,7 +39,7 @@ export function claudeContracts(name: string, makePlace: () => Promise<Place>): 
     return { ...place, sessions: adapt(place.store), elsewhere: () => adapt(place.another()) };
   };
 
-  /** Checks what is loaded, here and by whoever opens the place anew. */
+  /** Checks what is loaded here and by another process that opens the storage again. */
   const expectLoaded = async (
     {
       sessions,
@@ -52,15 +52,15 @@ export function claudeContracts(name: string, makePlace: () => Promise<Place>): 
     expect(await elsewhere().load(key)).toStrictEqual(expected);
   };
 
-  describe(`the contracts of a Claude session store, over ${name}`, () => {
-    test("1: what was appended is loaded in its order, deep-equal", async () => {
+  describe(`contracts of a Claude session store, over ${name}`, () => {
+    test("1: loads appended records in order, deep-equal", async () => {
       const place = await made();
       const records = [record("b"), record("a"), record("c", "line\nbreak \u2028 \ud83d\ude00")];
       await place.sessions.append(MAIN, records);
       await expectLoaded(place, MAIN, records);
     });
 
-    test("2: what was never written is null, subpaths too", async () => {
+    test("2: returns null for what was never written, subpaths too", async () => {
       const place = await made();
       await expectLoaded(place, MAIN, null);
       await place.sessions.append(MAIN, [record("a")]);
@@ -68,7 +68,7 @@ export function claudeContracts(name: string, makePlace: () => Promise<Place>): 
       await expectLoaded(place, { ...MAIN, sessionId: "other" }, null);
     });
 
-    test("3: several appends keep the order of the calls, whatever their ids", async () => {
+    test("3: keeps the order of several append calls, whatever their ids", async () => {
       const place = await made();
       const ids = ["z", "m", "a", "y", "b"];
       await Promise.all(ids.map((id) => place.sessions.append(MAIN, [record(id), record(`${id}2`)])));
@@ -79,7 +79,7 @@ export function claudeContracts(name: string, makePlace: () => Promise<Place>): 
       );
     });
 
-    test("4: appending nothing does nothing", async () => {
+    test("4: does nothing for an empty append", async () => {
       const place = await made();
       await place.sessions.append(MAIN, []);
       await expectLoaded(place, MAIN, null);
@@ -89,7 +89,7 @@ export function claudeContracts(name: string, makePlace: () => Promise<Place>): 
       await expectLoaded(place, MAIN, [record("a")]);
     });
 
-    test("5: a subpath is a transcript of its own", async () => {
+    test("5: keeps a subpath as a transcript of its own", async () => {
       const place = await made();
       await place.sessions.append(MAIN, [record("a")]);
       await place.sessions.append(AGENT, [record("a"), { type: "agent_metadata", agentType: "explore" }]);
@@ -97,7 +97,7 @@ export function claudeContracts(name: string, makePlace: () => Promise<Place>): 
       await expectLoaded(place, AGENT, [record("a"), { type: "agent_metadata", agentType: "explore" }]);
     });
 
-    test("6: projects do not see one another", async () => {
+    test("6: isolates projects from one another", async () => {
       const place = await made();
       const other = { ...MAIN, projectKey: "-projects-shop-2" };
       await place.sessions.append(MAIN, [record("a")]);
@@ -108,7 +108,7 @@ export function claudeContracts(name: string, makePlace: () => Promise<Place>): 
       await expectLoaded(place, MAIN, [record("a")]);
     });
 
-    test("7: a project's sessions are listed with the time of storage in Unix milliseconds", async () => {
+    test("7: lists a project's sessions with their storage time in Unix milliseconds", async () => {
       const { sessions, elsewhere } = await made();
       const before = Date.now();
       await sessions.append(MAIN, [record("a")]);
@@ -125,7 +125,7 @@ export function claudeContracts(name: string, makePlace: () => Promise<Place>): 
       }
     });
 
-    test("8: subagents are no sessions of the list", async () => {
+    test("8: leaves subagents out of the list of sessions", async () => {
       const { sessions } = await made();
       await sessions.append(AGENT, [record("a")]);
       expect(await sessions.listSessions(MAIN.projectKey)).toEqual([]);
@@ -133,7 +133,7 @@ export function claudeContracts(name: string, makePlace: () => Promise<Place>): 
       expect(await sessions.listSessions(MAIN.projectKey)).toHaveLength(1);
     });
 
-    test("9: what was deleted is null, and deleting what never was does nothing", async () => {
+    test("9: returns null for deleted sessions, and ignores deletions of unknown ones", async () => {
       const place = await made();
       await place.sessions.delete(MAIN);
       await place.sessions.append(MAIN, [record("a")]);
@@ -145,7 +145,7 @@ export function claudeContracts(name: string, makePlace: () => Promise<Place>): 
       await expectLoaded(place, MAIN, [record("b")]);
     });
 
-    test("10: deleting a session deletes its subagents, and nobody else's", async () => {
+    test("10: deletes a session's own subagents with it, and no others", async () => {
       const place = await made();
       const other = { ...AGENT, sessionId: "other" };
       for (const key of [MAIN, AGENT, { ...MAIN, subpath: "subagents/agent-8" }, other]) {
@@ -159,7 +159,7 @@ export function claudeContracts(name: string, makePlace: () => Promise<Place>): 
       expect(await place.sessions.listSubkeys(MAIN)).toEqual([]);
     });
 
-    test("11: a subagent is deleted alone", async () => {
+    test("11: deletes a subagent alone", async () => {
       const place = await made();
       const other = { ...MAIN, subpath: "subagents/agent-8" };
       for (const key of [MAIN, AGENT, other]) await place.sessions.append(key, [record("a")]);
@@ -170,7 +170,7 @@ export function claudeContracts(name: string, makePlace: () => Promise<Place>): 
       expect(await place.sessions.listSubkeys(MAIN)).toEqual([other.subpath]);
     });
 
-    test("12: subpaths are listed as they were given", async () => {
+    test("12: lists subpaths as they were given", async () => {
       const { sessions, elsewhere } = await made();
       const subpaths = ["subagents/agent-1", "subagents/deep/../agent 2", "\u{1f600}", "x".repeat(300)];
       for (const subpath of [...subpaths, ...subpaths])
@@ -180,7 +180,7 @@ export function claudeContracts(name: string, makePlace: () => Promise<Place>): 
       }
     });
 
-    test("13: the main transcript is no subpath, and an unknown session has none", async () => {
+    test("13: leaves the main transcript out of subpaths, and lists none for an unknown session", async () => {
       const { sessions } = await made();
       expect(await sessions.listSubkeys(MAIN)).toEqual([]);
       await sessions.append(MAIN, [record("a")]);
@@ -189,7 +189,7 @@ export function claudeContracts(name: string, makePlace: () => Promise<Place>): 
       expect(await sessions.listSubkeys({ ...MAIN, sessionId: "other" })).toEqual([]);
     });
 
-    test("14: summaries are what the SDK folds, and keep pace with the list", async () => {
+    test("14: keeps summaries as the SDK folds them, in step with the list", async () => {
       const { sessions, elsewhere } = await made();
       const first = [record("a", "Why is the cart empty?")];
       const second = [{ type: "custom-title", customTitle: "The cart", sessionId: SESSION }, record("b")];
@@ -209,7 +209,7 @@ export function claudeContracts(name: string, makePlace: () => Promise<Place>): 
       expect(await sessions.listSessionSummaries(MAIN.projectKey)).toEqual([]);
     });
 
-    test("a uuid counts once: within a call, in a repeated call, and in another process; records without one always", async () => {
+    test("counts a uuid once within a call, in a repeated call, and across processes, and records without one always", async () => {
       const place = await made();
       const title = { type: "custom-title", customTitle: "x" };
       await place.sessions.append(MAIN, [record("a"), record("a", "again"), title]);
@@ -219,7 +219,7 @@ export function claudeContracts(name: string, makePlace: () => Promise<Place>): 
       await expectLoaded(place, MAIN, [record("a"), title, record("b"), title, record("c"), record("d")]);
     });
 
-    test("what is loaded or was appended can be changed without harm", async () => {
+    test("is unaffected by changes to loaded or appended records", async () => {
       const place = await made();
       const one = record("a");
       await place.sessions.append(MAIN, [one]);
@@ -229,7 +229,7 @@ export function claudeContracts(name: string, makePlace: () => Promise<Place>): 
       await expectLoaded(place, MAIN, [record("a")]);
     });
 
-    test("many sessions at the same time are each whole", async () => {
+    test("keeps each of many concurrent sessions whole", async () => {
       const place = await made();
       const keys = Array.from({ length: 24 }, (_, i) => ({ ...MAIN, sessionId: `s${i}` }));
       const rounds = [0, 1, 2];

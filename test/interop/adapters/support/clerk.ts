@@ -16,7 +16,7 @@ import { z } from "zod";
 
 const usage_metadata = { input_tokens: 10, output_tokens: 5, total_tokens: 15 };
 
-/** An answer of a model, with its id, its tokens and its model. */
+/** Returns a model's answer with its id, tokens, and model. */
 export function answer(
   id: string,
   content: string,
@@ -28,13 +28,13 @@ export function answer(
   );
 }
 
-/** Returns what each message says. */
+/** Returns the text of each message. */
 export const texts = (messages: readonly BaseMessage[]) => messages.map(({ content }) => content);
 
 /**
- * A clerk that reads a file, has it approved by a person, asks an assistant of its own, and answers.
+ * Creates a clerk that reads a file, requests a person's approval for it, calls an assistant of its own, and answers.
  *
- * @param readFile - Returns the text of a file, which the tool passes on.
+ * @param readFile - Returns the text of a file, which the tool returns.
  */
 export function clerk(
   store: SessionStore,
@@ -79,10 +79,10 @@ export function clerk(
     .compile({ checkpointer: new SessionTreeSaver(store) });
 }
 
-/** The thread of the clerk whose run goes on in other processes. */
+/** Thread of the clerk whose run continues in other processes. */
 export const CART = { configurable: { thread_id: "cart/17" } };
 
-/** Returns the states of a thread as plain JSON, the latest first: values with all messages, tasks, times and addresses. */
+/** Returns the states of a thread as plain JSON, the latest first: values with all messages, tasks, times, and addresses. */
 export async function readStates(graph: ReturnType<typeof clerk>): Promise<unknown[]> {
   const states = [];
   for await (const state of graph.getStateHistory(CART)) states.push(state);

@@ -6,13 +6,13 @@ import type { SessionStore } from "sessiontree/stores";
 import { describe, expect, test } from "vitest";
 import { AGENT, MAIN, record } from "./claude-contracts.ts";
 
-/** A place whose sessions two processes use; `texts` returns all that it stores. */
+/** A storage whose sessions two processes use; `texts` returns everything it stores. */
 export interface DeletionPlace {
   readonly ours: SessionStore;
   readonly theirs: SessionStore;
 }
 
-/** Turns of the event loop after which the deletion begins, in turn. */
+/** Numbers of event loop turns after which the deletion starts, tried one after another. */
 const DELAYS = Array.from({ length: 24 }, (_, delay) => delay);
 
 const metadata = { source: "loop" as const, step: 1, parents: {} };
@@ -21,7 +21,7 @@ const thread = (thread_id: string) => ({ configurable: { thread_id } });
 
 let clock = 0;
 
-/** Puts a checkpoint with a note below the one that a config names. */
+/** Writes a checkpoint with a note as a child of a config's checkpoint. */
 function put(saver: SessionTreeSaver, config: object, note: unknown) {
   clock++;
   const versions = { note: clock };
@@ -34,13 +34,13 @@ function put(saver: SessionTreeSaver, config: object, note: unknown) {
   return saver.put(config, checkpoint, metadata, versions);
 }
 
-/** Waits some turns of the event loop, or steps of promises for the first ones. */
+/** Waits some turns of the event loop, or promise steps for the first ones. */
 async function pass(delay: number): Promise<void> {
   for (let turn = 0; turn < delay; turn++)
     await (delay < 12 ? Promise.resolve() : new Promise((resolve) => setImmediate(resolve)));
 }
 
-/** Returns the code of a rejection; undefined if the work is done. */
+/** Returns the code of a rejection, or undefined if the work succeeds. */
 async function catchRefusal(work: Promise<unknown>): Promise<string | undefined> {
   try {
     await work;
@@ -58,10 +58,10 @@ async function readNotes(store: SessionStore, id: string): Promise<unknown[]> {
   return notes;
 }
 
-/** Tests that what is deleted by another process stays deleted, whatever is being written. */
+/** Tests that what another process deletes stays deleted, whatever is being written. */
 export function testDeletion(name: string, newPlace: () => DeletionPlace | Promise<DeletionPlace>): void {
   describe(`deletion by another process, ${name}`, () => {
-    test("a LangGraph thread does not return while it is put to", async () => {
+    test("does not recreate a LangGraph thread during a put", async () => {
       const { ours, theirs } = await newPlace();
       const [saver, other] = [new SessionTreeSaver(ours), new SessionTreeSaver(theirs)];
       for (const delay of DELAYS) {
@@ -80,7 +80,7 @@ export function testDeletion(name: string, newPlace: () => DeletionPlace | Promi
       await Promise.all([ours.close(), theirs.close()]);
     });
 
-    test("a LangGraph thread that is begun again gets nothing of the runs before", async () => {
+    test("gives a restarted LangGraph thread nothing of earlier runs", async () => {
       const { ours, theirs } = await newPlace();
       const [saver, other] = [new SessionTreeSaver(ours), new SessionTreeSaver(theirs)];
       for (const delay of DELAYS) {
@@ -108,7 +108,7 @@ export function testDeletion(name: string, newPlace: () => DeletionPlace | Promi
       await Promise.all([ours.close(), theirs.close()]);
     });
 
-    test("a LangGraph thread that two processes begin at once is one session", async () => {
+    test("makes one session of a LangGraph thread that two processes start at once", async () => {
       const { ours, theirs } = await newPlace();
       const savers = [new SessionTreeSaver(ours), new SessionTreeSaver(theirs)];
       for (const id of ["a", "b", "c"]) {
@@ -119,7 +119,7 @@ export function testDeletion(name: string, newPlace: () => DeletionPlace | Promi
       await Promise.all([ours.close(), theirs.close()]);
     });
 
-    test("a transcript of Claude does not return, and none is left that no list names", async () => {
+    test("neither recreates a Claude transcript nor leaves one that no list names", async () => {
       const { ours, theirs } = await newPlace();
       const [store, other] = [claudeSessionStore(ours), claudeSessionStore(theirs)];
       for (const delay of DELAYS) {
@@ -138,7 +138,7 @@ export function testDeletion(name: string, newPlace: () => DeletionPlace | Promi
         const listed = await other.listSessions(MAIN.projectKey);
         expect(listed).toHaveLength(main === null ? 0 : 1);
         await other.delete(MAIN);
-        // The index of the project is all that is left.
+        // Only the project's index is left.
         expect(await listIds(theirs)).toHaveLength(1);
       }
       await Promise.all([ours.close(), theirs.close()]);

@@ -1,4 +1,4 @@
-/** A process that takes a graph one step further: node graph-child.mjs STEP FOLDER_OR_URL */
+/** Runs a graph one step further in this process: node graph-child.mjs STEP FOLDER_OR_URL */
 import { once } from "node:events";
 import { writeSync } from "node:fs";
 import { HumanMessage } from "@langchain/core/messages";
@@ -9,25 +9,25 @@ import { CART, clerk, readStates } from "./clerk.ts";
 
 const [step = "", address = ""] = process.argv.slice(2);
 
-/** Returns what the graph gets: to go on from where another process ended, nothing. */
+/** Returns the graph's input: null to continue from where another process ended. */
 function makeInput(step: string): Parameters<ReturnType<typeof clerk>["invoke"]>[0] {
   if (step === "resume") return new Command({ resume: "yes" });
   if (step === "continue") return null;
   return { messages: [new HumanMessage({ id: "h1", content: "Why is the cart empty?" })] };
 }
 
-/** Tells the parent something, in one write that has happened when the call returns. */
+/** Sends a message to the parent in one synchronous write. */
 function say(value: unknown): void {
   writeSync(1, `${JSON.stringify(value)}\n`);
 }
 
-/** Waits until the parent lets the process end; others kill it. */
+/** Waits until the parent closes stdin; other children are killed. */
 async function dismissal(): Promise<void> {
   process.stdin.resume();
   await once(process.stdin, "end");
 }
 
-/** Reads no file: the process is killed meanwhile. */
+/** Reads no file, because the process is killed meanwhile. */
 async function neverRead(): Promise<string> {
   say("reading");
   await dismissal();

@@ -4,9 +4,9 @@ import { SessionTreeSaver } from "sessiontree/langgraph";
 import type { SessionStore } from "sessiontree/stores";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 
-/** Runs the public suite for checkpointers, also what it asks of channels that keep writes alone. */
+/** Runs the public suite for checkpointers, including its checks of channels that keep writes alone. */
 export function validateSaver(name: string, newStore: () => SessionStore | Promise<SessionStore>): void {
-  // The suite takes the runner's functions from the global scope, where this project does not put them.
+  // The suite uses the runner's functions from the global scope, where this project does not define them.
   for (const [key, value] of Object.entries({
     afterAll,
     afterEach,

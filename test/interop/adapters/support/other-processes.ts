@@ -3,17 +3,17 @@ import { expect, test } from "vitest";
 import { Children } from "../../../fault/support/children.ts";
 import { CART, clerk, readStates, texts } from "./clerk.ts";
 
-/** A place that processes share: a folder, or the address of a database. */
+/** A storage that processes share: a folder, or the address of a database. */
 interface SharedPlace {
   readonly address: string;
   readonly openStore: () => SessionStore;
 }
 
-/** Tests that a graph goes on in other processes after one was killed within a tool, and one at an interrupt. */
+/** Tests that a graph continues in other processes after one was killed within a tool and one at an interrupt. */
 export function testOtherProcesses(newPlace: () => SharedPlace | Promise<SharedPlace>): void {
   const children = new Children("interop/adapters/support/graph-child.ts");
 
-  test("a graph is resumed in another process, after kills within a tool and at an interrupt", async () => {
+  test("resumes a graph in another process after kills within a tool and at an interrupt", async () => {
     const { address, openStore } = await newPlace();
     const reading = children.start("begin", [address]);
     expect(await reading.hear()).toBe("reading");
@@ -34,7 +34,7 @@ export function testOtherProcesses(newPlace: () => SharedPlace | Promise<SharedP
     const store = openStore();
     const graph = clerk(store);
     expect(await readStates(graph)).toEqual(done);
-    // All that was there at the interrupt is as the process said that was killed there.
+    // The state at the interrupt is complete, as the killed process reported it.
     expect(done).toEqual(expect.arrayContaining(interrupted.slice(1)));
     const { values, next } = await graph.getState(CART);
     expect(texts(values.messages)).toEqual([

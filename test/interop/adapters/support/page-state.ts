@@ -1,4 +1,4 @@
-/** What a page of the AI SDK shows, without a framework: the `state` of its `AbstractChat`. */
+/** State of an AI SDK page without a framework: the `state` of its `AbstractChat`. */
 export class PageState<Message> {
   status: "submitted" | "streaming" | "ready" | "error" = "ready";
   error: Error | undefined;

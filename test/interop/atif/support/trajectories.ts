@@ -29,12 +29,12 @@ export function readSource(text: string): AtifSource {
   };
 }
 
-/** Imports a trajectory as it is after writing and reading it as JSON. */
+/** Imports a trajectory after writing and reading it as JSON. */
 export function importBack({ trajectory }: Pick<ExportedTrajectory, "trajectory">): ImportedSession[] {
   return importAtif({ document: JSON.parse(JSON.stringify(trajectory)), importedAt });
 }
 
-/** Writes an imported session as the text of its file. */
+/** Returns an imported session as the text of its file. */
 export function writeText({ header, entries }: ImportedSession): string {
   return [header, ...entries].map((record) => `${encodeRecord(record)}\n`).join("");
 }
@@ -42,7 +42,7 @@ export function writeText({ header, entries }: ImportedSession): string {
 /**
  * Returns what must be equal after a round trip: texts, calls, results, and sums of usage.
  *
- * @param countedFrom - Time from which usage is counted: what is older was copied from the parent of a fork.
+ * @param countedFrom - Time from which usage is counted: earlier usage was copied from a fork's parent.
  */
 export function summarizePath(path: readonly AnySessionEntry[], countedFrom = "") {
   const said: string[] = [];

@@ -9,7 +9,7 @@ function findProblems(step: object, more: object = {}): string[] {
   return findAtifProblems({ ...base, steps: [step], ...more });
 }
 
-test("a valid document has no problems", () => {
+test("reports no problems for a valid document", () => {
   const results = [{ source_call_id: "c1", subagent_trajectory_ref: [{ trajectory_id: "s" }] }];
   const step = { ...agent, tool_calls: [call], observation: { results } };
   const embedded = { ...base, trajectory_id: "s", steps: [agent] };
@@ -41,7 +41,7 @@ test.each([
     "a reference to nothing",
     { ...agent, observation: { results: [{ subagent_trajectory_ref: [{ trajectory_id: "s" }] }] } },
   ],
-])("%s is a problem", (_name, step) => {
+])("reports %s as a problem", (_name, step) => {
   expect(findProblems(step)).not.toEqual([]);
 });
 
@@ -52,6 +52,6 @@ test.each([
   ["another number of steps without notes", { final_metrics: { total_steps: 7 } }],
   ["an embedded trajectory without id", { subagent_trajectories: [{ ...base, steps: [agent] }] }],
   ["an invalid embedded trajectory", { subagent_trajectories: [{ ...base, trajectory_id: "s", steps: [] }] }],
-])("%s is a problem", (_name, more) => {
+])("reports %s as a problem", (_name, more) => {
   expect(findProblems(agent, more)).not.toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What the specification of ATIF requires; every object refuses unknown keys. */
+/** Rules of the ATIF specification; every object refuses unknown keys. */
 const extra = z.record(z.string(), z.unknown()).optional();
 const whole = z.number().int().optional();
 
@@ -143,7 +143,7 @@ const trajectory = z
       if (path === undefined && !embedded.includes(id)) report(`no embedded trajectory ${id}`);
   });
 
-/** Returns what is wrong with a document of ATIF, and with those embedded in it; empty if it is valid. */
+/** Returns the problems of an ATIF document and of those embedded in it; empty if it is valid. */
 export function findAtifProblems(document: unknown): string[] {
   const parsed = trajectory.safeParse(document);
   if (!parsed.success) return parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
@@ -151,7 +151,7 @@ export function findAtifProblems(document: unknown): string[] {
   return [...nulls, ...(parsed.data.subagent_trajectories ?? []).flatMap(findAtifProblems)];
 }
 
-/** Returns whether a field of the format is null; what `extra` and arguments hold is free. */
+/** Returns whether a field of the format is null; fields of `extra` and arguments may be. */
 function findNull(value: unknown): boolean {
   if (value === null) return true;
   if (typeof value !== "object") return false;

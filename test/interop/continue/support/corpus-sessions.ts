@@ -9,13 +9,13 @@ const SHARED = fileURLToPath(new URL("../../../../../shared/", import.meta.url))
 const OURS = join(SHARED, "corpus");
 const OTHERS = join(SHARED, "corpus-other-agents/generated");
 
-/** Why there are no sessions to try; undefined if there are. */
+/** Reason why no sessions are available; undefined if there are some. */
 export const NO_CORPUS =
   existsSync(OURS) && existsSync(OTHERS)
     ? undefined
     : "needs ../shared/corpus and ../shared/corpus-other-agents";
 
-/** Where the files of a program are below the home folder. */
+/** Folders of the programs' files below the home folder. */
 const HOMES: { readonly [program: string]: string } = {
   "claude-code": ".claude/projects/-home-ada-project",
   cline: ".cline",
@@ -25,7 +25,7 @@ const HOMES: { readonly [program: string]: string } = {
   qwen: ".qwen",
 };
 
-/** Opens sessions of the corpora in a temporary folder, those of other programs as they are imported. */
+/** Opens corpus sessions in a temporary folder, importing those of other programs. */
 export async function openCorpusSessions(): Promise<SessionManager[]> {
   const paths = [...copyOurs(), ...(await importOthers())];
   const sessions = paths.map((path) => SessionManager.open(path, { mode: "read-only" }));
@@ -56,7 +56,7 @@ async function importOthers(): Promise<string[]> {
   return paths;
 }
 
-/** Spreads the choice of some sessions over those of all programs. */
+/** Selects sessions evenly across all programs. */
 export function chooseSessions(all: readonly SessionManager[], count: number): SessionManager[] {
   return Array.from({ length: count }, (_, i) => all[Math.floor((i * all.length) / count)] ?? []).flat();
 }

@@ -4,7 +4,7 @@ import { readLines } from "./exported-requests.ts";
 import { readGeminiRequest } from "./gemini-opencode-pi.ts";
 import { readAnthropicRequest, type Said } from "./said.ts";
 
-/** Returns what Gemini CLI sends of a log, without the text that the export puts before some prompts. */
+/** Returns the history that Gemini CLI sends for a log, without the text that the export puts before some prompts. */
 export function readLog(exported: ExportedSession): Said[] {
   const contents = readLines(exported).flatMap(({ type, content }) => {
     if (type === "user") return [{ role: "user", parts: content }];
@@ -18,7 +18,7 @@ export function withoutAdded(said: readonly Said[]): Said[] {
   return said.filter((one) => one.kind !== "user" || one.text !== "The user wrote:");
 }
 
-/** Returns what OpenCode sends of a document to Anthropic's Messages API. */
+/** Returns the history that OpenCode sends for a document to Anthropic's Messages API. */
 export function readDocument(exported: ExportedSession): Said[] {
   const [document] = readLines(exported);
   const messages = toArray(document?.["messages"]).flatMap((message) => {
@@ -50,7 +50,7 @@ function toResult({ callID, state }: Json): object {
   return { type: "tool_result", tool_use_id: callID, content: [text, ...images], is_error: isError };
 }
 
-/** Sorts what follows one another of results: OpenCode stores each with its call. */
+/** Sorts consecutive results by id: OpenCode stores each with its call. */
 export function sortResults(said: readonly Said[]): Said[] {
   const sorted: Said[] = [];
   for (const one of said) {

@@ -7,13 +7,13 @@ import { readAnthropicRequest, readResponsesRequest, type Said } from "./said.ts
 
 type Json = { readonly [name: string]: unknown };
 
-/** Reads the lines of the only file of an export. */
+/** Reads the lines of an export's only file. */
 export function readLines({ files: [file] }: Pick<ExportedSession, "files">): Json[] {
   const text = new TextDecoder().decode(file?.bytes);
   return text.split("\n").flatMap((line) => (line === "" ? [] : [toRecord(JSON.parse(line))]));
 }
 
-/** Returns what Codex sends of a rollout: what a compaction leaves, and every item after it. */
+/** Returns the history that Codex sends for a rollout: what a compaction leaves, and every item after it. */
 export function readRollout(exported: ExportedSession): Said[] {
   let input: unknown[] = [];
   for (const { type, payload } of readLines(exported)) {
@@ -23,7 +23,7 @@ export function readRollout(exported: ExportedSession): Said[] {
   return readResponsesRequest({ input });
 }
 
-/** Returns what Claude Code sends of a transcript: the messages from the last one to the root. */
+/** Returns the history that Claude Code sends for a transcript: the messages from the last one to the root. */
 export function readTranscript(exported: ExportedSession): Said[] {
   const records = readLines(exported);
   const byUuid = new Map(records.map((record) => [record["uuid"], record]));
@@ -36,7 +36,7 @@ export function readTranscript(exported: ExportedSession): Said[] {
   return readAnthropicRequest({ messages });
 }
 
-/** Returns what a session says, as its context is sent to the provider of a program. */
+/** Returns a session's context as it is sent to a program's provider. */
 export function readContext(agent: "codex" | "claude-code", session: SessionManager): Said[] {
   const messages = session.buildSessionContext().messages.filter(({ role }) => role !== "system");
   return agent === "codex"

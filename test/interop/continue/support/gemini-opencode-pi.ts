@@ -4,7 +4,7 @@ import { toArray, toRecord } from "../../../../src/core/context/entry-fields.ts"
 import type { RealProgram } from "./real-program.ts";
 import { readAnthropicRequest, type Said } from "./said.ts";
 
-/** Reads the body of a request to Gemini's API, without what Gemini CLI says of its surroundings. */
+/** Reads the body of a Gemini API request, without Gemini CLI's description of its environment. */
 export function readGeminiRequest(body: unknown): Said[] {
   return toArray(toRecord(body)["contents"]).flatMap((content) => {
     const { role, parts } = toRecord(content);
@@ -35,7 +35,7 @@ function readGeminiPart(kind: "user" | "model", part: { readonly [name: string]:
   ];
 }
 
-/** Writes a JSON file, with its folder. */
+/** Writes a JSON file, creating its folder. */
 function writeJson(path: string, value: object): void {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, JSON.stringify(value));
@@ -65,7 +65,7 @@ export const REAL_GEMINI_CLI: RealProgram = {
   readRequest: readGeminiRequest,
 };
 
-/** Model that the real programs ask, by its provider's name. */
+/** Model that the real programs use, by its provider's name. */
 export const MODEL = "anthropic/claude-sonnet-4-5";
 
 export const REAL_OPENCODE: RealProgram = {

@@ -16,31 +16,31 @@ import type { Said } from "./said.ts";
 /** Folder in which the real programs are installed. */
 const AGENTS = process.env["SESSIONTREE_AGENTS"] ?? "";
 
-/** What a program may write to its output. */
+/** Maximum output size of a program, in bytes. */
 const MAX_OUTPUT_BYTES = 16 * 1024 ** 2;
 
 /** A real program that continues a session. */
 export interface RealProgram {
   readonly agent: ContinuingAgent;
-  /** With the version that was tried. */
+  /** Package name with the tested version. */
   readonly npmPackage: string;
-  /** Its program, below the folder of packages. */
+  /** Path of its executable, relative to the packages folder. */
   readonly program: string;
-  /** The Node that it needs, below the folder of packages, and its package. Default: the one that runs the tests. */
+  /** Path of the Node that it requires, relative to the packages folder, and its package. Default: the Node of the tests. */
   readonly node?: { readonly program: string; readonly npmPackage: string };
-  /** Its folder, below its home, in which it keeps sessions. */
+  /** Its folder for sessions, relative to its home. */
   readonly folder: string;
-  /** Writes what the program needs into its home, and returns variables. */
+  /** Writes the files that the program needs to its home, and returns environment variables. */
   readonly prepare: (home: string, origin: string) => Readonly<Record<string, string>>;
-  /** Returns the arguments with which it takes the file of a session in; absent if it finds the file by itself. */
+  /** Returns the arguments that import a session's file; absent if the program finds the file by itself. */
   readonly importWith?: (file: string) => readonly string[];
-  /** Returns the arguments with which it continues a session with one more prompt, and ends. */
+  /** Returns the arguments that continue a session with one more prompt and then exit. */
   readonly continueWith: (session: ExportedSession, prompt: string) => readonly string[];
-  /** Reads what a request to its model says. */
+  /** Reads the content of a request to its model. */
   readonly readRequest: (body: unknown) => Said[];
 }
 
-/** Returns why real programs cannot be run here; undefined if they can. */
+/** Returns the reason why real programs cannot run here; undefined if they can. */
 export function findWhyNot(programs: readonly RealProgram[]): string | undefined {
   const needed = programs.flatMap(({ node, ...program }) =>
     node === undefined ? [program] : [program, node],
@@ -54,7 +54,7 @@ function findProgram({ program }: Pick<RealProgram, "program">): string {
   return join(AGENTS, "node_modules", program);
 }
 
-/** What a run needs: a folder of its own, the session, and what the user says next. */
+/** Inputs of a run: its folders, the session, and the user's next prompt. */
 interface Run {
   readonly home: string;
   readonly cwd: string;
@@ -62,7 +62,7 @@ interface Run {
   readonly prompt: string;
 }
 
-/** Continues a session in a real program, in a project of its own; returns what it sends to its model. */
+/** Continues a session in a real program, in a project of its own; returns the content it sends to its model. */
 export async function continueReally(
   program: RealProgram,
   session: SessionManager,
@@ -77,7 +77,7 @@ export async function continueReally(
   return runProgramOn(program, { home, cwd, session: exported, prompt });
 }
 
-/** Writes the files of a session into a program's folder. */
+/** Writes a session's files to a program's folder. */
 export function installSession(program: RealProgram, { home, session }: Pick<Run, "home" | "session">): void {
   for (const { path, bytes } of session.files) {
     const file = join(home, program.folder, path);
@@ -86,7 +86,7 @@ export function installSession(program: RealProgram, { home, session }: Pick<Run
   }
 }
 
-/** Runs a program that continues a session, against a model that answers once; returns what its last request says. */
+/** Runs a program that continues a session against a model that answers once; returns the last request's content. */
 export async function runProgramOn(program: RealProgram, run: Run): Promise<Said[]> {
   await using server = await ModelServer.start([{ text: "Continued." }]);
   mkdirSync(join(run.home, program.folder), { recursive: true });

@@ -2,7 +2,7 @@ import { getTexts } from "../../../../src/core/context/content-text.ts";
 import { toArray, toRecord } from "../../../../src/core/context/entry-fields.ts";
 import { isSameJson } from "../../../../src/interop/convert/raw-form.ts";
 
-/** What a request says, in any provider's form: texts, calls, results, and images, one after the other. */
+/** Content of a request in any provider's form: texts, calls, results, and images, in order. */
 export type Said =
   | { readonly kind: "user" | "model"; readonly text: string }
   | { readonly kind: "call"; readonly id: string; readonly name: string; readonly input: unknown }
@@ -72,12 +72,12 @@ function sayText(kind: "user" | "model", text: string): Said[] {
   return text === "" ? [] : [{ kind, text }];
 }
 
-/** Returns whether a list contains another one, in order and without a gap. */
+/** Returns whether a list contains another one as a contiguous sequence. */
 export function includesRun(all: readonly Said[], run: readonly Said[]): boolean {
   return all.some((_, start) => run.every((one, i) => isSameJson(one, all[start + i])));
 }
 
-/** Returns the same without white space after what the user says: Claude Code ends a text with a line break if another follows. */
+/** Removes white space after user texts: Claude Code ends a text with a line break if another follows. */
 export function trimUserTexts(all: readonly Said[]): Said[] {
   return all.map((one) => (one.kind === "user" ? { ...one, text: one.text.trimEnd() } : one));
 }

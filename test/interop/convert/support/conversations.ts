@@ -13,25 +13,25 @@ import type {
 import { type AnswerFields, assistantMessage } from "../../../../src/interop/convert/answer.ts";
 import fc from "../../../support/fast-check.ts";
 
-/** What a form of messages can say, so that messages of ours come back from it as they were. */
+/** Content that a form of messages can express, so that our messages are restored from it unchanged. */
 export interface Sayable {
-  /** Who answers. */
+  /** Identity of the answering model. */
   readonly identity: { readonly api: string; readonly provider: string; readonly model: string };
   readonly thinking: fc.Arbitrary<ThinkingContent[]>;
-  /** Texts of an answer; may be none only if it makes a call. */
+  /** Texts of an answer; may be empty only if it makes a call. */
   readonly texts: fc.Arbitrary<TextContent[]>;
   readonly callId: fc.Arbitrary<string>;
-  /** Makes a call one that this form can say. */
+  /** Converts a call to one that this form can express. */
   readonly call?: (call: ToolCall) => fc.Arbitrary<ToolCall>;
   readonly user: fc.Arbitrary<string | (TextContent | ImageContent)[]>;
   readonly result: fc.Arbitrary<Pick<ToolResultMessage, "content" | "isError">>;
-  /** Whether two user messages, or two answers, can stand behind one another. */
+  /** Whether two user messages, or two answers, can follow one another. */
   readonly repeatsRoles: boolean;
-  /** Where system messages can stand. Default: in front. */
+  /** Allowed positions of system messages. Default: at the front. */
   readonly system?: "front" | "anywhere";
 }
 
-/** A text with at least one character that is no white space. */
+/** A text with at least one character that is not white space. */
 export const words = fc
   .string({ minLength: 1, maxLength: 12, unit: "grapheme" })
   .filter((text) => text.trim() !== "");
@@ -63,7 +63,7 @@ interface Part {
   readonly results: Pick<ToolResultMessage, "content" | "isError">[];
 }
 
-/** Makes conversations that a form can say in full. Times are 0 and no tokens are counted, as after an import. */
+/** Generates conversations that a form can express in full. Times are 0 and no tokens are counted, as after an import. */
 export function sayable(form: Sayable): fc.Arbitrary<Message[]> {
   const call = fc
     .record({
@@ -119,7 +119,7 @@ function makeMessages(
   ];
 }
 
-/** Makes an answer as an import makes it. */
+/** Creates an answer as an import does. */
 export function makeAnswer(
   content: AssistantMessage["content"],
   fields: Partial<AnswerFields> = {},
@@ -127,7 +127,7 @@ export function makeAnswer(
   return assistantMessage(content, { timestamp: 0, ...fields });
 }
 
-/** Identities among which some are alike and some are not. */
+/** Identities, some of which share fields. */
 const someIdentity = (home: Sayable["identity"]) =>
   fc.constantFrom(
     home,
@@ -211,7 +211,7 @@ const oddContent = fc.oneof(
     { maxLength: 3 },
   ),
 );
-/** Signatures of thinking that an API takes back; other APIs take the names of fields, or base64. */
+/** Signatures of thinking that an API accepts back; other APIs use field names or base64. */
 const goodSignatures = (api: string) =>
   api === "openai-responses"
     ? fc.nat(99).map((n) => {
@@ -262,9 +262,9 @@ const oddBlock = (api: string) =>
   );
 
 /**
- * Makes lists of messages of every kind, in any order, with much that no provider accepts.
+ * Generates lists of messages of every kind, in any order, with much that no provider accepts.
  *
- * @param home - The identity that is most frequent.
+ * @param home - The most frequent identity.
  */
 export function hostile(home: Sayable["identity"]): fc.Arbitrary<AgentMessage[]> {
   const answer = fc
@@ -281,7 +281,7 @@ export function hostile(home: Sayable["identity"]): fc.Arbitrary<AgentMessage[]>
     content: oddContent,
     isError: fc.boolean(),
   });
-  /** An answer with results of its calls, of which some may be missing, and what the user says to it. */
+  /** An answer with results of its calls, some of which may be missing, and the user's reply. */
   const turn = fc
     .tuple(answer, fc.array(result, { minLength: 3, maxLength: 3 }), oddContent, fc.nat(4))
     .map(([said, results, content, missing]): object[] => {
@@ -320,7 +320,7 @@ export function hostile(home: Sayable["identity"]): fc.Arbitrary<AgentMessage[]>
       ),
     },
   );
-  // What a file holds is read as data: no key that is undefined, and types as the reader claims them.
+  // A file's content is read as data: no undefined keys, and types as the reader declares them.
   const some = fc.oneof(
     { weight: 2, arbitrary: message.map((one): object[] => [one]) },
     { weight: 1, arbitrary: turn },

@@ -2,28 +2,28 @@ import fc from "../../../support/fast-check.ts";
 import { words } from "./conversations.ts";
 
 type Part = { readonly [field: string]: unknown };
-/** A part that says what it is. */
+/** A part with its type. */
 type Typed = Part & { readonly type: string };
 
 const PNG = { media_type: "image/png", data: "iVBORw0KGgo=" };
 const url = "https://example.com/a";
-/** An id that no other is like, also in a smaller case. */
+/** An id that is unique, also in lower case. */
 const id = fc.noShrink(fc.uuid()).map((one) => one.replaceAll("-", ""));
 const signature = fc.base64String({ minLength: 4, maxLength: 12 });
 const args = fc.dictionary(words, fc.jsonValue({ maxDepth: 1 }), { maxKeys: 2, noNullPrototype: true });
 const plainArgs = args.map((one): Part => JSON.parse(JSON.stringify(one)));
 
-/** Some parts in a row, or one after another. */
+/** Generates some parts in a row. */
 const some = <P>(part: fc.Arbitrary<P[]>, bounds: { minLength?: number; maxLength?: number } = {}) =>
   fc.array(part, { maxLength: 4, ...bounds }).map((all) => all.flat());
 const one = <P extends Part>(part: P): fc.Arbitrary<P[]> => fc.constant([part]);
 const text = words.map((said): Typed[] => [{ type: "text", text: `${said}.` }]);
 
-/** What one side says, and what the other says next. */
+/** Generates alternating turns of both sides. */
 const turns = <Turn>(turn: fc.Arbitrary<Turn[]>) =>
   fc.array(turn, { minLength: 1, maxLength: 4 }).map((all) => all.flat());
 
-/** Messages of Anthropic with every kind of block that the API has, in the one spelling that comes back. */
+/** Messages of Anthropic with every kind of block that the API has, in the one spelling that is restored. */
 export function anthropicMessages(): fc.Arbitrary<{ role: "user" | "assistant"; content: Typed[] }[]> {
   const image = fc.constantFrom(
     { type: "base64", ...PNG },

@@ -10,7 +10,7 @@ import fc from "../../../support/fast-check.ts";
 import { scaleCount } from "../../../support/share.ts";
 import { hostile, type Sayable, sayable } from "./conversations.ts";
 
-/** The converters of a form, both ways, and the rules of its requests. */
+/** Converters of a form, both ways, and the rules of its requests. */
 export interface RoundTrip<Request, Options extends RequestOptions = RequestOptions> {
   readonly identity: Sayable["identity"];
   readonly to: (
@@ -20,11 +20,11 @@ export interface RoundTrip<Request, Options extends RequestOptions = RequestOpti
   readonly from: (request: Request, options: MessageImportOptions) => ConvertedMessages;
   /** Lists what the provider would refuse in a request that is not empty. */
   readonly check: (request: Request, options: Options & RequestOptions) => readonly unknown[];
-  /** Options with which requests are made. */
+  /** Options for making requests. */
   readonly options: fc.Arbitrary<Options>;
 }
 
-/** Checks that what a form can say comes back as it was, without an issue. */
+/** Checks that what a form can express is restored unchanged, without an issue. */
 export function checkSaid<Request, Options extends RequestOptions>(
   { to, from, check, options, identity: { model } }: RoundTrip<Request, Options>,
   form: Sayable,
@@ -41,7 +41,7 @@ export function checkSaid<Request, Options extends RequestOptions>(
   );
 }
 
-/** Checks that any conversation becomes a valid request, and is not changed. */
+/** Checks that any conversation becomes a valid request and is not modified. */
 export function checkHostile<Request, Options extends RequestOptions>({
   to,
   check,

@@ -17,10 +17,10 @@ const HOMES = { "claude-code": ".claude", codex: ".codex", gemini: ".gemini", op
 
 export const CWD = "/code/project";
 
-/** When sessions are exported. */
+/** Time at which sessions are exported. */
 const EXPORTED_MS = Date.UTC(2026, 10, 23, 12);
 
-/** A session of ours with two turns and two counted calls; returns its path. */
+/** Creates a session of ours with two turns and two counted calls; returns its path. */
 export async function makeOriginal(places: Places): Promise<string> {
   const session = SessionManager.create(CWD, places.sessions);
   const minute = (at: number) => Date.UTC(2026, 10, 22, 5, at);
@@ -39,10 +39,10 @@ export async function makeOriginal(places: Places): Promise<string> {
   return path;
 }
 
-/** Turns that were added so far: later ones are later. */
+/** Number of turns added so far: later ones have later times. */
 let turns = 0;
 
-/** A session in a program, and how to go on there. */
+/** A session in a program, with operations to continue it there. */
 export class Continuation {
   readonly id: string;
   readonly path: string;
@@ -164,7 +164,7 @@ function makeGeminiTurn(said: string, name: string, timestamp: string): object[]
 
 let exports = 0;
 
-/** Exports a session to a program, whose folder is in the home folder. */
+/** Exports a session to a program whose folder is in the home folder. */
 export function exportTo(
   places: Places,
   program: Program,
@@ -185,7 +185,7 @@ export function exportFrom(places: Places, program: Program, path: string): Cont
   return exportTo(places, program, SessionManager.open(path, { mode: "read-only" }));
 }
 
-/** Imports everything, with the documents that are only imported if they are named. */
+/** Imports everything, including documents that are only imported by name. */
 export function importAll(
   places: Places,
   more: Parameters<Places["import"]>[0] = {},

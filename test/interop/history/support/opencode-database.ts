@@ -94,7 +94,7 @@ export class ProgramsDatabase {
     this.#opened.exec(statements);
   }
 
-  /** The bytes and times of the database and of what stands beside it. */
+  /** Returns the bytes and times of the database and of the files next to it. */
   state(): unknown {
     const files = ["", "-wal", "-shm"].map((suffix) => this.path + suffix).filter((file) => existsSync(file));
     return files.map((file) => [file, readFileSync(file).toString("base64"), statSync(file).mtimeMs]);

@@ -8,7 +8,7 @@ import {
 import { fileStore } from "../../../../src/stores/file/file-store.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 
-/** A home folder with other programs' files, and a folder that sessions are imported into. */
+/** A home folder with other programs' files, and a folder into which sessions are imported. */
 export class Places {
   readonly root = temporaryFolder();
   readonly home = join(this.root, "home");
@@ -36,7 +36,7 @@ export class Places {
     return found;
   }
 
-  /** The session files, by name. */
+  /** Returns the session files by name. */
   files(): Map<string, string> {
     const names = readdirSync(this.sessions).sort();
     return new Map(names.map((name) => [name, readFileSync(join(this.sessions, name), "utf8")]));

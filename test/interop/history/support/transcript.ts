@@ -10,10 +10,10 @@ import {
 } from "../../import/support/claude-records.ts";
 import type { Places } from "./places.ts";
 
-/** Where Claude Code keeps the transcript, below the home folder. */
+/** Path of Claude Code's transcript, below the home folder. */
 export const CLAUDE_PATH = `.claude/projects/-code-project/${SESSION_ID}.jsonl`;
 
-/** What the first record of the transcript holds. */
+/** Content of the transcript's first record. */
 export const SECRET = "hunter2";
 
 /** A transcript of two turns. */
@@ -26,7 +26,7 @@ export const RECORDS = [
   part("a3", "q2", "msg_3", text("done"), { stop: "end_turn" }),
 ];
 
-/** Writes the first records of the transcript, and further ones. */
+/** Writes the first records of the transcript and additional ones. */
 export function put(places: Places, count = RECORDS.length, more: readonly object[] = []): void {
   places.put(CLAUDE_PATH, joinLines([...RECORDS.slice(0, count), ...more]));
 }

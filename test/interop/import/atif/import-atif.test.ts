@@ -27,7 +27,7 @@ function view(steps: unknown, more: object = {}) {
 
 const call = { tool_call_id: "c1", function_name: "ls", arguments: { path: "." } };
 
-test("steps become messages: instructions, prompts, answers, and results of their calls", () => {
+test("turns steps into messages: instructions, prompts, answers, and results of their calls", () => {
   const { path, messages } = view([
     { step_id: 1, source: "system", message: "Be brief." },
     { step_id: 2, source: "user", message: "look", timestamp: "2026-11-22T05:00:00Z" },
@@ -56,7 +56,7 @@ test("steps become messages: instructions, prompts, answers, and results of thei
   expect(messages[3]).toMatchObject({ toolName: "ls", isError: true, content: [{ text: "a.txt" }] });
 });
 
-test("the only result of a step with one call is its result, and what was seen without a call stays in the context", () => {
+test("treats the only result of a step with one call as its result, and keeps observations without a call in the context", () => {
   const { messages } = view([
     {
       step_id: 1,
@@ -78,7 +78,7 @@ test("the only result of a step with one call is its result, and what was seen w
   expect(messages[3]).toMatchObject({ customType: "atif.observation", content: [{ text: "two" }] });
 });
 
-test("a trajectory of another program comes back with its agent, and with what it saw without a call", () => {
+test("restores another program's trajectory with its agent and its observations without a call", () => {
   const agent = { name: "terminal", version: "2.0", model_name: "m-1", extra: { parser: "json" } };
   const observation = { results: [{ content: "seen", extra: { bytes: 4 } }] };
   const metrics = { prompt_tokens: 10, completion_tokens: 2, cost_usd: 0.5 };
@@ -95,7 +95,7 @@ test("a trajectory of another program comes back with its agent, and with what i
   expect(trajectory.final_metrics).toMatchObject({ total_prompt_tokens: 20, total_cost_usd: 1 });
 });
 
-test("usage of copied context is not counted, and is kept in details", () => {
+test("does not count usage of copied context, and keeps it in details", () => {
   const { messages, text } = view([
     { step_id: 1, source: "agent", message: "old", is_copied_context: true, metrics: { prompt_tokens: 9 } },
   ]);
@@ -107,7 +107,7 @@ test("usage of copied context is not counted, and is kept in details", () => {
   expect(exportAtif(readSource(text)).trajectory.steps[0]?.is_copied_context).toBe(true);
 });
 
-test("unknown fields are kept, of steps, of results, and of the document", () => {
+test("keeps unknown fields of steps, results, and the document", () => {
   const results = [{ source_call_id: "c1", content: "x", mood: "good" }];
   const { entries, messages } = view(
     [{ step_id: 1, source: "agent", message: "", mood: 1, tool_calls: [call], observation: { results } }],
@@ -121,7 +121,7 @@ test("unknown fields are kept, of steps, of results, and of the document", () =>
   expect(kept).toMatchObject({ data: { notes: "a note", extra: { run: 7 }, session_id: "run" } });
 });
 
-test("a compaction of another program is one here, and tools are declared", () => {
+test("imports another program's compaction as one, and declares tools", () => {
   const definition = {
     type: "function",
     function: { name: "ls", description: "lists", parameters: { type: "object" } },
@@ -136,7 +136,7 @@ test("a compaction of another program is one here, and tools are declared", () =
   expect(path.at(-2)).toMatchObject({ message: { toolsAdded: [{ name: "ls", description: "lists" }] } });
 });
 
-test("embedded subagents are sessions with a link, at any depth, also if they share an id", () => {
+test("imports embedded subagents as linked sessions, at any depth, even if they share an id", () => {
   const results = [{ source_call_id: "c1", subagent_trajectory_ref: [{ session_id: "sub" }] }];
   const step = { step_id: 1, source: "agent", message: "", tool_calls: [call], observation: { results } };
   const user = [{ step_id: 1, source: "user", message: "dig" }];
@@ -152,7 +152,7 @@ test("embedded subagents are sessions with a link, at any depth, also if they sh
   expect(sessions[1]?.parent).toEqual({ sourceId: "run", relation: "subagent" });
 });
 
-test("images come from data: URLs and from files that the caller reads; others become texts", () => {
+test("imports images from data: URLs and from files that the caller reads; others become texts", () => {
   const part = (path: string) => ({ type: "image", source: { media_type: "image/png", path } });
   const message = [
     part("data:image/png;base64,QQ=="),
@@ -171,7 +171,7 @@ test("images come from data: URLs and from files that the caller reads; others b
   expect(session?.issues).toHaveLength(2);
 });
 
-test("the same document yields the same entries, and a longer one the same and more", () => {
+test("creates the same entries for the same document, and additional ones for a longer one", () => {
   const steps = [1, 2, 3].map((id) => ({ step_id: id, source: "user", message: "again" }));
   const ids = (count: number) => importSteps(steps.slice(0, count))[0]?.entries.map(({ id }) => id) ?? [];
   expect(ids(3)).toEqual(ids(3));
@@ -179,7 +179,7 @@ test("the same document yields the same entries, and a longer one the same and m
   expect(new Set(ids(3)).size).toBe(ids(3).length);
 });
 
-test("a document is detected by its version, on one line or several", () => {
+test("detects a document by its version, on one line or several", () => {
   const document = { ...base, steps: [{ step_id: 1, source: "user", message: "look" }] };
   expect(detectSource(JSON.stringify(document))).toBe("atif");
   expect(detectSource(JSON.stringify(document, null, 2))).toBe("atif");
@@ -187,14 +187,14 @@ test("a document is detected by its version, on one line or several", () => {
 });
 
 test.each([[undefined], [null], ["text"], [{ 0: {} }], [[null, 1, "x", [], {}]]])(
-  "steps %j are reported",
+  "reports steps %j",
   (steps) => {
     const [session] = importSteps(steps);
     expect(session?.issues.length).toBeGreaterThan(0);
   },
 );
 
-/** A step of which any field may be of any type. */
+/** A step whose fields may be of any type. */
 const hostileStep = fc.record(
   Object.fromEntries(
     [
@@ -229,7 +229,7 @@ const hostileDocument = fc.record(
   { requiredKeys: ["steps"] },
 );
 
-test("whatever a document has in its fields, importing never throws, and yields valid sessions", () => {
+test("never throws and yields valid sessions, whatever a document's fields contain", () => {
   fc.assert(
     fc.property(hostileDocument, (document) => {
       for (const session of importAtif({

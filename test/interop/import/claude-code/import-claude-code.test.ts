@@ -13,7 +13,7 @@ import {
 } from "../support/claude-records.ts";
 import { brief, briefMessage, readView } from "../support/session-view.ts";
 
-/** The path to the leaf in short, what says where the session is from left out. */
+/** Returns the path to the leaf in short form, without the provenance entry. */
 function pathOf(records: Parameters<typeof importAll>[0]): string[] {
   const [session] = importAll(records);
   return session === undefined ? [] : readView(session).path.map(brief).slice(1);
@@ -27,7 +27,7 @@ function mainOf(records: Parameters<typeof importAll>[0]) {
 
 const QUESTION = user("q", null, "hello");
 
-test("the records of one message become one message, with the usage of the last", () => {
+test("merges the records of one message, with the usage of the last", () => {
   const { path, problems } = mainOf([
     QUESTION,
     part("a1", "q", "msg_1", { type: "thinking", thinking: "hm", signature: "s" }, { output: 1 }),
@@ -59,7 +59,7 @@ test("the records of one message become one message, with the usage of the last"
   expect(last).toMatchObject({ message: { stopReason: "stop" } });
 });
 
-test("results of parallel calls follow their message one after the other, whichever record they hang on", () => {
+test("places results of parallel calls after their message in order, whichever record is their parent", () => {
   const records = [
     QUESTION,
     part("a1", "q", "msg_1", call("t1")),
@@ -84,7 +84,7 @@ test("results of parallel calls follow their message one after the other, whiche
   expect(view.repairs).toEqual([]);
 });
 
-test("what goes on from the first of several results goes on from the last of them", () => {
+test("continues from the last of several results if the next record continues from the first", () => {
   const path = pathOf([
     QUESTION,
     part("a1", "q", "msg_1", call("t1")),
@@ -96,7 +96,7 @@ test("what goes on from the first of several results goes on from the last of th
   expect(path).toEqual(["user hello", "assistant t1+t2", "result t1", "result t2", "assistant all"]);
 });
 
-test("an interruption in the middle of parallel calls stands behind the results that there are, whatever it hangs on", () => {
+test("places an interruption of parallel calls after the existing results, whatever its parent", () => {
   const calls = [
     QUESTION,
     part("a1", "q", "msg_1", call("t1"), { stop: "tool_use" }),
@@ -136,7 +136,7 @@ function ordersOf(calls: readonly string[]): string[][] {
 }
 
 test.each(["prompt", "answer", "nothing"])(
-  "in a straight chain with %s at its end, every executed call stays on the path, whatever is between it and its result",
+  "keeps every executed call of a straight chain ending in %s on the path, whatever precedes its result",
   (end) => {
     const orders = ordersOf(["1", "2", "3"]);
     expect(orders).toHaveLength(15);
@@ -160,7 +160,7 @@ test.each(["prompt", "answer", "nothing"])(
           .concat(end === "nothing" ? [] : [end === "prompt" ? "user more" : "assistant ready"])
           .sort(),
       );
-      // Each result directly behind its call, as providers want it.
+      // Each result directly follows its call, as providers require.
       for (const name of ["1", "2", "3"]) {
         expect(said[said.indexOf(`assistant t${name}`) + 1], order.join(", ")).toBe(`result t${name}`);
       }
@@ -169,7 +169,7 @@ test.each(["prompt", "answer", "nothing"])(
   },
 );
 
-test("a prompt in a straight chain between a call and its result stays on the path, behind the result", () => {
+test("keeps a prompt in a straight chain between a call and its result on the path, after the result", () => {
   const records = [
     QUESTION,
     part("a", "q", "msg_1", call("t1"), { stop: "tool_use" }),
@@ -181,7 +181,7 @@ test("a prompt in a straight chain between a call and its result stays on the pa
   expect(pathOf(records).slice(0, 4)).toEqual(said);
 });
 
-test("a second result of one call, and a prompt beside a result, are branches", () => {
+test("imports a second result of one call, and a prompt next to a result, as branches", () => {
   const view = mainOf([
     QUESTION,
     part("a1", "q", "msg_1", call("t1"), { stop: "tool_use" }),
@@ -194,7 +194,7 @@ test("a second result of one call, and a prompt beside a result, are branches", 
   expect(view.path.map(brief).at(-1)).toBe("user never mind");
 });
 
-test("a message that was left and begun again is two, and its tokens count once", () => {
+test("splits a message that was abandoned and restarted into two, and counts its tokens once", () => {
   const view = mainOf([
     QUESTION,
     part("a1", "q", "msg_1", text("half"), { output: 2 }),
@@ -209,7 +209,7 @@ test("a message that was left and begun again is two, and its tokens count once"
   ]);
 });
 
-test("a rewind is a branch, and the leaf is where the program would go on", () => {
+test("imports a rewind as a branch, with the leaf where the program would continue", () => {
   const view = mainOf([
     QUESTION,
     part("a1", "q", "msg_1", text("one")),
@@ -230,7 +230,7 @@ test("a rewind is a branch, and the leaf is where the program would go on", () =
   expect(view.entries.map(brief)).toContain("user abandoned");
 });
 
-test("if the last record is not where the program would go on, an entry says where that is", () => {
+test("adds an entry for the leaf if the program would not continue from the last record", () => {
   const view = mainOf([
     QUESTION,
     part("a1", "q", "msg_1", text("one")),
@@ -259,7 +259,7 @@ function compacted(metadata: object) {
   ];
 }
 
-test("a boundary and its summary become a compaction behind what was compacted", () => {
+test("turns a boundary and its summary into a compaction after the compacted records", () => {
   const view = mainOf(compacted({}));
   expect(view.messages.map(briefMessage)).toEqual(["compactionSummary", "user three", "assistant after"]);
   const compaction = view.entries.find(({ type }) => type === "compaction");
@@ -278,7 +278,7 @@ test.each([
     "a preserved segment",
     { preservedSegment: { anchorUuid: uuid("s"), headUuid: uuid("p2"), tailUuid: uuid("a2") } },
   ],
-])("%s stay where they are, and in the context", (_, metadata) => {
+])("keeps %s in place and in the context", (_, metadata) => {
   const view = mainOf(compacted(metadata));
   expect(view.messages.map(briefMessage)).toEqual([
     "compactionSummary",
@@ -289,7 +289,7 @@ test.each([
   ]);
 });
 
-test("what the program notes, and hands to the model, is kept under its own name with all that it says", () => {
+test("keeps the program's notes and injected texts under their own names with all their content", () => {
   const tasks = [{ id: "1", subject: "Find the leak", status: "in_progress" }];
   const { path } = mainOf([
     QUESTION,
@@ -314,7 +314,7 @@ test("what the program notes, and hands to the model, is kept under its own name
   ]);
 });
 
-test("a boundary whose summary was lost, and one whose past is in another file, lose nothing", () => {
+test("loses nothing for a boundary whose summary was lost, nor for one whose past is in another file", () => {
   expect(pathOf(compacted({}).filter(({ uuid: id }) => id !== uuid("s")))).toContain(
     "claude-code.compact_boundary",
   );
@@ -324,7 +324,7 @@ test("a boundary whose summary was lost, and one whose past is in another file, 
   expect(pathOf(lost)).toEqual(pathOf(compacted({})));
 });
 
-test("messages that come after what was summarized stay, and the summary stands behind them", () => {
+test("keeps messages that follow the summarized ones, and places the summary after them", () => {
   const [q, a1, p2, a2, boundary, ...rest] = compacted({
     preservedMessages: { anchorUuid: uuid("s"), uuids: [uuid("p2"), uuid("a2")] },
   });
@@ -339,7 +339,7 @@ test("messages that come after what was summarized stay, and the summary stands 
   expect(view.entries.map(({ type }) => type)).not.toContain("branch_summary");
 });
 
-test("a summary of what followed a message stands behind that, as one of a branch that was left", () => {
+test("places a summary of what followed a message after that message, like that of an abandoned branch", () => {
   const view = mainOf(
     compacted({ preservedMessages: { anchorUuid: uuid("b"), uuids: [uuid("q"), uuid("a1")] } }),
   );
@@ -357,7 +357,7 @@ test("a summary of what followed a message stands behind that, as one of a branc
   });
 });
 
-test("a fork of a compacted session, which has preserved messages behind the summary, has them in its context", () => {
+test("includes preserved messages after the summary in the context of a compacted session's fork", () => {
   const [, , p2, a2, boundary, summary, p3, a3] = compacted({
     preservedMessages: { anchorUuid: uuid("s"), uuids: [uuid("p2"), uuid("a2")] },
   });
@@ -373,7 +373,7 @@ test("a fork of a compacted session, which has preserved messages behind the sum
     ].map(Object),
   );
   expect(view.session.issues).toEqual([]);
-  // Its totals hold what it has from the original, so that they tell nothing of the summary's call.
+  // Its totals include those of the original, so the tokens of the summary's call are unknown.
   expect(view.entries.find(({ type }) => type === "compaction")).not.toHaveProperty("usage");
   expect(view.messages.map(briefMessage)).toEqual([
     "compactionSummary",
@@ -384,7 +384,7 @@ test("a fork of a compacted session, which has preserved messages behind the sum
   ]);
 });
 
-test("an answer that was broken off counts no tokens, and keeps what its beginning told", () => {
+test("counts no tokens for an interrupted answer, and keeps those that its beginning reported", () => {
   const view = mainOf([
     QUESTION,
     part("a1", "q", "msg_1", text("half an ans"), { output: 1 }),
@@ -418,7 +418,7 @@ function totals(models: { [name: string]: readonly [input: number, output: numbe
   return { type: "cost-state", sessionId: "s", modelUsage };
 }
 
-/** Gives every answer the same tokens. */
+/** Sets the same tokens on every answer. */
 function withTokens(records: readonly { [field: string]: unknown }[]) {
   const usage = { input_tokens: 1, output_tokens: 10, cache_read_input_tokens: 1 };
   return records.map((one) =>
@@ -426,9 +426,9 @@ function withTokens(records: readonly { [field: string]: unknown }[]) {
   );
 }
 
-test("tokens of the call that made a summary are what totals say beyond the messages", () => {
+test("computes the tokens of a summary's call as the totals minus the messages", () => {
   const plain = withTokens(compacted({}));
-  // Another model made a title meanwhile.
+  // Another model generated a title meanwhile.
   const view = mainOf([
     ...plain.slice(0, 4),
     totals({ "claude-x": [2, 20] }, 0.5),
@@ -445,7 +445,7 @@ test("tokens of the call that made a summary are what totals say beyond the mess
   ]);
 });
 
-test("an answer that was broken off counts as the totals count it, so that a summary has only its own tokens", () => {
+test("counts an interrupted answer as the totals do, so that a summary has only its own tokens", () => {
   const [a3, ...before] = withTokens(compacted({})).reverse();
   const usage = { input_tokens: 1, output_tokens: 1, cache_read_input_tokens: 1 };
   const message = { ...Object(a3?.["message"]), content: [text("half of an answer")], usage };
@@ -466,7 +466,7 @@ test("an answer that was broken off counts as the totals count it, so that a sum
   expect(view.entries.map(brief)).not.toContain("claude-code.broken-off");
 });
 
-test("of several summaries between two totals the tokens are told together; after a new start totals begin at zero", () => {
+test("counts the tokens of several summaries between two totals together; after a restart, totals begin at zero", () => {
   const [q, a1, p2, a2, boundary, summary, p3, a3] = withTokens(compacted({}));
   const again = [
     { ...boundary, uuid: uuid("b2"), logicalParentUuid: uuid("a3") },
@@ -493,7 +493,7 @@ test("of several summaries between two totals the tokens are told together; afte
   ).toMatchObject({ usage: { input: 10, output: 70, cacheRead: 10 } });
 });
 
-/** A compaction between two totals, while a subagent works; each record a second after the one before. */
+/** A compaction between two totals while a subagent works; each record is a second after the previous one. */
 function compactedWithSubagent({ agentAt = [2.5, 6.5], isThere = true } = {}) {
   const at = (second: number) => new Date(Date.UTC(2026, 10, 22, 5, 0, 0, second * 1000)).toISOString();
   const start = part("a1", "q", "msg_1", call("t1", "Agent", { prompt: "look" }), { stop: "tool_use" });
@@ -515,7 +515,7 @@ function compactedWithSubagent({ agentAt = [2.5, 6.5], isThere = true } = {}) {
   const subagents = isThere
     ? [{ agentId: "abc", meta: { toolUseId: "t1" }, ...readSourceText(joinLines(agent)) }]
     : [];
-  // The first totals stand behind the result, at 2, before the answer at 4; the second behind the summary, before that at 8.
+  // The first totals follow the result, at 2, before the answer at 4; the second follow the summary, before that at 8.
   const records = [
     ...main.slice(0, 3),
     totals({ "claude-x": [1, 10] }, 1),
@@ -531,20 +531,20 @@ test.each([
   ["between the totals", [4.5, 5.5], 60 - 10 - 3 * 10],
   ["before and after them", [1.5, 8.5], 60 - 10 - 10],
   ["before, between and after them", [0.5, 4.5, 9], 60 - 10 - 2 * 10],
-])("tokens of a subagent that worked %s are none of a summary's", (_, agentAt, output) => {
+])("leaves tokens of a subagent that worked %s out of a summary", (_, agentAt, output) => {
   expect(compactedWithSubagent({ agentAt })).toMatchObject({ usage: { output } });
 });
 
 test.each([
-  ["that nobody knows to be before or after the first totals", { agentAt: [2.5] }],
-  ["that nobody knows to be before or after the second totals", { agentAt: [6.5] }],
-  ["whose transcript is missing", { isThere: false }],
-])("where a subagent worked %s, no tokens of a summary are told", (_, more) => {
+  ["at a time either before or after the first totals", { agentAt: [2.5] }],
+  ["at a time either before or after the second totals", { agentAt: [6.5] }],
+  ["without a transcript", { isThere: false }],
+])("reports no tokens of a summary where a subagent worked %s", (_, more) => {
   expect(compactedWithSubagent({ agentAt: [4.5] })).toHaveProperty("usage");
   expect(compactedWithSubagent(more)).not.toHaveProperty("usage");
 });
 
-test("what was not typed is no prompt, and is in the context all the same", () => {
+test("does not import untyped texts as prompts, but keeps them in the context", () => {
   const path = pathOf([
     QUESTION,
     user("m", "q", "a caveat", { isMeta: true }),
@@ -578,7 +578,7 @@ test("what was not typed is no prompt, and is in the context all the same", () =
   expect(view.messages.at(-1)).toMatchObject({ role: "bashExecution", command: "ls", output: "a.txt\nno" });
 });
 
-test("blocks that a message cannot hold are named in it and kept beside it", () => {
+test("names blocks that a message cannot hold in the message, and keeps them next to it", () => {
   const pdf = {
     type: "document",
     title: "Plan",
@@ -629,7 +629,7 @@ test("blocks that a message cannot hold are named in it and kept beside it", () 
   ]);
 });
 
-test("the result that a tool gave as data, and the file with all of a long output, are in the details", () => {
+test("keeps a tool's structured result, and the file of a long output, in details", () => {
   const view = mainOf([
     QUESTION,
     part("a1", "q", "msg_1", call("t1"), { stop: "tool_use" }),
@@ -642,7 +642,7 @@ test("the result that a tool gave as data, and the file with all of a long outpu
   });
 });
 
-test("an error of the API is an error, and what no model said is not the model to go on with", () => {
+test("imports an API error as an error, and does not continue with the model of a synthetic message", () => {
   const view = mainOf([
     QUESTION,
     part("a1", "q", "msg_1", text("one")),
@@ -660,7 +660,7 @@ test("an error of the API is an error, and what no model said is not the model t
   expect(view.model).toEqual({ provider: "anthropic", modelId: "claude-x" });
 });
 
-test("a parent that is missing is bridged, and a circle is broken, with an issue", () => {
+test("bridges a missing parent and breaks a cycle, with an issue", () => {
   const bridged = importAll([QUESTION, part("a1", "gone", "msg_1", text("one")), user("p", "a1", "two")]);
   expect(bridged[0]?.issues).toMatchObject([{ code: "PARENT_BRIDGED", line: 2 }]);
   expect(pathOf([QUESTION, part("a1", "gone", "msg_1", text("one")), user("p", "a1", "two")])).toEqual([
@@ -673,7 +673,7 @@ test("a parent that is missing is bridged, and a circle is broken, with an issue
   expect(pathOf(circle)).toEqual(["user hello", "user one", "user two"]);
 });
 
-test("records between messages that say nothing are passed, and a snapshot is no record of its message's id", () => {
+test("skips records without content between messages, and does not treat a snapshot as the record with its message id", () => {
   const path = pathOf([
     { type: "file-history-snapshot", messageId: uuid("q"), uuid: uuid("q"), snapshot: {} },
     QUESTION,
@@ -683,7 +683,7 @@ test("records between messages that say nothing are passed, and a snapshot is no
   expect(path).toEqual(["user hello", "assistant one"]);
 });
 
-test("a name that the user gave counts more than one that was made, wherever they stand", () => {
+test("prefers a name that the user gave to a generated one, wherever they are", () => {
   const names = (...notes: object[]) => {
     const view = mainOf([QUESTION, part("a1", "q", "m", text("one")), ...notes.map((note) => ({ ...note }))]);
     return view.entries.flatMap((entry) => (entry.type === "session_info" ? [entry.name] : []));
@@ -696,7 +696,7 @@ test("a name that the user gave counts more than one that was made, wherever the
   expect(names({ type: "summary", summary: "of another", leafUuid: uuid("z") })).toEqual([]);
 });
 
-test("every record is mapped, kept or counted as left out", () => {
+test("maps, keeps, or counts every record as left out", () => {
   const [session] = importAll([
     { type: "queue-operation", operation: "enqueue", timestamp: "2026-11-22T04:00:00.000Z" },
     QUESTION,
@@ -719,7 +719,7 @@ test("every record is mapped, kept or counted as left out", () => {
   expect(session?.header.timestamp).toBe("2026-11-22T04:00:00.000Z");
 });
 
-test("damaged lines are issues, and what is whole on them is imported", () => {
+test("reports damaged lines as issues, and imports the whole records on them", () => {
   const file = `\uFEFF\n${joinLines([QUESTION]).trimEnd()}${joinLines([part("a1", "q", "m", text("glued"))])}nonsense\n${joinLines(
     [user("p", "a1", "more")],
   )}{"type":"user","torn`;
@@ -732,13 +732,13 @@ test("damaged lines are issues, and what is whole on them is imported", () => {
   expect(pathOf(file)).toEqual(["user hello", "assistant glued", "user more"]);
 });
 
-test("a file without a conversation, and one of notes alone, is no session", () => {
+test("imports no session from a file without a conversation or with notes alone", () => {
   expect(importAll([{ type: "summary", summary: "x", leafUuid: uuid("a") }])).toEqual([]);
   expect(importAll([{ type: "mode", mode: "normal", sessionId: "s" }])).toEqual([]);
   expect(importAll("")).toEqual([]);
 });
 
-test("subagents in the same file are sessions of their own, linked on both sides", () => {
+test("imports subagents in the same file as sessions of their own, linked on both sides", () => {
   const side = { isSidechain: true };
   const sessions = importAll([
     QUESTION,
@@ -767,7 +767,7 @@ test("subagents in the same file are sessions of their own, linked on both sides
   expect(agent?.path[1]).toMatchObject({ data: { agentId, toolCallId: "t1" } });
 });
 
-test("a subagent whose call was not told its id is linked by what was told when it was done", () => {
+test("links a subagent whose call lacks its id by what was reported at its end", () => {
   const side = { isSidechain: true, agentId: "abc" };
   const done =
     "<task-notification>\n<task-id>abc</task-id>\n<tool-use-id>t1</tool-use-id>\n<status>completed</status>";
@@ -782,7 +782,7 @@ test("a subagent whose call was not told its id is linked by what was told when 
   expect(agent?.path[1]).toMatchObject({ data: { agentId: "abc", toolCallId: "t1" } });
 });
 
-test("a subagent of a subagent is linked with that, and what both repeat counts once", () => {
+test("links a subagent of a subagent with its parent, and counts what both repeat once", () => {
   const inner = { isSidechain: true, agentId: "inner" };
   const outer = { isSidechain: true, agentId: "outer" };
   const outerRecords = [
@@ -806,7 +806,7 @@ test("a subagent of a subagent is linked with that, and what both repeat counts 
     result("r1", "a1", "t1", "launched"),
   ];
   for (const subagents of [
-    // Named by files beside the transcripts, and by prompts alone; in any order.
+    // Named by files next to the transcripts and by prompts alone, in any order.
     [read("outer", outerRecords, { toolUseId: "t1" }), read("inner", innerRecords, { toolUseId: "t2" })],
     [read("outer", outerRecords), read("inner", innerRecords)],
     [read("outer", outerRecords), read("inner", innerRecords, { toolUseId: "gone", parentAgentId: "outer" })],
@@ -835,7 +835,7 @@ test("a subagent of a subagent is linked with that, and what both repeat counts 
   }
 });
 
-test("what a subagent repeats of its main agent's messages counts no tokens", () => {
+test("counts no tokens for messages of its main agent that a subagent repeats", () => {
   const side = { isSidechain: true, agentId: "aside" };
   const [, agent] = importAll([
     QUESTION,
@@ -850,7 +850,7 @@ test("what a subagent repeats of its main agent's messages counts no tokens", ()
   expect(usages).toEqual([0, 10]);
 });
 
-test("a copy of another session names it, and shares ids and times with it", () => {
+test("names the original of a copied session, and shares its ids and times", () => {
   const own = [QUESTION, part("a1", "q", "msg_1", text("one"))];
   const [original] = importAll(own);
   const [copy] = importAll([...own, user("p", "a1", "in the copy")], {

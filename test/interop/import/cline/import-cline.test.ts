@@ -66,7 +66,7 @@ function one(messages: readonly unknown[], more: Partial<Parameters<typeof impor
   return view;
 }
 
-test("a session of the command line has its prompts, calls, failures, tokens and checkpoints", () => {
+test("imports a command-line session's prompts, calls, failures, tokens, and checkpoints", () => {
   const manifest = {
     cwd: "/code",
     started_at: "2026-11-22T23:59:00.000Z",
@@ -107,12 +107,12 @@ test.each([
   ['{"query":"a","error":"no","success":false}', true],
   ['{"error":null,"text":"fine"}', false],
   ['prints "success":false', false],
-])("a result %s has failed: %s", (content, isError) => {
+])("determines from a result %s whether it failed: %s", (content, isError) => {
   const { path } = one([user(0, [result("c1", content)])]);
   expect(path.at(-1)).toMatchObject({ message: { isError } });
 });
 
-test("images are images, wherever they stand", () => {
+test("imports images as images, wherever they are", () => {
   const image = { type: "image", data: "AAAA", mediaType: "image/png" };
   const { messages } = one([
     user(0, [image, ...typed("see")]),
@@ -125,7 +125,7 @@ test("images are images, wherever they stand", () => {
   ]);
 });
 
-test("a fork has the ids of its original, and names it; so does one that nothing but its messages betray", () => {
+test("gives a fork its original's ids and names it; so does one identified only by its messages", () => {
   const ids = (view: ReturnType<typeof one>) => view.path.slice(1, 5).map(({ id }) => id);
   const manifest = { metadata: { fork: { forkedFromSessionId: "16_aa" } } };
   const fork = one([...MESSAGES, user(40, typed("go on"))], { manifest });
@@ -134,7 +134,7 @@ test("a fork has the ids of its original, and names it; so does one that nothing
   expect(one(MESSAGES, { forkedFrom: "16_aa" }).session.parent?.sourceId).toBe("16_aa");
 });
 
-test("the working context beside the history is a compaction: its messages, and what came later", () => {
+test("imports the working context next to the history as a compaction: its messages, and what came later", () => {
   const summary = { kind: "compaction_summary", summary: "It was read.", tokensBefore: 900 };
   const compaction = {
     source_message_count: 3,
@@ -153,7 +153,7 @@ test("the working context beside the history is a compaction: its messages, and 
   );
 });
 
-test("a condensed history of Roo Code is a compaction, and its requests are told beside it", () => {
+test("imports Roo Code's condensed history as a compaction, and its requests from the file next to it", () => {
   const rows = [
     {
       ts: START + 5,
@@ -196,7 +196,7 @@ test("a condensed history of Roo Code is a compaction, and its requests are told
   expect(lost).toMatchObject([{ usage: { input: 4 } }, { usage: { input: 3 } }]);
 });
 
-test("results that older programs send as texts are no prompts", () => {
+test("does not import results that older programs send as texts as prompts", () => {
   const { path } = one([
     user(0, [{ type: "text", text: "<task>go</task>" }]),
     user(1, [
@@ -207,7 +207,7 @@ test("results that older programs send as texts are no prompts", () => {
   expect(path.map(brief).slice(1)).toEqual(["user go", "cline.report"]);
 });
 
-test("reasoning is thinking where it is readable, and kept where only its provider can read it", () => {
+test("imports readable reasoning as thinking, and keeps what only its provider can read", () => {
   const rows = [{ ts: START + 1, say: "api_req_started", text: '{"tokensIn":10}' }];
   const document = [
     user(0, [{ type: "text", text: "<task>go</task>" }]),
@@ -229,7 +229,7 @@ test("reasoning is thinking where it is readable, and kept where only its provid
   expect(path[3]).toMatchObject({ message: { content: [{ type: "thinking" }, {}], usage: { input: 10 } } });
 });
 
-test("an agent has a session of its own, linked to the call that passed its prompt on", () => {
+test("imports an agent as a session of its own, linked to the call that contains its prompt", () => {
   const messages = [
     user(0, typed("delegate")),
     answer(10, [call("c1", "spawn_agent", { task: "look" }), call("c2", "spawn_agent", { task: "look" })]),
@@ -256,7 +256,7 @@ test("an agent has a session of its own, linked to the call that passed its prom
   expect(others[0]?.path[1]).toMatchObject({ data: { agentId: "a1", toolCallId: "c1" } });
 });
 
-test("wrong types anywhere are no error", () => {
+test("accepts wrong types anywhere without an error", () => {
   for (const junk of [null, 5, "x", [], {}, [null], { content: 5 }, [{ type: 5 }], [[]]]) {
     const messages = [
       { role: "user", content: junk, id: junk, ts: junk, metadata: junk },
@@ -282,6 +282,6 @@ test.each([
   ["an old task", [{ role: "user", content: [{ type: "text", text: "<task>\nx\n</task>" }] }], "cline"],
   ["an array of Anthropic's messages", MESSAGES.map(({ role, content }) => ({ role, content })), "messages"],
   ["an array with texts and times", [{ role: "user", content: "x", ts: 5 }], "messages"],
-])("%s is recognized", (_name, document, source) => {
+])("recognizes %s", (_name, document, source) => {
   expect(detectSource(JSON.stringify(document, null, 2))).toBe(source);
 });

@@ -29,7 +29,7 @@ const reasoning = (fields: object = {}) =>
     ...fields,
   });
 
-test("items up to the first that the model did not make are one message, with exactly what is to be replayed", () => {
+test("merges items up to the first that the model did not make into one message, with exactly what must be replayed", () => {
   const view = viewThread([
     meta(),
     settings("gpt-x", "high"),
@@ -88,7 +88,7 @@ test("items up to the first that the model did not make are one message, with ex
   expect(view.thinkingLevel).toBe("high");
 });
 
-test("totals that have not grown tell of no call, and a response's own record is exact", () => {
+test("reports no call for totals that have not grown, and exact tokens from a response's own record", () => {
   const tokens = { input_tokens: 10, output_tokens: 1, total_tokens: 11 };
   const repeated = viewThread([
     meta(),
@@ -115,11 +115,11 @@ test("totals that have not grown tell of no call, and a response's own record is
     ),
   ]);
   expect(exact.messages.at(-1)).toMatchObject({ responseId: "resp_1" });
-  // An answer that was interrupted is lost; its tokens are not.
+  // An interrupted answer is lost; its tokens are not.
   expect(exact.entries.at(-1)).toMatchObject({ type: "usage", note: "resp_2", usage: { totalTokens: 11 } });
 });
 
-test("what was taken back stays a branch", () => {
+test("keeps what was rolled back as a branch", () => {
   const view = viewThread([
     meta(),
     ...turn("one", said("assistant", "1")),
@@ -132,7 +132,7 @@ test("what was taken back stays a branch", () => {
   expect(view.entries.map(brief)).toEqual(expect.arrayContaining(["user two", "user three", "assistant 3"]));
 });
 
-test("a rollback behind a compaction leaves it, too, and one at the end leaves the leaf where it went", () => {
+test("rolls back a compaction, too, and leaves the leaf where a final rollback moved it", () => {
   const view = viewThread([
     meta(),
     ...turn("one", said("assistant", "1")),
@@ -149,7 +149,7 @@ test("a rollback behind a compaction leaves it, too, and one at the end leaves t
   expect(view.entries.map(brief)).toContain("compaction a summary");
 });
 
-test("a compaction keeps what the program kept, and its call is no message", () => {
+test("keeps in a compaction what the program kept, and imports no message for its call", () => {
   const history = [
     { type: "message", role: "user", content: [{ type: "input_text", text: "one" }] },
     { type: "function_call", name: "f", arguments: "{}", call_id: "c9" },
@@ -191,7 +191,7 @@ test("a compaction keeps what the program kept, and its call is no message", () 
   expect(view.entries.map(brief)).not.toContain("assistant a summary");
 });
 
-test("an old compaction keeps what the user said; one that only its provider can read keeps that", () => {
+test("keeps the user's messages in an old compaction, and the payload of one that only its provider can read", () => {
   const old = viewThread([
     meta(),
     ...turn("one", said("assistant", "1")),
@@ -207,7 +207,7 @@ test("an old compaction keeps what the user said; one that only its provider can
   });
 });
 
-test("the segments of a thread are one tree, and the leaf is in the newest", () => {
+test("merges the segments of a thread into one tree, with the leaf in the newest", () => {
   const base = { history_mode: "paginated" };
   const other = (id: string) => `rollout-x-${THREAD_ID}_${id}.jsonl`;
   const first = numbered([
@@ -249,7 +249,7 @@ test("the segments of a thread are one tree, and the leaf is in the newest", () 
   ]);
 });
 
-test("a fork that holds only its own part has its beginning from the file it names, entry for entry", () => {
+test("takes the beginning of a fork with only its own part from the file it names, entry for entry", () => {
   const parent = numbered([
     meta({ history_mode: "paginated" }),
     ...turn("one", said("assistant", "1", { id: "m1" }), usage("r1", { total_tokens: 5, output_tokens: 5 })),
@@ -282,7 +282,7 @@ test("a fork that holds only its own part has its beginning from the file it nam
   expect(alone && readView(alone).messages.map(briefMessage)).toEqual(["user mine", "assistant 2"]);
 });
 
-test("a fork that copied its parent counts no tokens twice, and has the parent's ids", () => {
+test("counts no tokens twice for a fork that copied its parent, and gives it the parent's ids", () => {
   const tokens = (total: number) => totals(total, { input_tokens: 5, output_tokens: 5, total_tokens: 10 });
   const history = [
     ...turn("one", said("assistant", "1"), tokens(10)),
@@ -321,7 +321,7 @@ test("a fork that copied its parent counts no tokens twice, and has the parent's
   }
 });
 
-test("a result that comes after a compaction names its call by the id that the kept call has", () => {
+test("names the kept call's id in a result that comes after a compaction", () => {
   const kept = [
     { type: "message", role: "user", content: [{ type: "input_text", text: "so far" }] },
     { type: "function_call", name: "exec_command", arguments: "{}", call_id: "c1" },
@@ -343,7 +343,7 @@ test("a result that comes after a compaction names its call by the id that the k
   expect(repairs).toEqual([]);
 });
 
-test("a subagent's thread names the one that started it, and both name the call", () => {
+test("names the starting thread in a subagent's thread, and the call in both", () => {
   const agentId = "01a201b4-0000-7000-8000-000000000003";
   const parent = [
     meta(),
@@ -367,7 +367,7 @@ test("a subagent's thread names the one that started it, and both name the call"
   expect(agent.entries[1]).toMatchObject({ data: { agentId, nickname: "Planck", toolCallId: "c1|fc_1" } });
 });
 
-test("what the program wrote is no prompt, unless the user typed it", () => {
+test("does not import the program's texts as prompts, unless the user typed them", () => {
   const view = viewThread([
     meta(),
     said("developer", "rules"),
@@ -439,7 +439,7 @@ test.each<[string, unknown, object[], boolean, string]>([
     "x",
   ],
   ["a refused patch", "x", [event("patch_apply_end", { call_id: "c1", success: false })], true, "x"],
-])("a call failed, says %s", (_, said, events, isError, text) => {
+])("determines a call's failure from %s", (_, said, events, isError, text) => {
   const view = viewThread([
     meta(),
     ...turn("go", call("c1"), output("c1", said), ...(events as ReturnType<typeof event>[])),
@@ -447,13 +447,13 @@ test.each<[string, unknown, object[], boolean, string]>([
   expect(view.messages.at(-1)).toMatchObject({ isError, content: [{ type: "text", text }] });
 });
 
-test("arguments that are no JSON are kept beside the call", () => {
+test("keeps arguments that are not JSON next to the call", () => {
   const view = viewThread([meta(), ...turn("go", call("c1", { arguments: "{broken" }), output("c1", "x"))]);
   expect(view.messages[1]).toMatchObject({ content: [{ arguments: {} }] });
   expect(view.path.map(brief)).toContain("codex.arguments");
 });
 
-test("an interrupted and a failed turn say so", () => {
+test("reports interrupted and failed turns", () => {
   const aborted = viewThread([meta(), ...turn("go", said("assistant", "half"), event("turn_aborted"))]);
   expect(aborted.messages.at(-1)).toMatchObject({ stopReason: "aborted" });
   const failed = viewThread([
@@ -463,7 +463,7 @@ test("an interrupted and a failed turn say so", () => {
   expect(failed.messages.at(-1)).toMatchObject({ stopReason: "error", errorMessage: "no" });
 });
 
-test("files that hold events alone, and the oldest ones, are read", () => {
+test("reads files with only events, and the oldest ones", () => {
   const events = viewThread([
     meta(),
     event("user_message", { message: "hello" }),
@@ -481,7 +481,7 @@ test("files that hold events alone, and the oldest ones, are read", () => {
   expect(bare.messages.map(briefMessage)).toEqual(["user hello", "assistant hi"]);
 });
 
-test("doubled records count once, a prompt typed twice is there twice, and numbered ones come in order", () => {
+test("counts duplicate records once, keeps a prompt typed twice, and orders numbered records", () => {
   const records = [
     meta(),
     ...turn("again", said("assistant", "1")),
@@ -495,7 +495,7 @@ test("doubled records count once, a prompt typed twice is there twice, and numbe
   expect(viewThread(shuffled).messages.map(briefMessage)).toEqual(once);
 });
 
-test("other items are kept, and the name comes from the program's list", () => {
+test("keeps other items, and takes the name from the program's list", () => {
   const view = viewThread(
     [
       meta(),
@@ -517,7 +517,7 @@ test("other items are kept, and the name comes from the program's list", () => {
   ]);
 });
 
-test("items and records without an envelope, as the first versions wrote them, are kept with all that they say", () => {
+test("keeps items and records without an envelope, as in the first versions, with all their content", () => {
   const view = viewThread([
     { type: "message", role: "user", content: [{ type: "input_text", text: "go" }] },
     { type: "web_search_call", status: "completed", action: { type: "search", query: "empty carts" } },
@@ -531,7 +531,7 @@ test("items and records without an envelope, as the first versions wrote them, a
   ]);
 });
 
-test("a file without a conversation is no session", () => {
+test("imports no session from a file without a conversation", () => {
   expect(importThread([[meta()]])).toBeUndefined();
   expect(importThread([])).toBeUndefined();
 });

@@ -33,7 +33,7 @@ function view(events: readonly CopilotEvent[], more: Parameters<typeof importEve
 
 const CALLED = [tokens("r1"), answer("r1", "looking", { c1: "bash" })];
 
-test("an answer has its tokens from the record before it, and a command failed by its exit code", () => {
+test("takes an answer's tokens from the record before it, and a command's failure from its exit code", () => {
   const { messages, session, repairs } = view(
     numbered([
       start(),
@@ -72,7 +72,7 @@ test("an answer has its tokens from the record before it, and a command failed b
   expect(repairs).toEqual([]);
 });
 
-test("events of two subagents at once make a session of each, linked on both sides", () => {
+test("makes a session of each of two concurrent subagents' events, linked on both sides", () => {
   const begin = (id: string, toolCallId: string) =>
     event("subagent.started", { toolCallId, agentName: "general", agentDisplayName: id }, id);
   const [main, one, other, nested] = views(
@@ -120,7 +120,7 @@ test("events of two subagents at once make a session of each, linked on both sid
   expect(main?.path[4]).toMatchObject({ data: { sessionId: one?.session.header.id, toolCallId: "c1" } });
 });
 
-test("what the user interrupts, steers or cannot send is there", () => {
+test("imports what the user interrupts, steers, or cannot send", () => {
   const { path, messages, repairs } = view(
     numbered([
       start(),
@@ -156,7 +156,7 @@ test("what the user interrupts, steers or cannot send is there", () => {
   expect(repairs.map(({ kind }) => kind)).toEqual(["resultMoved", "resultMoved"]);
 });
 
-test("a call that ran when the program was killed gets no result from an interruption after it", () => {
+test("gives a call that ran when the program was killed no result from a later interruption", () => {
   const { path } = view(
     numbered([
       start(),
@@ -177,7 +177,7 @@ test("a call that ran when the program was killed gets no result from an interru
   ]);
 });
 
-test("a compaction leaves its summary and what was said while it was written; a cancelled one only its tokens", () => {
+test("imports a compaction's summary and what was written meanwhile, and only the tokens of a canceled one", () => {
   const used = { model: "m-1", inputTokens: 30, outputTokens: 5, cacheReadTokens: 10 };
   const complete = (fields: object) =>
     event("session.compaction_complete", {
@@ -213,7 +213,7 @@ test("a compaction leaves its summary and what was said while it was written; a 
   expect(session.counts.compactions).toBe(1);
 });
 
-test("of versions that tell only output, totals have the rest, once across resumes and rewinds", () => {
+test("takes tokens other than output from totals, once across resumes and rewinds, in versions that report only output", () => {
   const said = (id: string, outputTokens: number) =>
     event("assistant.message", { apiCallId: id, content: "hi", model: "m-1", outputTokens });
   const totals = (inputTokens: number, outputTokens: number) =>
@@ -272,7 +272,7 @@ function sumOf(sessions: readonly ImportedSession[]) {
   return sums;
 }
 
-test("answers that name no model have the one that their calls or the totals name, and count once", () => {
+test("takes the model of answers without one from their calls or the totals, and counts them once", () => {
   const usage = { inputTokens: 1000, outputTokens: 187, cacheReadTokens: 600, cacheWriteTokens: 100 };
   const sessions = importEvents(
     numbered([
@@ -296,7 +296,7 @@ test("answers that name no model have the one that their calls or the totals nam
   expect(sumOf(without)).toEqual({ "m-1": [300, 187, 600, 100] });
 });
 
-test("the call of a tool names the model of its answer, whatever was selected before", () => {
+test("takes an answer's model from its tool's call, whatever was selected before", () => {
   const sessions = importEvents(
     numbered([
       start({ selectedModel: "auto" }),
@@ -315,7 +315,7 @@ test("the call of a tool names the model of its answer, whatever was selected be
   expect(sumOf(sessions)).toEqual({ "m-1": [50, 10, 0, 0], "m-2": [70, 25, 0, 0] });
 });
 
-test("output of answers whose model nothing names is taken from the totals all the same", () => {
+test("subtracts the output of answers with an unknown model from the totals", () => {
   const sessions = importEvents(
     numbered([
       start({ selectedModel: undefined }),
@@ -339,7 +339,7 @@ test("output of answers whose model nothing names is taken from the totals all t
   expect([0, 1].map((i) => sums.reduce((sum, one) => sum + (one[i] ?? 0), 0))).toEqual([130, 44]);
 });
 
-test("cache writes of a summary's call are told by its bill, and older versions name its tokens otherwise", () => {
+test("takes cache writes of a summary's call from its bill, and reads older versions' names for its tokens", () => {
   const tokenDetails = [
     { tokenType: "input", tokenCount: 20 },
     { tokenType: "cache_read", tokenCount: 60 },
@@ -360,7 +360,7 @@ test("cache writes of a summary's call are told by its bill, and older versions 
   expect(sumOf(importEvents(compaction(old)))).toEqual({ summary: [40, 9, 60, 0] });
 });
 
-test("turns that are rewound after an import stay as a branch", () => {
+test("keeps turns that are rewound after an import as a branch", () => {
   const first = [start(), prompt("one"), tokens("r1"), answer("r1", "first")];
   const second = [prompt("two"), tokens("r2"), answer("r2", "second")];
   const before = importEvents(numbered([...first, ...second]))[0];
@@ -382,7 +382,7 @@ test("turns that are rewound after an import stay as a branch", () => {
   expect(view([...numbered(first), ...rewind], { known: again }).text).toBe(readView(session).text);
 });
 
-test("turns that are rewound before an import come from the program's database, as far as it has them", () => {
+test("restores turns that are rewound before an import from the program's database, as far as it has them", () => {
   const row = (turn: number, user_message: string, assistant_response: string | null, second: number) => ({
     turn_index: turn,
     user_message,
@@ -435,7 +435,7 @@ test("turns that are rewound before an import come from the program's database, 
   expect(view([...first, ...rest], { known }).text).toBe(readView(session).text);
 });
 
-test("a prompt without a call that was redacted here does not come back from the row of its turn", () => {
+test("does not restore a redacted prompt without a call from its turn's row", () => {
   const first = numbered([start(), prompt("one"), tokens("r1"), answer("r1", "first")]);
   const rewind = numbered([event("session.info", { infoType: "rewind", message: "Rewound." })], 14);
   const { session } = view([...first, ...numbered([prompt("the secret"), event("abort", {})], 7)]);
@@ -455,7 +455,7 @@ test("a prompt without a call that was redacted here does not come back from the
   expect(again.text).not.toContain("the secret");
 });
 
-test("images, injected texts, reasoning, names, effort and forks are what they are", () => {
+test("imports images, injected texts, reasoning, names, effort, and forks as such", () => {
   const data = "iVBORw0KGgo=";
   const workspace = "id: x\nname: 'It''s mine'\nuser_named: true\n";
   const { path, messages, session } = view(
@@ -507,7 +507,7 @@ test("images, injected texts, reasoning, names, effort and forks are what they a
   expect(session.madeNameIds.size).toBe(0);
 });
 
-test("a file that ends between the tokens of a call and its answer counts them, and withdraws that entry later", () => {
+test("counts tokens of a call at the end of a file before its answer, and withdraws that entry later", () => {
   const events = numbered([start(), prompt("one"), tokens("r1"), answer("r1", "first")]);
   const shorter = view(events.slice(0, 3));
   const id = shorter.entries.find(({ type }) => type === "usage")?.id ?? "";
@@ -517,7 +517,7 @@ test("a file that ends between the tokens of a call and its answer counts them, 
   expect(whole.session.withdrawnIds.has(id)).toBe(true);
 });
 
-test("damage, repeated events, fields of the wrong type and unknown versions are told", () => {
+test("reports damage, repeated events, fields of the wrong type, and unknown versions", () => {
   const events = numbered([start({ version: 7 }), prompt("one"), answer("r1", "first")]);
   const lines = joinLines([...events, { ...events[2] }, { ...event("user.message"), data: "?", id: 5 }]);
   const glued = lines.replace("}\n{", "}{");

@@ -29,7 +29,7 @@ function view(records: readonly object[]) {
   return made;
 }
 
-test("a message that is written again replaces its older version, with its tokens and results", () => {
+test("replaces an older version of a rewritten message, with its tokens and results", () => {
   const call = { id: "c1", name: "read_file", args: { path: "a" }, status: "executing", timestamp: time };
   const tokens = { input: 100, output: 10, cached: 60, thoughts: 5, total: 115 };
   const done = {
@@ -68,7 +68,7 @@ test("a message that is written again replaces its older version, with its token
   expect(session.dropped).toEqual({ "older version of a message": 1 });
 });
 
-test("parts tell thoughts and calls where they are kept, with their signatures", () => {
+test("restores thoughts and calls from parts where they are kept, with their signatures", () => {
   const content = [
     { text: "hm", thought: true, thoughtSignature: "t" },
     { functionCall: { name: "f", args: { x: 1 } }, thoughtSignature: "f" },
@@ -92,7 +92,7 @@ test("parts tell thoughts and calls where they are kept, with their signatures",
   ]);
 });
 
-test("what was taken back stays a branch; an id that nobody has takes all back", () => {
+test("keeps rolled-back messages as a branch; an unknown id rolls all back", () => {
   const made = view([
     META,
     user("u1", "one"),
@@ -117,7 +117,7 @@ test("what was taken back stays a branch; an id that nobody has takes all back",
   );
 });
 
-test("a compressed history is a compaction, and what was kept stays where it is", () => {
+test("imports a compressed history as a compaction, and leaves what was kept in place", () => {
   const records = [
     META,
     user("u1", "one"),
@@ -141,7 +141,7 @@ test("a compressed history is a compaction, and what was kept stays where it is"
   expect(other.entries.find(({ type }) => type === "compaction")).toMatchObject({ tokensBefore: 900 });
 });
 
-test("a checkpoint that is the history so far changes nothing, and one that is another is a branch", () => {
+test("ignores a checkpoint equal to the history so far, and branches for a different one", () => {
   const records = [META, user("u1", "one"), gemini("a1", "1")];
   const same = view([
     ...records,
@@ -157,7 +157,7 @@ const CALL = { functionCall: { id: "c1", name: "read_file", args: { path: "a" } 
 const RESPONSE = { functionResponse: { id: "c1", name: "read_file", response: { output: "text" } } };
 const DONE = { id: "c1", name: "read_file", args: { path: "a" }, status: "success", result: [RESPONSE] };
 
-test("what a tool returned is there once, also if a prompt's record has it behind the call's", () => {
+test("imports a tool's result once, even if a prompt's record has it after the call's", () => {
   const { messages, session } = view([
     META,
     user("u1", "hello"),
@@ -183,7 +183,7 @@ test("what a tool returned is there once, also if a prompt's record has it behin
   expect(session.dropped).toMatchObject({ "result that its call has": 1 });
 });
 
-test("a list without notes changes nothing, and one that repeats a summary and what follows it neither", () => {
+test("ignores a list without notes, and one that repeats a summary and what follows it", () => {
   const context = user("ctx", "<session_context>here</session_context>");
   const compressed = [
     { ...context, timestamp: "2026-11-22T06:00:00.000Z" },
@@ -232,7 +232,7 @@ test("a list without notes changes nothing, and one that repeats a summary and w
   expect(messages.map(briefMessage)).toEqual(["compactionSummary", ...path.map(brief).slice(9)]);
 });
 
-test("commands and notes of the program are kept, and are no prompts", () => {
+test("keeps commands and notes of the program, but not as prompts", () => {
   const made = view([
     META,
     user("u1", "/help"),
@@ -250,7 +250,7 @@ test("commands and notes of the program are kept, and are no prompts", () => {
   ]);
 });
 
-test("every message of a list counts as a record, and what the program made up is counted as left out", () => {
+test("counts every message of a list as a record, and generated ones as left out", () => {
   const info = { id: "i1", timestamp: time, type: "info", content: "note" };
   const whole = readGeminiText(
     JSON.stringify({ ...META, messages: [info, user("u1", "one"), { ...info, id: "i2" }] }),
@@ -270,7 +270,7 @@ test("every message of a list counts as a record, and what the program made up i
   expect(session.counts).toMatchObject({ records: 5, mapped: 4, kept: 0, dropped: 1 });
 });
 
-test("a subagent names its parent, whose call names it; a file without a conversation is no session", () => {
+test("names a subagent's parent, whose call names it; makes no session of a file without a conversation", () => {
   const text = readGeminiText(joinLines([{ ...META, kind: "subagent" }, user("u1", "go")]));
   const agent = importGemini({ ...text, parentId: "p", importedAt });
   expect(agent?.parent).toEqual({ sourceId: "p", relation: "subagent" });
@@ -285,14 +285,14 @@ test("a subagent names its parent, whose call names it; a file without a convers
 const CORPUS = fileURLToPath(new URL("../../../../../shared/corpus-other-agents/gemini/", import.meta.url));
 
 test.skipIf(!existsSync(CORPUS))(
-  "files that others wrote (skipped where ../shared/corpus-other-agents is missing)",
+  "files of other writers (skipped where ../shared/corpus-other-agents is missing)",
   () => {
     for (const name of readdirSync(CORPUS)) {
       const session = importGemini({
         ...readGeminiText(readFileSync(join(CORPUS, name), "utf8")),
         importedAt,
       });
-      // One of them holds notes of the program alone.
+      // One of them contains only notes of the program.
       expect(session === undefined, name).toBe(name.includes("system_messages"));
       if (session !== undefined) expect(readView(session).problems).toEqual([]);
     }

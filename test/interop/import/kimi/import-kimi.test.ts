@@ -70,7 +70,7 @@ function one(records: readonly object[], more: Partial<Parameters<typeof importK
   return view;
 }
 
-test("a turn has its prompt, its steps with their tokens, and results in any order", () => {
+test("imports a turn's prompt, its steps with their tokens, and results in any order", () => {
   const { path, session } = one(
     [
       ...prompt("go"),
@@ -120,7 +120,7 @@ test("a turn has its prompt, its steps with their tokens, and results in any ord
   ]);
 });
 
-test("an undo leaves its turns as a branch", () => {
+test("keeps undone turns as a branch", () => {
   const { path, messages, entries } = one([
     ...prompt("P1"),
     ...step("one", 1, part("A1")),
@@ -135,7 +135,7 @@ test("an undo leaves its turns as a branch", () => {
   expect(messages.map(briefMessage)).toEqual(["user P1", "assistant A1", "user P4"]);
   expect(entries.map(brief)).toContain("assistant A2");
   expect(path.at(-1)?.parentId).toBe(entries.find((entry) => brief(entry) === "assistant A1")?.id);
-  // Without a turn after it, the leaf is where the undo went.
+  // Without a turn after it, the leaf is where the undo moved it.
   const undone = one([
     ...prompt("P1"),
     ...step("one", 1, part("A1")),
@@ -145,7 +145,7 @@ test("an undo leaves its turns as a branch", () => {
   expect(undone.messages.map(briefMessage)).toEqual(["user P1", "assistant A1"]);
 });
 
-test("a compaction keeps the latest prompts, and its tokens are told with it", () => {
+test("keeps the latest prompts in a compaction, with its tokens", () => {
   const compacted = [
     ...prompt("P1"),
     ...step("one", 1, part("A1")),
@@ -164,15 +164,15 @@ test("a compaction keeps the latest prompts, and its tokens are told with it", (
   expect(messages.map(briefMessage)).toEqual(["compactionSummary", "user P2", "user P3"]);
   const compaction = entries.find(({ type }) => type === "compaction");
   expect(compaction).toMatchObject({ summary: "All so far.", tokensBefore: 900, usage: { input: 300 } });
-  // A compaction that came to nothing has spent its tokens all the same.
+  // A compaction without an outcome has used its tokens all the same.
   const failed = one(compacted.filter((entry) => !JSON.stringify(entry).includes("apply_compaction")));
   const spent = failed.entries.filter(({ type }) => type === "usage");
   expect(spent).toMatchObject([{ usage: { input: 300 } }]);
-  // So it was when the log ended there; the compaction takes its place.
+  // Expected when the log ended there; the compaction replaces it.
   expect(one(compacted).session.withdrawnIds).toContain(spent[0]?.id);
 });
 
-test("what was broken off is kept as far as it came", () => {
+test("keeps interrupted content as far as it was written", () => {
   const { path, entries } = one([
     ...prompt("P1"),
     loop("step.begin", { uuid: "one" }),
@@ -191,7 +191,7 @@ test("what was broken off is kept as far as it came", () => {
   expect(path.at(-1)).toMatchObject({ customType: "kimi.error", data: { error: { message: "overloaded" } } });
 });
 
-test("subagents are sessions of their own, linked to the calls that started them", () => {
+test("imports subagents as sessions of their own, linked to the calls that started them", () => {
   const spawned = (n: number) =>
     record("subagent.spawned", {
       agentId: undefined,
@@ -233,7 +233,7 @@ test("subagents are sessions of their own, linked to the calls that started them
   expect(second?.session.parent).toEqual({ sourceId: SESSION_ID, relation: "subagent" });
 });
 
-test("a fork names its original, and has the ids of what it copied", () => {
+test("names a fork's original, and gives it the ids of what it copied", () => {
   const records = [...prompt("P1"), ...step("one", 1, part("A1"))];
   const fork = one([...records, record("forked"), ...prompt("P2")], { state: { forkedFrom: "session_0" } });
   expect(fork.session.parent).toEqual({ sourceId: "session_0", relation: "fork" });
@@ -241,7 +241,7 @@ test("a fork names its original, and has the ids of what it copied", () => {
   expect(fork.entries.slice(1, 3).map(({ id }) => id)).toEqual(ids.slice(1));
 });
 
-test("images are images, and the paths of saved files stay as details", () => {
+test("imports images as images, and keeps the paths of saved files as details", () => {
   const url = "data:image/png;base64,AAAA";
   const content = [
     { type: "image_url", imageUrl: { url } },
@@ -256,7 +256,7 @@ test("images are images, and the paths of saved files stay as details", () => {
   expect(path.at(-1)).toMatchObject({ customType: "kimi.file_history.checkpoint", data: { entries } });
 });
 
-test("torn and glued lines are reported, and an unknown protocol", () => {
+test("reports torn and joined lines and an unknown protocol", () => {
   const lines = prompt("P1").map((entry) => JSON.stringify(entry));
   const text = `${lines.join("")}\n{"type":"usage.rec`;
   const { records, issues } = readKimiText(text);
@@ -268,7 +268,7 @@ test("torn and glued lines are reported, and an unknown protocol", () => {
   expect(session?.issues.map(({ code }) => code)).toEqual(["VERSION_UNCLEAR"]);
 });
 
-test("wrong types anywhere are no error", () => {
+test("accepts wrong types anywhere without an error", () => {
   for (const junk of [null, 5, "x", [], {}, [null], [[]], { content: 5 }]) {
     const records = [
       record("turn.prompt", { input: junk, turnId: junk }),
@@ -304,7 +304,7 @@ test("wrong types anywhere are no error", () => {
   expect(sessionsOf([record("turn.prompt")])).toEqual([]);
 });
 
-test("a wire log is recognized, and told from what kimi-cli wrote", () => {
+test("recognizes a wire log, and distinguishes it from kimi-cli's files", () => {
   expect(detectSource([FRONT, ...prompt("P1")].map((entry) => JSON.stringify(entry)).join("\n"))).toBe(
     "kimi",
   );

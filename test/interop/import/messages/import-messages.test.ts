@@ -120,7 +120,7 @@ const DOCUMENTS: readonly (readonly [form: string, document: unknown])[] = [
   ],
 ];
 
-test.each(DOCUMENTS)("messages of the form %s are known and become the same session", (form, document) => {
+test.each(DOCUMENTS)("imports messages of the form %s as the same session", (form, document) => {
   expect(detectSource(JSON.stringify(document, null, 2))).toBe("messages");
   expect(readMessageDocument(document)?.form).toBe(form);
   const { messages, problems, repairs, session } = view(document);
@@ -137,7 +137,7 @@ test.each(DOCUMENTS)("messages of the form %s are known and become the same sess
   expect(session.entries[0]).toMatchObject({ data: { source: "messages", sourceVersion: form } });
 });
 
-test("a longer array has the entries of the shorter one, and equal messages are different entries", () => {
+test("gives a longer array the entries of the shorter one, and equal messages different entries", () => {
   const messages = ["again", "again", "again"].flatMap((content, i) => [
     { role: "user", content },
     { role: "assistant", content: `answer ${i % 2}` },
@@ -147,7 +147,7 @@ test("a longer array has the entries of the shorter one, and equal messages are 
   expect(view(messages.slice(0, 3)).entries.map(({ id }) => id)).toEqual(all.slice(0, 4));
 });
 
-test("a message has its own time if it tells one, else that of the one before", () => {
+test("gives a message its own time if it has one, else that of the previous one", () => {
   const { entries } = view([
     {
       id: "1",
@@ -160,7 +160,7 @@ test("a message has its own time if it tells one, else that of the one before", 
   expect(entries.map(({ timestamp }) => timestamp)).toEqual(Array(3).fill("2026-01-02T03:04:05.000Z"));
 });
 
-test("what is no array of messages is none, and a message of nobody is refused", () => {
+test("refuses values that are not an array of messages and a message with an unknown role", () => {
   for (const other of [[], [1], [{ a: 1 }], { messages: [] }, "text", null, [{ role: "user" }]]) {
     expect(readMessageDocument(other)).toBeUndefined();
     expect(

@@ -50,7 +50,7 @@ function partsIn(messages: readonly OpenCodeMessage[]): string[] {
     .sort();
 }
 
-test("of OpenCode's messages nothing healthy is lost, doubled or orphaned, whatever is cut, doubled and moved", () => {
+test("loses, duplicates, or orphans nothing healthy in OpenCode's messages, whatever is cut, duplicated, and moved", () => {
   fc.assert(
     fc.property(conversation, damage, ({ live, deleted }, harm) => {
       const left = damaged(live, harm);
@@ -74,7 +74,7 @@ test("of OpenCode's messages nothing healthy is lost, doubled or orphaned, whate
   );
 });
 
-test("whatever OpenCode's fields hold, what is made of them is a session, and everything is accounted for", () => {
+test("makes a session from any values of OpenCode's fields, and accounts for everything", () => {
   const fields = ["time", "tokens", "error", "summary", "finish", "role", "model", "path"] as const;
   const overwritten = fc.record({ at: place, field: fc.constantFrom(...fields), value: fc.jsonValue() });
   const ofParts = fc.record({

@@ -22,7 +22,7 @@ function view(document: unknown, more: Partial<OpenCodeInput> = {}) {
 
 const HELLO = [prompt("m1", 1, "hello"), answer("m2", 2, [text("hi")])];
 
-test("an answer has its thinking, its calls with their results, and tokens with the reasoning in the output", () => {
+test("imports an answer's thinking, its calls with their results, and tokens with reasoning in the output", () => {
   const parts = [
     { type: "step-start", snapshot: "tree1" },
     { type: "reasoning", text: "hm", metadata: { anthropic: { signature: "sig" } } },
@@ -65,17 +65,17 @@ test("an answer has its thinking, its calls with their results, and tokens with 
 test.each([
   ["an exit code", "bash", { metadata: { exit: 1 } }, true],
   ["no exit code, because the command was ended", "bash", { metadata: { exit: null } }, true],
-  ["a tool that nothing knows", "invalid", {}, true],
+  ["an unknown tool", "invalid", {}, true],
   ["an error", "read", { status: "error", error: "gone" }, true],
   ["a command that worked", "bash", { metadata: { exit: 0 } }, false],
-])("a call fails by %s", (_what, tool, state, isError) => {
+])("determines a call's failure from %s", (_what, tool, state, isError) => {
   const { messages } = view(
     makeDocument([prompt("m1", 1, "go"), answer("m2", 2, [call("c1", tool, state)])]),
   );
   expect(messages.at(-1)).toMatchObject({ role: "toolResult", isError });
 });
 
-test("a call that still runs has no result; an answer that failed or was ended says so", () => {
+test("imports no result for a running call, and the state of a failed or aborted answer", () => {
   const none = { tokens: { input: 0, output: 0 } };
   const failed = { ...none, error: { name: "APIError", data: { message: "no", statusCode: 400 } } };
   const { messages } = view(
@@ -94,7 +94,7 @@ test("a call that still runs has no result; an answer that failed or was ended s
   expect(messages[3]).toMatchObject({ stopReason: "error", errorMessage: "no" });
 });
 
-test("of a prompt, only what the user said is a message; what the program added is in the context beside it", () => {
+test("imports only the user's own text as a prompt, and adds the program's text to the context next to it", () => {
   const made = view(
     makeDocument([
       prompt(
@@ -128,7 +128,7 @@ test("of a prompt, only what the user said is a message; what the program added 
   ]);
 });
 
-test("an answer of an old version is taken apart into the calls of the model that made it", () => {
+test("splits an old version's answer into the calls of the model that made it", () => {
   const finish = (output: number) => ({ type: "step-finish", tokens: { input: 1, output }, cost: 0.1 });
   const parts = [
     { type: "step-start" },
@@ -144,10 +144,10 @@ test("an answer of an old version is taken apart into the calls of the model tha
   expect(messages[3]).toMatchObject({ usage: { output: 3 }, stopReason: "stop" });
 });
 
-describe("what was reverted is a branch", () => {
+describe("reverted messages", () => {
   const NEXT = [prompt("m3", 3, "more"), answer("m4", 4, [text("no")])];
 
-  test("while it is there, the leaf is before it", () => {
+  test("are a branch with the leaf before them while they exist", () => {
     const made = view(makeDocument([...HELLO, ...NEXT], { revert: { messageID: "m3" } }));
     expect(made.messages.map(briefMessage)).toEqual(["user hello", "assistant hi"]);
     expect(made.entries.map(brief)).toContain("user more");
@@ -155,7 +155,7 @@ describe("what was reverted is a branch", () => {
     expect(all.messages).toEqual([]);
   });
 
-  test("after it was deleted, each turn hangs where it was made", () => {
+  test("are branches from where they were made after they are deleted", () => {
     const second = [prompt("m5", 5, "else"), answer("m6", 6, [text("neither")])];
     const deleted = [...NEXT, ...second].map((message, n) => ({
       message,
@@ -172,7 +172,7 @@ describe("what was reverted is a branch", () => {
     expect(brief(parents.get("assistant neither") ?? ({ type: "x" } as never))).toBe("user else");
   });
 
-  test("the import while it was there, and the one after it was deleted, make the same entries", () => {
+  test("become the same entries before and after their deletion", () => {
     const before = view(makeDocument([...HELLO, ...NEXT], { revert: { messageID: "m3" } }));
     const deleted = NEXT.map((message, n) => ({ message, createdSeq: n, deletedSeq: 9 }));
     const after = view(makeDocument([...HELLO, prompt("m7", 7, "at last")]), { deleted });
@@ -186,7 +186,7 @@ describe("a compaction", () => {
   const summary = answer("m4", 4, [text("the summary")], { summary: true, parentID: "m3" });
   const next = prompt("m5", 5, "and now");
 
-  test("begins the context anew, with the tokens of the call that wrote it", () => {
+  test("restarts the context, with the tokens of the call that wrote it", () => {
     const made = view(makeDocument([...HELLO, ask, summary, next]));
     expect(made.messages.map(({ role }) => role)).toEqual(["compactionSummary", "user"]);
     expect(made.entries.find(({ type }) => type === "compaction")).toMatchObject({
@@ -203,7 +203,7 @@ describe("a compaction", () => {
     expect(messages.map(({ role }) => role)).toEqual(["compactionSummary", "assistant", "user"]);
   });
 
-  test("that is being written, or has failed, changes nothing, and its entries give way to it", () => {
+  test("that is unfinished or failed changes nothing, and its entries are replaced when it completes", () => {
     const { finish: _, ...unfinished } = summary.info;
     const before = view(makeDocument([...HELLO, ask, { ...summary, info: unfinished }]));
     expect(before.messages.map(({ role }) => role)).toEqual(["user", "assistant", "assistant"]);
@@ -213,7 +213,7 @@ describe("a compaction", () => {
   });
 });
 
-test("an output that the program has cleared is there, but not in the context from then on", () => {
+test("leaves an output that the program has cleared in the session, but not in the subsequent context", () => {
   const state = { time: { start: 1, end: 2, compacted: prompt("", 3).info["time"] } };
   const compacted = Object(state.time.compacted).created + 1;
   const used = answer("m2", 2, [call("c1", "read", { time: { ...state.time, compacted } })]);
@@ -225,7 +225,7 @@ test("an output that the program has cleared is there, but not in the context fr
   expect(stored).toMatchObject({ message: { content: [{ text: "out c1" }] } });
 });
 
-test("a fork has the entries of what it copied, and counts as one of the same project", () => {
+test("gives a fork the entries of what it copied, and treats it as one of the same project", () => {
   const original = makeDocument([...HELLO, prompt("m3", 5, "here")]);
   const copied = HELLO.map((one, n) => ({ ...one, info: { ...one.info, id: `f${n}` } }));
   const fork = makeDocument([...copied, prompt("f3", 9, "there")], { id: "ses_two" });
@@ -238,7 +238,7 @@ test("a fork has the entries of what it copied, and counts as one of the same pr
   expect(idsOf(two)[2]).not.toBe(idsOf(one)[2]);
 });
 
-test("a subagent and the call that started it name each other", () => {
+test("links a subagent and the call that started it", () => {
   const started = call("c1", "task", { metadata: { sessionId: "ses_child" } });
   const parent = view(makeDocument([prompt("m1", 1, "go"), answer("m2", 2, [started])]));
   expect(parent.path.at(-1)).toMatchObject({
@@ -254,7 +254,7 @@ test("a subagent and the call that started it name each other", () => {
   });
 });
 
-test("what is damaged is reported, and the rest is imported; messages of another form are refused by name", () => {
+test("reports damage and imports the rest; refuses messages of another form by name", () => {
   const [first] = HELLO;
   const made = view(makeDocument([...HELLO, first, 7, { info: {} }] as never));
   expect(made.messages.map(briefMessage)).toEqual(["user hello", "assistant hi"]);
@@ -264,7 +264,7 @@ test("what is damaged is reported, and the rest is imported; messages of another
   expect(importOpenCode({ document: makeDocument([]), importedAt })).toBeUndefined();
 });
 
-test("messages whose ids a redactor made equal are told apart by their times, and true repetitions are reported", () => {
+test("distinguishes messages whose ids a redactor made equal by their times, and reports true repetitions", () => {
   const twice = prompt("msg_x", 3, "three");
   const messages = [
     prompt("msg_x", 0, "one"),

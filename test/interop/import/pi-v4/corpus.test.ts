@@ -39,7 +39,7 @@ const fileTruth = z.union([
 
 const truthSchema = z.object({ files: z.record(z.string(), fileTruth) });
 
-/** The files of version 4 with what pi's own API says of each. */
+/** The files of version 4 with the results of pi's own API for each. */
 function casesOf() {
   if (!isThere) return [];
   return readdirSync(CORPUS).flatMap((name) => {
@@ -57,14 +57,14 @@ function casesOf() {
 const isSession = ({ bytes }: { readonly bytes: Buffer }) => !bytes.includes('"type":"session"');
 const cases = casesOf().filter(isSession);
 
-/** Answers that pi leaves out of a context, and that stay in ours until a request is made. */
+/** Answers that pi leaves out of a context and that stay in ours until a request is made. */
 const FAILED = ["error", "aborted", "deferred"];
 
 const fields = (value: unknown): Record<string, unknown> => Object(value);
 
-describe.skipIf(!isThere)("what pi wrote (skipped where ../shared/corpus-pi-v4 is missing)", () => {
+describe.skipIf(!isThere)("sessions written by pi (skipped where ../shared/corpus-pi-v4 is missing)", () => {
   test.each(cases.filter(({ truth }) => truth.opens && truth.entries.length > 0))(
-    "$name reads as pi's API says",
+    "$name has the same content as in pi's API",
     ({ bytes, truth }) => {
       if (!truth.opens) return;
       const { session, entries, pathTo, contextAt, branches, leafId } = imported(bytes);
@@ -109,7 +109,7 @@ describe.skipIf(!isThere)("what pi wrote (skipped where ../shared/corpus-pi-v4 i
   );
 
   test.each(cases.filter(({ truth }) => !truth.opens))(
-    "$name, which pi refuses, is read as far as it goes and reported",
+    "$name, which pi refuses, is read as far as possible and reported",
     ({ bytes }) => {
       const { session, branches, contextAt } = imported(bytes);
       expect(session.issues.length).toBeGreaterThan(0);

@@ -26,7 +26,7 @@ const codes = ({ session }: ReturnType<typeof imported>) =>
 const texts = (messages: readonly object[]) =>
   messages.map((one) => JSON.stringify(Object(one).content ?? Object(one).summary));
 
-test("lanes are branches, main is the leaf, and ids stay", () => {
+test("imports lanes as branches with main as the leaf, and keeps ids", () => {
   const made = imported(
     joinLines(
       HEADER_A,
@@ -60,7 +60,7 @@ test("lanes are branches, main is the leaf, and ids stay", () => {
   expect(codes(made)).toEqual([]);
 });
 
-test("branches end with their settings; without main, the one written to last is the leaf", () => {
+test("ends branches with their settings; without main, the one written to last is the leaf", () => {
   const made = imported(
     joinLines(
       HEADER_B,
@@ -92,7 +92,7 @@ test("branches end with their settings; without main, the one written to last is
   expect(codes(made)).toEqual([["PARENT_MISSING", 0]]);
 });
 
-test("a compaction keeps the entries that its tail repeats, else the tail", () => {
+test("keeps the entries that a compaction's tail repeats, else the tail", () => {
   const compaction = (retainedTail: readonly object[]) => ({
     type: "compaction",
     summary: "So far.",
@@ -130,7 +130,7 @@ test("a compaction keeps the entries that its tail repeats, else the tail", () =
   expect(contextAt("deeper").messages).toHaveLength(2);
 });
 
-test("the last line without a line break counts in one dialect if it is whole, and in the other never", () => {
+test("accepts a whole last line without a line break in one dialect, and never in the other", () => {
   const a = joinLines(
     HEADER_A,
     entry(1, "one", null, user("1"), "main"),
@@ -154,7 +154,7 @@ test("the last line without a line break counts in one dialect if it is whole, a
   }
 });
 
-test("tokens count once: rows that entries tell are left out", () => {
+test("counts tokens once: omits rows that repeat entries", () => {
   const summed = { type: "compaction", summary: "x", retainedTail: [], tokensBefore: 1, usage: tokens(7, 3) };
   const row = (seq: number, usage: object, more: object = {}) => ({
     kind: "usage",
@@ -186,7 +186,7 @@ test("tokens count once: rows that entries tell are left out", () => {
   });
 });
 
-test("operations are counted, what waited is reported, and what an application stored is kept", () => {
+test("counts operations, reports pending ones, and keeps what an application stored", () => {
   const a = imported(
     joinLines(
       HEADER_A,
@@ -230,7 +230,7 @@ test("operations are counted, what waited is reported, and what an application s
   ]);
 });
 
-test("what pi refuses is reported, and everything legible is read", () => {
+test("reports what pi refuses, and reads everything legible", () => {
   const made = imported(
     `${joinLines({ ...HEADER_B, v: 5 }, entry(1, "one", null, user("1")))}{"kind":"entry"\n${joinLines(
       entry(1, "two", "lost", user("2")),
@@ -259,7 +259,7 @@ test("what pi refuses is reported, and everything legible is read", () => {
   );
 });
 
-test("a header without entries makes no session, and entries without a header make one", () => {
+test("makes no session of a header without entries, and one of entries without a header", () => {
   const importedAt = "2027-01-01T00:00:00.000Z";
   expect(importPi4({ ...readPi4Text(joinLines(HEADER_B)), importedAt })).toBeUndefined();
   const text = joinLines(entry(1, "one", null, user("1")), tip(2, "main", "one"));
@@ -267,7 +267,7 @@ test("a header without entries makes no session, and entries without a header ma
   expect(session).toMatchObject({ sourceId: "from-name", header: { id: "from-name" }, parent: undefined });
 });
 
-test("a header tells the session that this one was forked from, and what its application wrote", () => {
+test("takes the original of a fork, and the application's data, from the header", () => {
   const header = { ...HEADER_A, parentSessionId: "a-0", metadata: { host: "till" } };
   const { session } = imported(joinLines(header, entry(1, "one", null, user("1"), "main")));
   expect(session).toMatchObject({
@@ -281,7 +281,7 @@ test("a header tells the session that this one was forked from, and what its app
   });
 });
 
-test("whatever lines are lost, doubled or moved, nothing throws, and all legible messages are there", () => {
+test("never throws and keeps all legible messages, whatever lines are lost, duplicated, or moved", () => {
   const lines = [
     HEADER_B,
     [

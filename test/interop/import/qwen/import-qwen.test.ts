@@ -23,7 +23,7 @@ function view(records: readonly QwenRecord[]) {
   return made;
 }
 
-test("an answer has the id of its report, a command failed by the code in its output, and other calls are usage", () => {
+test("takes an answer's id from its report and a command's failure from its output, and imports other calls as usage", () => {
   const { path, messages, session, repairs } = view([
     asked("q1", "run"),
     system("n1", "attribution_snapshot", {}),
@@ -59,7 +59,7 @@ test("an answer has the id of its report, a command failed by the code in its ou
   expect(repairs).toEqual([]);
 });
 
-test("a rewind keeps the old turns as a branch, and is the leaf if nothing follows", () => {
+test("keeps old turns as a branch after a rewind, which is the leaf if nothing follows", () => {
   const turns = [asked("q1", "one"), answered("a1", [{ text: "first" }]), asked("q2", "two")];
   const rewind = { ...system("w1", "rewind", { truncatedCount: 1 }), parentUuid: uuid("a1") };
   expect(view([...turns, rewind]).messages.map(briefMessage)).toEqual(["user one", "assistant first"]);
@@ -68,7 +68,7 @@ test("a rewind keeps the old turns as a branch, and is the leaf if nothing follo
   expect(entries.map(brief)).toContain("user two");
 });
 
-test("a compression is followed by what it kept, as entries if they are there, else as messages", () => {
+test("follows a compression with what it kept, as entries if they exist, else as messages", () => {
   const contents = (...texts: readonly string[]) =>
     texts.map((text, i) => ({ role: i % 2 === 0 ? "user" : "model", parts: [{ text }] }));
   const compressed = (...texts: readonly string[]) =>
@@ -98,7 +98,7 @@ test("a compression is followed by what it kept, as entries if they are there, e
   expect(view([...before, compressed()]).messages.map(briefMessage)).toEqual(["compactionSummary"]);
 });
 
-test("a copy has the ids of its original, and names it; a session names the one that started it", () => {
+test("gives a copy its original's ids and names it; names the session that started another", () => {
   const records = [
     asked("q1", "one"),
     report("p1", "r1"),
@@ -119,7 +119,7 @@ test("a copy has the ids of its original, and names it; a session names the one 
   expect(started.session.parent).toEqual({ sourceId: "main", relation: "subagent" });
 });
 
-test("names, notes, models, refused calls and files are what they are", () => {
+test("imports names, notes, models, refused calls, and files as such", () => {
   const { path, session } = view([
     system("n1", "custom_title", { customTitle: "Walls", titleSource: "auto" }),
     asked("q1", "one"),
@@ -155,7 +155,7 @@ test("names, notes, models, refused calls and files are what they are", () => {
   expect(session.dropped).toEqual({ "repeated title": 1 });
 });
 
-test("records of subagents make sessions of their own, whose calls the reports do not count again", () => {
+test("makes sessions of subagents' records, whose calls the reports do not count again", () => {
   const lane = { isSidechain: true, agentId: "explore-1", agentName: "Explore" };
   const [main, subagent] = importChat([
     asked("q1", "delegate"),
@@ -177,7 +177,7 @@ test("records of subagents make sessions of their own, whose calls the reports d
   expect(subagent?.session.parent).toEqual({ sourceId: QWEN_ID, relation: "subagent" });
 });
 
-test("a subagent's transcript of a newer version is linked to its call, and its answers are whole", () => {
+test("links a subagent's transcript of a newer version to its call, with whole answers", () => {
   const lane = { isSidechain: true, agentId: "explore-c1", agentName: "explore" };
   const { usageMetadata: _, ...rest } = answered("s3", [makeCall("c2")]);
   const told = { subagent_name: "explore", prompt_id: `${QWEN_ID}#explore-c1#0`, model: "q-2" };
@@ -203,7 +203,7 @@ test("a subagent's transcript of a newer version is linked to its call, and its 
   expect(shorter?.path.map(({ id }) => id)).toEqual(agent?.path.slice(0, 4).map(({ id }) => id));
 });
 
-test("a report at the end of a file counts, and is withdrawn when the answer has come", () => {
+test("counts a report at the end of a file, and withdraws it when the answer arrives", () => {
   const records = [asked("q1", "one"), report("p1", "r1"), answered("a1", [{ text: "first" }])];
   const shorter = view(records.slice(0, 2));
   expect(shorter.path.map(brief)).toEqual(["sessiontree.import", "user one", "usage"]);
@@ -212,7 +212,7 @@ test("a report at the end of a file counts, and is withdrawn when the answer has
   expect(whole.session.withdrawnIds).toContain(shorter.path[2]?.id);
 });
 
-test("tokens count thoughts once, whether the provider has them in its output or beside it", () => {
+test("counts thought tokens once, whether the provider includes them in its output or next to it", () => {
   const apart = {
     promptTokenCount: 100,
     candidatesTokenCount: 10,
@@ -223,7 +223,7 @@ test("tokens count thoughts once, whether the provider has them in its output or
   expect(messages[1]).toMatchObject({ usage: { input: 100, output: 14, reasoning: 4, totalTokens: 114 } });
 });
 
-test("the log of a managed session is refused by name, and circles and lost parents are told", () => {
+test("refuses the log of a managed session by name, and reports cycles and missing parents", () => {
   expect(() => importChat([system("m1", "managed_session_header_v1", {})])).toThrow(
     expect.objectContaining({ code: "VERSION_TOO_NEW" }),
   );

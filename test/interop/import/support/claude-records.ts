@@ -5,21 +5,21 @@ import {
 import type { ImportedSession } from "../../../../src/interop/import/imported-session.ts";
 import { readSourceText } from "../../../../src/interop/import/source-text.ts";
 
-/** A record as Claude Code writes it, made by these functions. */
+/** A record as Claude Code writes it, created by these functions. */
 export type ClaudeRecord = { [field: string]: unknown };
 
 export const SESSION_ID = "11111111-2222-4333-8444-555555555555";
 
-/** Makes the `uuid` of a record from a short name. */
+/** Returns the `uuid` of a record for a short name. */
 export function uuid(name: string): string {
   const hex = Buffer.from(name.padEnd(4, "_")).toString("hex").slice(-8).padStart(8, "0");
   return `${hex}-0000-4000-8000-000000000000`;
 }
 
-/** Records so far: later ones are later, and all within an hour, in whichever order files share a process. */
+/** Number of records so far: later ones have later times, all within an hour, in whichever order files share a process. */
 let count = 0;
 
-/** Makes a record with an envelope; `parent` null begins the conversation. */
+/** Creates a record with an envelope; `parent` null starts the conversation. */
 export function record(
   type: string,
   name: string,
@@ -49,7 +49,7 @@ export function user(
   return record("user", name, parent, { message: { role: "user", content }, ...fields });
 }
 
-/** Makes one record of a message of the model; records of one `id` are one message. */
+/** Creates one record of a model's message; records with one `id` are one message. */
 export function part(
   name: string,
   parent: string | null,
@@ -85,12 +85,12 @@ export function result(
   return user(name, parent, [{ type: "tool_result", tool_use_id: id, content }], more);
 }
 
-/** Spells records as a file. */
+/** Returns records as a file's text. */
 export function joinLines(records: readonly unknown[]): string {
   return records.map((one) => `${JSON.stringify(one)}\n`).join("");
 }
 
-/** Imports records; the main session and those of its subagents. */
+/** Imports records; returns the main session and those of its subagents. */
 export function importAll(
   records: readonly ClaudeRecord[] | string,
   more: Partial<ClaudeCodeInput> = {},

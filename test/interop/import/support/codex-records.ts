@@ -4,7 +4,7 @@ import { readSourceText } from "../../../../src/interop/import/source-text.ts";
 import { joinLines } from "./claude-records.ts";
 import { readView } from "./session-view.ts";
 
-/** A record as Codex writes it, made by these functions. */
+/** A record as Codex writes it, created by these functions. */
 export type CodexRecord = { [field: string]: unknown };
 
 export const THREAD_ID = "01a201b4-0000-7000-8000-000000000001";
@@ -43,7 +43,7 @@ export function said(
   return item("message", { role, content: [{ type, text }], ...fields });
 }
 
-/** A turn that begins with a prompt. */
+/** Returns a turn that starts with a prompt. */
 export function turn(prompt: string, ...records: CodexRecord[]): CodexRecord[] {
   return [
     event("task_started"),
@@ -85,7 +85,7 @@ export function numbered(records: readonly CodexRecord[], from = 0): CodexRecord
   return records.map((one, i) => ({ ...one, ordinal: from + i }));
 }
 
-/** Spells a file. */
+/** Returns records as a file's text. */
 export function rollout(records: readonly CodexRecord[], path = `rollout-x-${THREAD_ID}.jsonl`) {
   return { path, ...readSourceText(joinLines(records)) };
 }

@@ -2,12 +2,12 @@ import { type CopilotInput, importCopilot } from "../../../../src/interop/import
 import { readSourceText } from "../../../../src/interop/import/source-text.ts";
 import { joinLines } from "./claude-records.ts";
 
-/** An event as Copilot CLI writes it, made by these functions. */
+/** An event as Copilot CLI writes it, created by these functions. */
 export type CopilotEvent = { [field: string]: unknown };
 
 export const COPILOT_ID = "c0000000-0000-4000-8000-000000000001";
 
-/** Numbers events as the program does: with ids, times, and each behind the one before. */
+/** Numbers events as the program does: with ids and times, each after the previous one. */
 export function numbered(events: readonly CopilotEvent[], first = 1): CopilotEvent[] {
   return events.map((event, i) => ({
     ...event,
@@ -25,7 +25,7 @@ export function makeTime(number: number): string {
   return new Date(Date.UTC(2026, 10, 23, 5, 0, number)).toISOString();
 }
 
-/** @param agentId - The subagent whose event it is. */
+/** @param agentId - Id of the subagent that the event belongs to. */
 export function event(type: string, data: object = {}, agentId?: string): CopilotEvent {
   return { type, data, ...(agentId !== undefined && { agentId }) };
 }
@@ -46,7 +46,7 @@ export function prompt(content: string, fields: object = {}, agentId?: string): 
   return event("user.message", { content, transformedContent: `<now/>\n\n${content}`, ...fields }, agentId);
 }
 
-/** The record of a call's tokens: 100 of input, 60 of them cached, and 10 of output. */
+/** Returns the record of a call's tokens: 100 of input, 60 of them cached, and 10 of output. */
 export function tokens(apiCallId: string, fields: object = {}, agentId?: string): CopilotEvent {
   const counts = {
     inputTokens: 100,
@@ -59,7 +59,7 @@ export function tokens(apiCallId: string, fields: object = {}, agentId?: string)
   return event("session.usage_record", { usage }, agentId);
 }
 
-/** An answer, with calls of a tool by their ids. */
+/** Returns an answer with tool calls by their ids. */
 export function answer(
   apiCallId: string,
   content: string,

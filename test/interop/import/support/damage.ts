@@ -1,6 +1,6 @@
 import fc from "../../../support/fast-check.ts";
 
-/** What is done to a file: records are left out, doubled, and moved. */
+/** Changes to a file: records are omitted, duplicated, and moved. */
 export interface Damage {
   readonly cut: readonly number[];
   readonly doubled: readonly number[];

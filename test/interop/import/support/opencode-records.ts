@@ -4,19 +4,21 @@ export interface OpenCodeMessage {
   readonly parts: readonly object[];
 }
 
-/** Milliseconds at which the session of these tests begins. */
+/** Start of these tests' session, in milliseconds. */
 const BEGUN = Date.UTC(2026, 10, 22, 5);
 
 let partNumber = 0;
 
-/** A prompt, made so many seconds after the session began. */
+/** Returns a prompt, created a number of seconds after the session started. */
 export function prompt(id: string, second: number, ...parts: readonly (string | object)[]): OpenCodeMessage {
   const model = { providerID: "acme", modelID: "acme-1" };
   const info = { id, role: "user", time: { created: BEGUN + second * 1000 }, agent: "build", model };
   return { info, parts: parts.map((part) => withId(typeof part === "string" ? text(part) : part)) };
 }
 
-/** An answer, as `prompt`; it takes 100 tokens of input, of which 60 are cached, and 10 of output, 4 of them reasoning. */
+/**
+ * Returns an answer, timed as `prompt`; it uses 100 tokens of input, 60 of them cached, and 10 of output, 4 of them reasoning.
+ */
 export function answer(
   id: string,
   second: number,
@@ -43,7 +45,7 @@ export function text(said: string, more: object = {}): object {
   return { type: "text", text: said, ...more };
 }
 
-/** A call that was completed, unless its state says otherwise. */
+/** Returns a call that was completed, unless its state differs. */
 export function call(callID: string, tool: string, state: object = {}): object {
   const input = { path: "a.txt" };
   return {
@@ -59,7 +61,7 @@ function withId(part: object): object {
   return { id: `prt_${partNumber}`, ...part };
 }
 
-/** The document of `opencode export`. */
+/** Returns the document of `opencode export`. */
 export function makeDocument(messages: readonly OpenCodeMessage[], more: object = {}) {
   const info = {
     id: "ses_one",

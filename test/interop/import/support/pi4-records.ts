@@ -30,11 +30,11 @@ export function tokens(input: number, output: number) {
   return { input, output, cacheRead: 0, cacheWrite: 0, totalTokens: input + output, cost };
 }
 
-/** The body of a message: of the assistant if it answers. */
+/** Returns the body of a message: an assistant's if it answers. */
 export const user = (text: string) => ({ type: "message", message: said("user", text) });
 export const assistant = (text: string) => ({ type: "message", message: said("assistant", text) });
 
-/** An entry, of a lane in dialect A. */
+/** Returns an entry, of a lane in dialect A. */
 export function entry(seq: number, id: string, parentId: string | null, body: object, lane?: string) {
   return {
     kind: "entry",
@@ -47,7 +47,7 @@ export function entry(seq: number, id: string, parentId: string | null, body: ob
   };
 }
 
-/** Sets or deletes a value of dialect B. */
+/** Sets or deletes a value in dialect B. */
 export const set = (seq: number, namespace: string, key: string, value: unknown) => ({
   kind: "value",
   op: "set",
@@ -58,7 +58,7 @@ export const set = (seq: number, namespace: string, key: string, value: unknown)
 });
 export const tip = (seq: number, branch: string, id: string | null) => set(seq, "pi.branch.tip", branch, id);
 
-/** Lines of a file. */
+/** Returns a file's lines as text. */
 export function joinLines(...lines: readonly unknown[]): string {
   return lines.map((line) => `${JSON.stringify(line)}\n`).join("");
 }
@@ -70,7 +70,7 @@ export function imported(text: string | Uint8Array) {
   return readBack(session);
 }
 
-/** What a session holds once it is written. */
+/** Returns the contents of a session after it is written. */
 export function readBack(session: ImportedSession) {
   const text = [session.header, ...session.entries].map((one) => `${encodeRecord(one)}\n`).join("");
   const { entries, issues, leafId } = readSession(text);

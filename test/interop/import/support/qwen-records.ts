@@ -2,12 +2,12 @@ import { importQwen, type QwenInput } from "../../../../src/interop/import/qwen/
 import { readSourceText } from "../../../../src/interop/import/source-text.ts";
 import { joinLines, uuid } from "./claude-records.ts";
 
-/** A record as Qwen Code writes it, made by these functions. */
+/** A record as Qwen Code writes it, created by these functions. */
 export type QwenRecord = { [field: string]: unknown };
 
 export const QWEN_ID = "b0000000-0000-4000-8000-000000000001";
 
-/** Makes the records of a chat, each the child of the one before unless it names its parent. */
+/** Creates the records of a chat, each a child of the previous one unless it names its parent. */
 export function chat(records: readonly QwenRecord[]): QwenRecord[] {
   return records.map((record, i) => ({
     parentUuid: records[i - 1]?.["uuid"] ?? null,
@@ -23,7 +23,7 @@ export function asked(name: string, text: string, fields: object = {}): QwenReco
   return { uuid: uuid(name), type: "user", message: { role: "user", parts: [{ text }] }, ...fields };
 }
 
-/** An answer with its parts: 100 tokens of input, 60 of them cached, and 10 of output. */
+/** Returns an answer with its parts: 100 tokens of input, 60 of them cached, and 10 of output. */
 export function answered(name: string, parts: readonly object[], fields: object = {}): QwenRecord {
   const usageMetadata = {
     promptTokenCount: 100,
@@ -54,7 +54,7 @@ export function system(name: string, subtype: string, systemPayload: object): Qw
   return { uuid: uuid(name), type: "system", subtype, systemPayload };
 }
 
-/** The report of a call: by default, of one with the tokens of `answered`. */
+/** Returns a call's report: by default, of one with the tokens of `answered`. */
 export function report(name: string, responseId: string, fields: object = {}): QwenRecord {
   const uiEvent = {
     "event.name": "qwen-code.api_response",

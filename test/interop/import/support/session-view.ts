@@ -34,7 +34,7 @@ export function readView(session: ImportedSession) {
   };
 }
 
-/** Says in a word or two what an entry is. */
+/** Returns an entry's short form: one or two words. */
 export function brief(entry: SessionEntry): string {
   switch (entry.type) {
     case "message":
@@ -51,7 +51,7 @@ export function brief(entry: SessionEntry): string {
   }
 }
 
-/** Says what a message says: `user hello`, `assistant hi+c1`, `result c1`. */
+/** Returns a message's short form: `user hello`, `assistant hi+c1`, `result c1`. */
 export function briefMessage(message: { role: string; content?: unknown; toolCallId?: string }): string {
   if (message.role === "toolResult") return `result ${message.toolCallId}`;
   const { content } = message;
@@ -64,7 +64,7 @@ function briefBlock(block: { type: string; text?: string; thinking?: string; id?
   return block.text ?? block.thinking ?? block.id ?? block.type;
 }
 
-/** Returns each text, call and result of an imported session, in short and sorted. */
+/** Returns the sorted short forms of each text, call, and result in an imported session. */
 export function partsMade(view: ReturnType<typeof readView>): string[] {
   return view.entries
     .flatMap((entry) => {
@@ -78,7 +78,7 @@ export function partsMade(view: ReturnType<typeof readView>): string[] {
     .sort();
 }
 
-/** Returns what the first entry says of where a session was imported from. */
+/** Returns the provenance in an imported session's first entry. */
 export function getImportProvenance([first]: readonly object[]): unknown {
   return Object(first).data;
 }

@@ -29,7 +29,7 @@ const block = z.object({
 
 const cached = z.object({ cached_tokens: z.number() }).optional();
 
-/** Tokens as servers and sums over them tell them, made into what a usage counts: input without what a cache served. */
+/** Token counts of servers and sums over them, converted to a usage: input excludes cache reads. */
 const tokens = z
   .object({
     input_tokens: z.number().optional(),
@@ -58,7 +58,7 @@ const call = z.object({
   model: z.string(),
   httpStatus: z.number().nullable(),
   completeStream: z.boolean().nullable(),
-  /** Null where the program does not tell it. */
+  /** Null where the program does not record it. */
   session: z.string().nullable(),
   agent: z.string().nullable(),
   blocks: z.array(block),
@@ -96,7 +96,7 @@ const truthSchema = z.object({
     z.object({ call: call.nullish(), summary: z.string(), applied: z.boolean().default(true) }),
   ),
   subagents: z.array(z.object({ id: z.string().nullable(), calls: z.array(call) })),
-  /** Calls of which the program tells no more than their tokens. */
+  /** Calls for which the program records only tokens. */
   sideCalls: z.array(call).default([]),
   totals: z.object({
     main: total,
@@ -108,7 +108,7 @@ const truthSchema = z.object({
   }),
 });
 
-/** What a program really did, by what its server saw. */
+/** A program's actual behavior, as its server saw it. */
 export type Truth = z.infer<typeof truthSchema>;
 
 type Call = z.infer<typeof call>;
@@ -117,7 +117,7 @@ export function readTruth(path: string): Truth {
   return asTold(truthSchema.parse(JSON.parse(readFileSync(path, "utf8"))));
 }
 
-/** Leaves out what a program does not write. */
+/** Omits what a program does not write. */
 function asTold(truth: Truth): Truth {
   const { prompts, totals, subagents, sideCalls } = truth;
   if (truth.program === "qwen-code" && totals.side !== undefined) {
@@ -135,7 +135,7 @@ function asTold(truth: Truth): Truth {
   };
 }
 
-/** Adds tokens up. */
+/** Sums tokens. */
 function addUsage(totals: readonly { usage: z.infer<typeof tokens> }[]) {
   const sum = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
   for (const { usage } of totals) for (const name of NAMES) sum[name] += usage[name];
@@ -144,15 +144,15 @@ function addUsage(totals: readonly { usage: z.infer<typeof tokens> }[]) {
 
 const NAMES = ["input", "output", "cacheRead", "cacheWrite"] as const;
 
-/** What a program does not write, or what was torn off. */
+/** Content that a program does not write, or that was torn off. */
 export interface Tolerance {
-  /** The program may keep nothing of an answer that was broken off. */
+  /** Whether the program may keep nothing of an interrupted answer. */
   readonly broken: boolean;
-  /** The last line is cut in half: what it held is missing. */
+  /** Whether the last line is cut in half, and its content missing. */
   readonly torn: boolean;
 }
 
-/** Compares imported sessions with what the program really did. */
+/** Compares imported sessions with the program's actual behavior. */
 export function expectTruth(sessions: readonly ImportedSession[], truth: Truth): void {
   const broken = !["claude-code", "codex"].includes(truth.program);
   const tolerance = { broken, torn: truth.case.includes("torn") };
@@ -239,7 +239,7 @@ function expectCalls(views: readonly View[], truth: Truth, { broken, torn }: Tol
     expect
       .soft(
         ids.filter((id) => !known.has(id)),
-        "no response of nobody",
+        "only responses of known calls",
       )
       .toEqual([]);
     const own = calls.filter((one) => one.session !== null && isHome(view, one) && isComplete(one));
@@ -247,13 +247,13 @@ function expectCalls(views: readonly View[], truth: Truth, { broken, torn }: Tol
   }
 }
 
-/** Tells whether a call was made in a session, as far as the program tells it: else, it may be any subagent's. */
+/** Returns whether a call was made in a session, as far as the program records it: else, it may be any subagent's. */
 function isHome({ session: { sourceId, parent } }: View, { agent, session }: Call): boolean {
   if (agent !== null) return sourceId.endsWith(agent);
   return session === null ? parent?.relation === "subagent" : sourceId === session;
 }
 
-/** Finds the answer of a call by its id, else by its texts and ids of calls: not every program names responses. */
+/** Returns whether a message is a call's answer, by its id, else by its texts and call ids: not every program names responses. */
 function isAnswer(message: AssistantMessage, one: Call): boolean {
   return message.responseId === undefined ? saysSame(message, one) : message.responseId === one.messageId;
 }
@@ -318,7 +318,7 @@ function expectCall(home: View | undefined, message: AssistantMessage, one: Call
   if (one.usage != null) expect.soft(getTokens(message.usage)).toEqual(one.usage);
 }
 
-/** What Kimi Code writes above a result when it sends it. */
+/** Text that Kimi Code puts before a result when it sends it. */
 const ADDED_BY_KIMI =
   /^(?:Wall time: [\d.]+ seconds\n)?(?:<system>ERROR: Tool execution failed\.<\/system>\n)?/;
 
@@ -336,16 +336,16 @@ function expectResult(home: View | undefined, id: string, expected: z.infer<type
   const { content } = expected;
   const parts = typeof content === "string" ? [content] : content.map((one) => one.text ?? "");
   const sent = parts.filter((part) => !part.startsWith("<system-reminder>")).join("");
-  // Copilot tells only why a call failed, not all that it sent.
+  // Copilot records only why a call failed, not all that it sent.
   if (made.details !== undefined && "errorCode" in Object(made.details)) {
     expect.soft(text).not.toBe("");
     return;
   }
-  // What the program added to a result when it sent it is no part of what it keeps as the result.
+  // What the program added to a result when it sent it is not part of its stored result.
   const [unreminded = ""] = sent.split("\n\n<system-reminder>");
   const kept = home?.session.source === "kimi" ? unreminded.replace(ADDED_BY_KIMI, "") : unreminded;
   expect.soft(text.trimEnd()).toBe(kept.trimEnd());
-  // Chat Completions, whose results cannot say that they failed either, take images behind them.
+  // Chat Completions, whose results cannot mark failures either, take images after them.
   if (expected.is_error === null) return;
   const images = typeof content === "string" ? [] : content.filter(({ type }) => type.includes("image"));
   expect.soft(made.content.filter(({ type }) => type === "image").length).toBe(images.length);

@@ -1,7 +1,7 @@
 import { readFences } from "../../../contract/support/markdown.ts";
 import { readText } from "../../../contract/support/repository.ts";
 
-/** Returns the SQL blocks that a document marks with a word, each as it stands there. */
+/** Returns the SQL blocks that a document marks with a word, verbatim. */
 export function sqlBlocks(document: string, kind: string): string[] {
   const blocks = readFences(readText(document)).filter(
     ({ language, flags }) => language === "sql" && flags.includes(kind),

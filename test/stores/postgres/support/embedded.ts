@@ -2,7 +2,7 @@ import { PGlite } from "@electric-sql/pglite";
 import { pg_trgm } from "@electric-sql/pglite/contrib/pg_trgm";
 import { afterAll, beforeAll } from "vitest";
 
-/** Gives the database of a test file: starting one takes a second or more. */
+/** Starts the database of a test file, which takes a second or more. */
 export function embeddedDatabase(options: { readonly hasTrigrams?: boolean } = {}): () => PGlite {
   let database: PGlite | undefined;
   beforeAll(async () => {

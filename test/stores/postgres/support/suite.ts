@@ -5,13 +5,13 @@ import { remoteStore } from "../../../../src/stores/remote/remote-store.ts";
 import { faultyBackend } from "../../../../src/stores/suite/faulty-backend.ts";
 import { sessionStoreSuite } from "../../../../src/stores/suite/store-suite.ts";
 
-/** Attempts follow each other at once, and nobody waits long. */
+/** Options for retrying without a delay and giving up soon. */
 const QUICK = { minRetryMs: 1, maxRetryMs: 5, pollMs: 5 };
 
 /**
  * Runs the suite of all stores over a database that has its tables.
  *
- * @param makeClient - Gives a client: another process's for every call, where there can be several.
+ * @param makeClient - Returns a client: for every call another process's, where there can be several.
  */
 export function postgresSuite(makeClient: () => PostgresClient, notify: boolean): void {
   sessionStoreSuite({

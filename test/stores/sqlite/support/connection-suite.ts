@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { sqliteSuite } from "./sqlite-suite.ts";
 import { SuiteRunner } from "./suite-runner.ts";
 
-/** Runs the suite over `bun:sqlite`, or over the copy of better-sqlite3 in the folder that is given, and prints the outcome. */
+/** Runs the suite over `bun:sqlite`, or over the copy of better-sqlite3 in the given folder, and prints the outcome. */
 const [packageFolder = ""] = process.argv.slice(2);
 const Driver =
   packageFolder === ""

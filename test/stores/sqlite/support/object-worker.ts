@@ -2,14 +2,14 @@ import { type SqliteObjectStorage, sqliteStore } from "sessiontree/sqlite";
 import { sqliteSuite } from "./sqlite-suite.ts";
 import { SuiteRunner } from "./suite-runner.ts";
 
-/** What a Durable Object gets, as far as it is used here. */
+/** Arguments of a Durable Object, as far as they are used here. */
 interface ObjectContext {
   readonly storage: SqliteObjectStorage & { setAlarm(atMs: number): Promise<void> };
   /** Ends this object, and with it the running request. */
   abort(reason: string): never;
 }
 
-/** A Durable Object that keeps sessions, and runs the suite over its storage. */
+/** A Durable Object that stores sessions, and runs the suite over its storage. */
 export class Sessions {
   readonly #context: ObjectContext;
 
@@ -54,7 +54,7 @@ export class Sessions {
     return runner.run();
   }
 
-  /** Appends to the session; with `isEvicted`, the object ends in the middle of the second of two statements of the append. */
+  /** Appends to the session; with `isEvicted`, the object ends during the second of the append's two statements. */
   async #append(text: string, isEvicted: boolean): Promise<string> {
     const { storage } = this.#context;
     const abort = () => this.#context.abort("evicted");

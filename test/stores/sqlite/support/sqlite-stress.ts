@@ -8,20 +8,20 @@ import { Lives } from "../../../fault/support/lives.ts";
 import { removeFolder } from "../../../support/remove-folder.ts";
 import { openTestDatabase } from "./test-database.ts";
 
-/** What a child tells. */
+/** Event that a child process reports. */
 export type SqliteStressEvent =
   | { readonly session: string; readonly acknowledged: readonly string[] }
   | { readonly redacted: string };
 
-/** What came of it. */
+/** Results of a run. */
 export interface SqliteStressReport {
   rounds: number;
   acknowledged: number;
   redacted: number;
   killed: number;
-  /** Acknowledged entries that are not there. */
+  /** Acknowledged entries that are missing. */
   lost: string[];
-  /** Issues of sessions, entries that are stored twice, and what SQLite finds wrong with the file. */
+  /** Issues of sessions, entries that are stored twice, and errors that SQLite finds in the file. */
   damaged: string[];
 }
 
@@ -31,7 +31,7 @@ const ROUND_MS = 10_000;
 
 const PROGRAMS = fileURLToPath(new URL("../../../../node_modules/.cache/sessiontree/", import.meta.url));
 
-/** Lets real processes append to sessions in one file of SQLite and be killed, for so long; counts what was acknowledged and is lost. */
+/** Lets real processes append to sessions in one SQLite file and be killed, for a time; counts acknowledged and lost entries. */
 export async function stressSqlite(milliseconds: number, seed: number): Promise<SqliteStressReport> {
   const report = { rounds: 0, acknowledged: 0, redacted: 0, killed: 0, lost: [], damaged: [] };
   mkdirSync(PROGRAMS, { recursive: true });

@@ -4,17 +4,17 @@ import { SqliteBackend } from "../../../../src/stores/sqlite/sqlite-backend.ts";
 import { faultyBackend } from "../../../../src/stores/suite/faulty-backend.ts";
 import { sessionStoreSuite } from "../../../../src/stores/suite/store-suite.ts";
 
-/** Attempts follow each other at once, and nobody waits long. */
+/** Options for retrying without a delay and giving up soon. */
 const QUICK = { minRetryMs: 1, maxRetryMs: 5, pollMs: 5 };
 
 /** An empty database, and further clients of it. */
 export interface SuiteDatabase {
-  /** Gives a client: another process's for every call, where there can be several. */
+  /** Returns a client: for every call another process's, where there can be several. */
   readonly connect: () => SqliteClient;
   readonly dispose: () => void;
 }
 
-/** Runs the suite of all stores over databases of SQLite. */
+/** Runs the suite of all stores over SQLite databases. */
 export function sqliteSuite(
   test: (name: string, run: () => Promise<void>) => unknown,
   makeDatabase: () => SuiteDatabase,

@@ -15,13 +15,13 @@ process.stdin.resume();
 let count = 0;
 let state = Number(seed);
 
-/** The next number below `limit`; the same ones for the same seed. */
+/** Returns the next pseudorandom number below `limit`, determined by the seed. */
 function random(limit: number): number {
   state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
   return Math.floor((state / 2 ** 32) * limit);
 }
 
-/** Tells the parent, in one write that has happened when the call returns. */
+/** Sends a message to the parent in one synchronous write. */
 function tell(told: SqliteStressEvent): void {
   writeSync(1, `${JSON.stringify(told)}\n`);
 }
@@ -39,7 +39,7 @@ async function append(session: SessionManager): Promise<void> {
   tell({ session: session.getSessionId(), acknowledged: entries });
 }
 
-/** Keeps one session open, in which others write as well. */
+/** Keeps one session open, in which other processes write as well. */
 async function keep(): Promise<void> {
   const store = await openSqliteStore(path);
   const session = await store.openOrCreate("shared", { cwd: "/stress" });
@@ -51,14 +51,14 @@ async function keep(): Promise<void> {
   await store.close();
 }
 
-/** Opens the file and a session for a few entries, again and again. */
+/** Opens the file and a session for a few entries, repeatedly. */
 async function reopen(): Promise<void> {
   while (!isOver) {
     const store = await openSqliteStore(path);
     const session = await store.openOrCreate(`own-${random(20)}`, { cwd: "/stress" });
     for (let i = random(3); i >= 0; i--) await append(session);
     await store.close();
-    // Everything before is done without waiting, so that the end of the input would never be noticed.
+    // Everything before is synchronous, so the end of the input would never be noticed.
     await nextTurn();
   }
 }
