@@ -11,7 +11,7 @@ const text = { type: "text", text: "x" };
 const chatCall = { id: "c", type: "function", function: { name: "read", arguments: "{}" } };
 
 describe("a message of this format has no problem", () => {
-  test.each(MESSAGE_SAMPLES)("whole, of role $name", ({ value }) => {
+  test.each(MESSAGE_SAMPLES)("of role $name, complete", ({ value }) => {
     expect(problemsOf(Object(value))).toEqual([]);
     expect(findStoredMessageProblems(Object(value))).toEqual([]);
   });
@@ -34,7 +34,7 @@ describe("a message of this format has no problem", () => {
   });
 });
 
-/** A message of an SDK, the places that are named, and the function that converts it. */
+/** Message of an SDK, the places in the problem, and the function that converts it. */
 const FOREIGN: [string, object, string[], string | undefined][] = [
   [
     "OpenAI chat, calls",
@@ -185,13 +185,13 @@ describe("a message of another shape", () => {
     expect(findConverter(record(value))).toBe(converter);
   });
 
-  test("that is stored counts only if it is an SDK's", () => {
+  test("that is stored has problems only if it is an SDK's", () => {
     for (const [, value, , converter] of FOREIGN) {
       expect(findStoredMessageProblems(record(value)).length > 0).toBe(converter !== undefined);
     }
   });
 
-  test("says what was found and never quotes it", () => {
+  test("reports what was found and never quotes it", () => {
     expect(problemsOf({ role: "user", content: 7 })).toEqual([
       "content: expected a string or an array of blocks, found a number",
     ]);
@@ -246,7 +246,7 @@ describe("converterFor", () => {
     },
   );
 
-  test.each(MESSAGE_SAMPLES)("knows none for a message of this format, of role $name", ({ value }) => {
+  test.each(MESSAGE_SAMPLES)("returns undefined for a message of this format, of role $name", ({ value }) => {
     expect(findConverter(value)).toBeUndefined();
   });
 });
