@@ -3,7 +3,7 @@ import { RepeatedLines } from "../../../src/core/jsonl/duplicate-lines.ts";
 import { SpanColumns } from "../../../src/core/jsonl/line-spans.ts";
 import { NONE } from "../../../src/core/tree/entry-tree.ts";
 
-/** Looks up lines of one id in turn, as a reader does, and returns each result. */
+/** Finds lines of one id in turn, as a reader does, and returns each result. */
 function find(lines: readonly string[]): number[] {
   const bytes = new TextEncoder().encode(lines.join("\n"));
   const places = new SpanColumns();
