@@ -38,6 +38,7 @@ function estimateContext({ messages }: SessionProjection): number {
 
 /**
  * Compacts a branch without a model, and checks every invariant of a compaction.
+ *
  * @returns Undefined if the plan reports that there is nothing to compact.
  */
 export function compactAndCheck(

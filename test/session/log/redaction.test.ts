@@ -274,7 +274,7 @@ describe("redacting", () => {
     expect(everything(folder)).not.toContain(SECRET);
   });
 
-  test("emits an event for the record, and for nothing else", () => {
+  test("emits an event for the record only", () => {
     const path = place(sandbox(), "s.jsonl", BRANCHED);
     const session = SessionManager.open(path);
     const heard: string[] = [];

@@ -299,7 +299,7 @@ function ageUnsigned(folder: string): void {
 
 describe.each(SYSTEMS)("a process that dies at any call, %s,", (system) => {
   test.each(replacements)(
-    "of %s loses no line that a writer was told is safe before it died, too",
+    "of %s loses no line that was reported as safe to a writer before it died, too",
     (_name, content, run) => {
       let isOver = false;
       let survivors = 0;

@@ -13,6 +13,7 @@ export function hasFailed(message: AgentMessage): boolean {
 
 /**
  * Finds what the strictest provider would reject: written independently, to check the result of `repairToolPairs`.
+ *
  * A call in a failed message is a fault with or without a result, because clients omit such messages.
  * @returns One line for each fault; empty if the list is in order.
  */
