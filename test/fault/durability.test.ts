@@ -88,26 +88,23 @@ test.skipIf(IS_WINDOWS)(
   },
 );
 
-test.skipIf(IS_WINDOWS)(
-  "a flush syncs writes through a descriptor that was closed since",
-  async () => {
-    const { folder, witness, options } = stage();
-    const session = SessionManager.create("/project", options);
-    session.appendMessage(user("one"));
-    // Enough other files are written to that the descriptor is closed.
-    for (let i = 0; i < 70; i++)
-      SessionManager.create("/project", join(folder, "others")).appendMessage(user("x"));
-    witness.take(folder);
-    await session.flush();
-    expect(witness.take(folder)).toEqual([
-      `sync ${(session.getSessionFile() ?? "").replace(folder, "")}`,
-      "sync /sessions",
-    ]);
-  },
-);
+test.skipIf(IS_WINDOWS)("a flush syncs writes through a descriptor that was closed since", async () => {
+  const { folder, witness, options } = stage();
+  const session = SessionManager.create("/project", options);
+  session.appendMessage(user("one"));
+  // Enough other files are written to that the descriptor is closed.
+  for (let i = 0; i < 70; i++)
+    SessionManager.create("/project", join(folder, "others")).appendMessage(user("x"));
+  witness.take(folder);
+  await session.flush();
+  expect(witness.take(folder)).toEqual([
+    `sync ${(session.getSessionFile() ?? "").replace(folder, "")}`,
+    "sync /sessions",
+  ]);
+});
 
 test.skipIf(IS_WINDOWS)(
-  'with "fsync", each append is synced when it returns, and so is a new file's name',
+  'with "fsync", each append is synced when it returns, and so is the name of a new file',
   async () => {
     const { folder, witness, options } = stage({ durability: "fsync" });
     mkdirSync(options.sessionDir);

@@ -56,7 +56,7 @@ async function write(place: string, how: (text: string) => Promise<unknown>): Pr
   }
 }
 
-/** Writes checkpoints in a chain, as the run of a graph does that began with the existing ones. */
+/** Stores checkpoints and writes in a chain, as the run of a graph does that began with the existing ones. */
 async function runGraph(): Promise<void> {
   const threadId = pick(THREADS);
   const latest = await saver.getTuple({ configurable: { thread_id: threadId } });
