@@ -24,7 +24,7 @@ declare const builder: StateGraph<{}>, send: (update: object) => void;
 /** Function of docs/first-agent.md, which a test of its own compiles. */
 const ELSEWHERE = "openPiAgent";
 
-/** Reads the lines that each framework of the table needs, as a block of code; an ellipsis stands for omitted code. */
+/** Reads the lines that each framework of the table needs, as a block of code; an ellipsis marks omitted code. */
 function readRows(): string[] {
   const rows = readText("docs/adapters.md").match(/^\| .+ \| `.+` \| .+ \|$/gm) ?? [];
   return rows.flatMap((row) => {

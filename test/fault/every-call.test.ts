@@ -105,7 +105,7 @@ const operations: readonly Operation[] = [
     },
   },
   {
-    name: "appending durably behind a torn line",
+    name: "appending durably after a torn line",
     file: DAMAGED,
     leaves: /^s\.jsonl(\.v3\.bak)?$/,
     run(attempt) {

@@ -24,7 +24,6 @@ export async function install(folder: string): Promise<void> {
   const packages = join(folder, "node_modules");
   // A program may import dependencies of the package, such as zod for a schema: npm installs them next to the package. The same
   // applies to packages that a host installs for it, such as a database.
-  // with what a host installs for it, as a database.
   const peers = member(parseFacts(readText("package.json")), "peerDependencies");
   const names = new Set([...Object.keys(PACKAGE_HOMES), ...Object.keys(peers)]);
   for (const name of names) link(join(ROOT, "node_modules", name), join(packages, name));

@@ -80,12 +80,12 @@ describe("estimateTokens", () => {
     ["content null", { role: "user", content: null }, 0],
     ["content a number", { role: "toolResult", content: 7 }, 0],
     ["assistant content a string", { role: "assistant", content: "12345678" }, 2],
-    ["blocks that are no blocks", { role: "user", content: [null, "x", 3, { type: "text" }] }, 0],
+    ["invalid blocks", { role: "user", content: [null, "x", 3, { type: "text" }] }, 0],
     ["a call without arguments", { role: "assistant", content: [{ type: "toolCall", name: "1234" }] }, 1],
     ["a command without output", { role: "bashExecution", command: "1234" }, 1],
     ["a summary that is missing", { role: "compactionSummary" }, 0],
     ["an unknown role", { role: "hologram", content: "12345678" }, 2],
-    ["no message at all", null, 0],
+    ["a value that is not a message", null, 0],
   ])("does not throw on %s", (_, message, expected) => {
     expect(estimateTokens(malformed(message))).toBe(expected);
   });

@@ -165,7 +165,7 @@ describe("7. a line whose head is legible but whose body is not", () => {
     ["is torn", b.slice(0, -5)],
     ["has no closing quote", b.replace('hello"', "hello")],
     ["has zero bytes in it", b.replace("hello", "he\0\0o")],
-    ["is no message", JSON.stringify({ ...JSON.parse(b), message: "hello" })],
+    ["is not a message", JSON.stringify({ ...JSON.parse(b), message: "hello" })],
     ["has no message", entryLine("b", "a", { message: undefined })],
     ["has no role", entryLine("b", "a", { message: { content: "" } })],
     [
@@ -173,7 +173,7 @@ describe("7. a line whose head is legible but whose body is not", () => {
       `{"id":"b","timestamp":17,"parentId":"a","type":"message","message":{"ro`,
     ],
     [
-      "stands before its head",
+      "precedes its head",
       `{"type":"custom","customType":"x","data":{"a":,"id":"b","parentId":"a","timestamp":"2026"}`,
     ],
   ])("keeps its place when it %s", (_name, line) => {

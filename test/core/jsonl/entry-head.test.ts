@@ -101,7 +101,7 @@ describe("EntryHeadReader", () => {
     ["an unknown type", headLine({}, "new")],
     ["a header", headLine({}, "session")],
     ["a head that is torn", headLine().slice(0, -1)],
-    ["text behind the end", `${headLine()}x`],
+    ["text after the end", `${headLine()}x`],
     ["an empty line", ""],
   ])("leaves a line with %s to JSON.parse", (_name, line) => {
     expect(read(line)).toBeUndefined();

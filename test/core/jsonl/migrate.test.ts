@@ -70,7 +70,7 @@ describe("migrateSessionEntries", () => {
   it.each([
     ["the header", 0, "a"],
     ["a number below 0", -5, "a"],
-    ["a record that is no entry", 2, "b"],
+    ["a record that is not an entry", 2, "b"],
     ["a later entry", 5, "c"],
     ["nothing", 6, "own"],
     ["nothing far away", 1e300, "own"],

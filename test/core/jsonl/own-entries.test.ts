@@ -189,8 +189,8 @@ describe("a torn tail", () => {
     ["has a legible head", entryLine("t", "a").slice(0, -9)],
     ["is whole", entryLine("t", "a")],
     ["is zero bytes", "\0\0\0"],
-    ["is JSON and no entry", '{"a":1}'],
-    ["is whole with a torn one behind it", `${entryLine("t", "a")}{"type":"mess`],
+    ["is JSON but not an entry", '{"a":1}'],
+    ["is complete with a torn one after it", `${entryLine("t", "a")}{"type":"mess`],
   ])("that %s is closed by the line break before an own entry", (_name, tail) => {
     const file = new OwnFile().grow(`${joinSession(a)}${tail}`);
     expect(file.index.isMidLine).toBe(true);

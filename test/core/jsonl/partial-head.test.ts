@@ -45,16 +45,16 @@ describe("legibleHead", () => {
 
   it.each([
     ["an empty line", ""],
-    ["no object", `["type","message"]`],
+    ["an array", `["type","message"]`],
     ["a header", FRONT.replace("message", "session")],
     ["no type", FRONT.replace("type", "kind")],
     ["no parentId", FRONT.replace("parentId", "parent")],
     ["a number for an id", FRONT.replace('"a"', "7,")],
-    ["a parent that is no id", FRONT.replace('"b"', "true")],
+    ["a parent that is not an id", FRONT.replace('"b"', "true")],
     ["a time that is torn", FRONT.slice(0, -1)],
     ["an id that is damaged", FRONT.replace('"a"', '"a\0')],
     ["a head inside the body", `{"type":"message","message":{${BEHIND},"x":`],
-    ["fields that every object has", '{"__proto__":"x","constructor":"y","toString":"z","a":x'],
+    ["names of members of every object", '{"__proto__":"x","constructor":"y","toString":"z","a":x'],
   ])("finds none in %s", (_name, line) => {
     expect(headOf(line)).toBeUndefined();
   });

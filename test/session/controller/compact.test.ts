@@ -236,7 +236,7 @@ describe("handlers of session_before_compact", () => {
 
   test.each([
     ["no text", { summary: " " }],
-    ["something that is no text", { summary: 7 }],
+    ["a value that is not a string", { summary: 7 }],
     ["an entry that is not on the branch", { firstKeptEntryId: "nowhere" }],
     ["no first kept entry", { firstKeptEntryId: undefined }],
   ])("cannot lose the history by %s", async (_what, flaw) => {

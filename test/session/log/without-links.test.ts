@@ -20,7 +20,7 @@ import { failing } from "../../support/failing-calls.ts";
 /** Errors with which file systems refuse hard links: USB disks, Android's storage, network mounts, Windows. */
 const REFUSALS = ["EPERM", "EACCES", "EIO", "EISDIR", "ENOTSUP"];
 
-describe.each(REFUSALS)("where links are refused with %s", (code) => {
+describe.each(REFUSALS)("when links are refused with %s", (code) => {
   function placed(content: string): string {
     onTestFinished(failing("linkSync", Object.assign(new Error(`${code}: refused, link`), { code })));
     return place(sandbox(), "s.jsonl", content);

@@ -16,7 +16,11 @@ const throwing = {
 
 test.each([
   ["an error", new Error("a reason"), "a reason"],
-  ["an error whose stack is no text", Object.assign(new Error("x"), { stack: Symbol("odd") }), "Symbol(odd)"],
+  [
+    "an error whose stack is not a string",
+    Object.assign(new Error("x"), { stack: Symbol("odd") }),
+    "Symbol(odd)",
+  ],
   ["undefined", undefined, "undefined"],
   ["an object without a prototype", Object.create(null), "a value that has no text"],
   ["an object that cannot be read", throwing, "a value that has no text"],
