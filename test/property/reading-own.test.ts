@@ -57,7 +57,10 @@ class Foreign {
   }
 }
 
-/** Returns issues, each once; zero bytes that arrived as the tail are reported, even if others continued after them. */
+/**
+ * Returns issues, each once, without those of zero bytes: these are reported if they arrived as the tail, even if others
+ * continued after them.
+ */
 function issues(index: SessionIndex): string[] {
   return [...new Set(codes(index))].filter((code) => !code.startsWith("NUL_BYTES"));
 }

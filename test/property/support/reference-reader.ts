@@ -103,7 +103,7 @@ function isOdd({ findings, isTorn }: ReferenceLine): boolean {
   return isTorn || findings.length !== 1 || findings[0]?.kind !== "record" || isBodiless(findings[0]);
 }
 
-/** Returns whether a message entry has a head but no message: its body is damaged. */
+/** Returns whether an entry is a message entry without a valid message: it has a head and a damaged body. */
 function isBodiless(finding: Finding): boolean {
   if (finding.kind !== "record" || finding.fields["type"] !== "message") return false;
   const message = finding.fields["message"];
